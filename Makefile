@@ -1,0 +1,53 @@
+# The two commands: `make bench` and `make test`. Each sets up all that it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= ../shared/data
+KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help bench test check conformance speed system clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboard and HTML report
+	$(BIN)/parsemark bench --out runs/demo
+
+test: .stamps/test .stamps/system  ## Run the tests
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance" tests
+
+check: .stamps/test  ## Lint, type-check, and hold the architecture
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+conformance: .stamps/test .stamps/system  ## Compare with the reference values (DATA=folder)
+	PARSEMARK_DATA=$(abspath $(DATA)) $(BIN)/python -m pytest -n auto -m conformance tests
+
+speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
+	$(BIN)/python -m bench
+
+system: .stamps/system  ## Install LaTeX, Chromium and friends with apt, where that is possible
+
+.stamps/system: scripts/install-system-packages.sh
+	@mkdir -p .stamps
+	bash scripts/install-system-packages.sh
+	@touch $@
+
+$(BIN)/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+.stamps/install: $(BIN)/uv $(KERNEL)
+	@mkdir -p .stamps
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --reinstall-package parsemark -e .
+	@touch $@
+
+.stamps/test: .stamps/install
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[figures,query,ray]" --group test --group check
+	@touch $@
+
+clean:  ## Remove everything that was built
+	rm -rf $(VENV) .stamps build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Turns flags into calls of the public API. No logic."""

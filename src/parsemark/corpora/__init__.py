@@ -1,0 +1,1 @@
+"""Yields samples of a named, versioned corpus; corpora/latex makes them."""

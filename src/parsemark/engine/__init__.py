@@ -1,0 +1,1 @@
+"""Plans sample x parser x protocol, runs it, retries, times out, resumes."""

@@ -1,0 +1,100 @@
+"""Every failure that parsemark names.
+
+    ParsemarkError
+    ├── UsageError            the caller asked for something that cannot be (unknown name, bad option)
+    │   └── UnknownNameError  a name that no registry knows; carries the nearest ones
+    ├── FormatError           text or bytes that cannot be read; carries the position
+    ├── CorpusError           a corpus that is incomplete or contradicts itself
+    ├── LatexError            a LaTeX source that does not compile within its limits
+    ├── ParserError           a parser that could not be installed or started
+    ├── StoreError            a run directory that cannot be read or written
+    ├── StudyError            a ratings file that cannot be read
+    └── MissingDependencyError  an optional library or program; the message says how to install it
+
+A message says what is wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ParsemarkError(Exception):
+    """Base of all errors that are shown to users without a traceback."""
+
+
+class UsageError(ParsemarkError):
+    """The caller asked for something that cannot be."""
+
+
+class UnknownNameError(UsageError):
+    """A name that no registry knows."""
+
+    def __init__(self, kind: str, name: str, nearest: Sequence[str]) -> None:
+        hint = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else ""
+        super().__init__(f"Unknown {kind} {name!r}.{hint}")
+        self.kind = kind
+        self.name = name
+        self.nearest = tuple(nearest)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, self.name, self.nearest)
+
+
+class FormatError(ParsemarkError):
+    """Text or bytes that cannot be read.
+
+    Args:
+        message: What is wrong and what to do.
+        position: Offset in the text at which it is wrong, where known.
+        where: The file, page or table, where known.
+    """
+
+    def __init__(self, message: str, *, position: int | None = None, where: str | None = None) -> None:
+        place = "".join(
+            [f" in {where}" if where else "", f" at offset {position}" if position is not None else ""]
+        )
+        super().__init__(f"{message}{f' ({place.strip()})' if place else ''}")
+        self.message = message
+        self.position = position
+        self.where = where
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_format_error, (self.message, self.position, self.where)
+
+
+def _rebuild_format_error(message: str, position: int | None, where: str | None) -> FormatError:
+    return FormatError(message, position=position, where=where)
+
+
+class CorpusError(ParsemarkError):
+    """A corpus that is incomplete or contradicts itself."""
+
+
+class LatexError(ParsemarkError):
+    """A LaTeX source that does not compile within its limits."""
+
+
+class ParserError(ParsemarkError):
+    """A parser that could not be installed or started."""
+
+
+class StoreError(ParsemarkError):
+    """A run directory that cannot be read or written."""
+
+
+class StudyError(ParsemarkError):
+    """A ratings file that cannot be read."""
+
+
+class MissingDependencyError(ParsemarkError):
+    """An optional library or program that is not installed."""
+
+    def __init__(self, what: str, needed_for: str, install: str) -> None:
+        super().__init__(f"{needed_for} needs {what}. Install it with: {install}")
+        self.what = what
+        self.needed_for = needed_for
+        self.install = install
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.what, self.needed_for, self.install)

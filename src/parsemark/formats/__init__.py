@@ -1,0 +1,1 @@
+"""Turns text or bytes (HTML, Markdown, LaTeX, benchmark JSON) into the model and back."""

@@ -1,0 +1,158 @@
+"""The model as plain JSON data and back: how truths and predictions lie in a run directory.
+
+Only what is known is written; a missing key reads back as None. Reading checks types, so that a damaged
+file gives a FormatError and not a wrong page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parsemark.errors import FormatError
+from parsemark.model import Box, Cell, Element, Page, Prediction, Relation, Status, Table
+
+Json = dict[str, Any]
+
+
+def table_to_json(table: Table) -> Json:
+    """A table as `{n_rows, n_cols, cells: [...]}`."""
+    return {"n_rows": table.n_rows, "n_cols": table.n_cols, "cells": [_cell_to_json(c) for c in table.cells]}
+
+
+def table_from_json(data: Mapping[str, Any]) -> Table:
+    """Inverse of `table_to_json`."""
+    with _reading("table"):
+        cells = tuple(_cell_from_json(c) for c in data["cells"])
+        return Table(int(data["n_rows"]), int(data["n_cols"]), cells)
+
+
+def element_to_json(element: Element) -> Json:
+    """An element without the fields that are None or empty."""
+    data: Json = {"id": element.id, "category": element.category}
+    for key in ("order", "text", "latex", "html", "confidence"):
+        if getattr(element, key) is not None:
+            data[key] = getattr(element, key)
+    if element.box is not None:
+        data["box"] = list(element.box.as_tuple())
+    if element.table is not None:
+        data["table"] = table_to_json(element.table)
+    if element.ignore:
+        data["ignore"] = True
+    if element.attributes:
+        data["attributes"] = dict(element.attributes)
+    return data
+
+
+def element_from_json(data: Mapping[str, Any]) -> Element:
+    """Inverse of `element_to_json`."""
+    with _reading("element"):
+        return Element(
+            id=str(data["id"]),
+            category=str(data["category"]),
+            box=_box(data.get("box")),
+            order=data.get("order"),
+            text=data.get("text"),
+            latex=data.get("latex"),
+            html=data.get("html"),
+            table=table_from_json(data["table"]) if data.get("table") is not None else None,
+            confidence=data.get("confidence"),
+            ignore=bool(data.get("ignore", False)),
+            attributes=dict(data.get("attributes", {})),
+        )
+
+
+def page_to_json(page: Page) -> Json:
+    """A page with its elements, relations and attributes."""
+    return {
+        "id": page.id,
+        "width": page.width,
+        "height": page.height,
+        "elements": [element_to_json(e) for e in page.elements],
+        "relations": [[r.kind, r.source, r.target] for r in page.relations],
+        "attributes": dict(page.attributes),
+    }
+
+
+def page_from_json(data: Mapping[str, Any]) -> Page:
+    """Inverse of `page_to_json`."""
+    with _reading("page"):
+        return Page(
+            id=str(data["id"]),
+            width=float(data["width"]),
+            height=float(data["height"]),
+            elements=tuple(element_from_json(e) for e in data["elements"]),
+            relations=tuple(Relation(*r) for r in data.get("relations", [])),
+            attributes=dict(data.get("attributes", {})),
+        )
+
+
+def prediction_to_json(prediction: Prediction) -> Json:
+    """A prediction without the fields that are None or empty."""
+    data: Json = {"sample": prediction.sample, "parser": prediction.parser, "status": str(prediction.status)}
+    data["elements"] = [element_to_json(e) for e in prediction.elements]
+    for key in ("text", "message"):
+        if getattr(prediction, key) is not None:
+            data[key] = getattr(prediction, key)
+    return data
+
+
+def prediction_from_json(data: Mapping[str, Any]) -> Prediction:
+    """Inverse of `prediction_to_json`."""
+    with _reading("prediction"):
+        return Prediction(
+            sample=str(data["sample"]),
+            parser=str(data["parser"]),
+            status=Status(data["status"]),
+            elements=tuple(element_from_json(e) for e in data["elements"]),
+            text=data.get("text"),
+            message=data.get("message"),
+        )
+
+
+def _cell_to_json(cell: Cell) -> Json:
+    data: Json = {"row": cell.row, "col": cell.col, "text": cell.text}
+    if cell.rowspan != 1:
+        data["rowspan"] = cell.rowspan
+    if cell.colspan != 1:
+        data["colspan"] = cell.colspan
+    if cell.header is not None:
+        data["header"] = cell.header
+    if cell.box is not None:
+        data["box"] = list(cell.box.as_tuple())
+    return data
+
+
+def _cell_from_json(data: Mapping[str, Any]) -> Cell:
+    return Cell(
+        row=int(data["row"]),
+        col=int(data["col"]),
+        text=str(data.get("text", "")),
+        rowspan=int(data.get("rowspan", 1)),
+        colspan=int(data.get("colspan", 1)),
+        header=data.get("header"),
+        box=_box(data.get("box")),
+    )
+
+
+def _box(data: Any) -> Box | None:
+    if data is None:
+        return None
+    x0, y0, x1, y1 = (float(v) for v in data)
+    return Box(x0, y0, x1, y1)
+
+
+class _reading:  # noqa: N801 - reads as a word at its place of use
+    """Turns what broken data raises into a FormatError that says which part it was."""
+
+    def __init__(self, part: str) -> None:
+        self.part = part
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, KeyError):
+            raise FormatError(f"The {self.part} has no field {error}") from error
+        if isinstance(error, TypeError | ValueError | AttributeError):
+            raise FormatError(f"The {self.part} is not valid: {error}") from error

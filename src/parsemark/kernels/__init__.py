@@ -1,0 +1,1 @@
+"""Computes on arrays and strings without knowing documents: tree edit, 2-D alignment, difflib."""

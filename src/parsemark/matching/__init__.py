@@ -1,0 +1,1 @@
+"""Decides what answers what."""

@@ -1,0 +1,1 @@
+"""Turns truth and prediction into a score. One family per file."""

@@ -1,0 +1,87 @@
+"""What every metric is: a frozen value with options, that declares its own facts and scores a pair."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_type_hints
+
+from parsemark.errors import FormatError, UsageError
+from parsemark.model import Score, Status
+from parsemark.registry import OptionValue, Spec
+
+Kind = Literal["table", "formula", "text"]
+InputT = TypeVar("InputT")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a metric says of itself; shown by `parsemark metrics` and held by the conformance suite."""
+
+    title: str
+    kind: Kind
+    range: tuple[float, float]
+    higher_is_better: bool
+    symmetric: bool
+    citation: str
+    reference: str
+    """The implementation that it was checked against."""
+    both_empty: float | None
+    """Value for two empty inputs."""
+    one_empty: float | None
+    """Value where exactly one side is empty."""
+
+
+@dataclass(frozen=True)
+class Metric(ABC, Generic[InputT]):
+    """A metric is a frozen dataclass: its fields are its options, its name is its identity.
+
+    A subclass sets `name` and `facts` and implements `compute`.
+    """
+
+    name: ClassVar[str]
+    facts: ClassVar[Facts]
+
+    def __str__(self) -> str:
+        changed = [
+            (f.name, getattr(self, f.name))
+            for f in dataclasses.fields(self)
+            if getattr(self, f.name) != f.default
+        ]
+        return str(Spec(self.name, tuple(sorted(changed))))
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, OptionValue]) -> Metric[InputT]:
+        """Build the metric from the options of a spec, checking names and values."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        hints = get_type_hints(cls)
+        for key, value in options.items():
+            if key not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                raise UsageError(f"Metric {cls.name!r} has no option {key!r}; it has: {listed}.")
+            allowed = get_args(hints[key])
+            if allowed and value not in allowed:
+                listed = ", ".join(str(a) for a in allowed)
+                raise UsageError(
+                    f"Option {key!r} of {cls.name!r} cannot be {value!r}; choose one of: {listed}."
+                )
+            if not allowed and not isinstance(value, hints[key]):
+                raise UsageError(
+                    f"Option {key!r} of {cls.name!r} must be {hints[key].__name__}, not {value!r}."
+                )
+        return cls(**options)
+
+    @abstractmethod
+    def compute(self, truth: InputT, pred: InputT) -> float | tuple[float, Mapping[str, Any]]:
+        """The value, or the value and its explanation. May raise FormatError."""
+
+    def score(self, truth: InputT, pred: InputT) -> Score:
+        """`compute` with failures as data."""
+        try:
+            result = self.compute(truth, pred)
+        except FormatError as error:
+            return Score(str(self), None, Status.METRIC_FAILED, message=str(error))
+        value, details = result if isinstance(result, tuple) else (result, {})
+        return Score(str(self), value, details=details)

@@ -1,0 +1,25 @@
+"""What a page, element, table, cell, box, prediction, matching and score *is*. Frozen, no I/O."""
+
+from parsemark.model.document import AttributeValue, Category, Element, Page, Prediction, Relation, Sample
+from parsemark.model.geometry import Box
+from parsemark.model.matching import Match, Matching
+from parsemark.model.score import Score, Status
+from parsemark.model.table import HOLE, Cell, Table
+
+__all__ = [
+    "HOLE",
+    "AttributeValue",
+    "Box",
+    "Category",
+    "Cell",
+    "Element",
+    "Match",
+    "Matching",
+    "Page",
+    "Prediction",
+    "Relation",
+    "Sample",
+    "Score",
+    "Status",
+    "Table",
+]

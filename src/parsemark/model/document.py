@@ -1,0 +1,121 @@
+"""Pages, their elements, and what a parser made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from parsemark.model.geometry import Box
+from parsemark.model.score import Status
+from parsemark.model.table import Table
+
+AttributeValue = str | bool | int | float | None
+
+
+class Category(StrEnum):
+    """What an element is (OmniDocBench's vocabulary, extended by `list_group`)."""
+
+    TITLE = "title"
+    TEXT_BLOCK = "text_block"
+    LIST_GROUP = "list_group"
+    FIGURE = "figure"
+    FIGURE_CAPTION = "figure_caption"
+    FIGURE_FOOTNOTE = "figure_footnote"
+    TABLE = "table"
+    TABLE_CAPTION = "table_caption"
+    TABLE_FOOTNOTE = "table_footnote"
+    EQUATION_ISOLATED = "equation_isolated"
+    EQUATION_CAPTION = "equation_caption"
+    HEADER = "header"
+    FOOTER = "footer"
+    PAGE_NUMBER = "page_number"
+    PAGE_FOOTNOTE = "page_footnote"
+    CODE_TXT = "code_txt"
+    CODE_TXT_CAPTION = "code_txt_caption"
+    CODE_ALGORITHM = "code_algorithm"
+    CODE_ALGORITHM_CAPTION = "code_algorithm_caption"
+    REFERENCE = "reference"
+    ABANDON = "abandon"
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A piece of a page: of its truth, or of a prediction. What is not known is None, never invented."""
+
+    id: str
+    category: str
+    box: Box | None = None
+    order: int | None = None
+    """Position in reading order; None where the element is outside of it (a running head)."""
+    text: str | None = None
+    latex: str | None = None
+    """LaTeX source: of a formula, or of a table where the truth has it."""
+    html: str | None = None
+    """HTML as it was given, for metrics that look at the markup itself."""
+    table: Table | None = None
+    confidence: float | None = None
+    ignore: bool = False
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A tie between two elements (`truncated`, `parent_son`, `continued`)."""
+
+    kind: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page with its truth."""
+
+    id: str
+    width: float
+    height: float
+    elements: tuple[Element, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> tuple[Element, ...]:
+        """The elements that are tables and are not to be ignored."""
+        return tuple(e for e in self.elements if e.category == Category.TABLE and not e.ignore)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One page of a corpus: where it lies, and its truth."""
+
+    id: str
+    """Unique in its corpus, made of letters, digits, `.`, `_` and `-` alone."""
+    document: str
+    """Samples of one document are not independent; statistics cluster by it."""
+    page_number: int
+    """Page in `pdf`, counted from 1."""
+    truth: Page | None
+    """None for documents without truth."""
+    pdf: Path | None = None
+    image: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What one parser made of one sample."""
+
+    sample: str
+    parser: str
+    status: Status = Status.OK
+    elements: tuple[Element, ...] = ()
+    text: str | None = None
+    """The whole output as text or Markdown, where the parser gives that."""
+    message: str | None = None
+    """What went wrong, where something did."""
+
+    @property
+    def tables(self) -> tuple[Element, ...]:
+        """The elements that are tables."""
+        return tuple(e for e in self.elements if e.category == Category.TABLE)

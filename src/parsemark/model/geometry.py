@@ -1,0 +1,78 @@
+"""Boxes: `(x0, y0, x1, y1)` in points, from the top left of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Box:
+    """An axis-parallel rectangle with x0 ≤ x1 and y0 ≤ y1."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(v) for v in (self.x0, self.y0, self.x1, self.y1)):
+            raise ValueError(f"a box needs finite coordinates, not {self.as_tuple()}")
+        if self.x0 > self.x1 or self.y0 > self.y1:
+            raise ValueError(f"a box needs x0 <= x1 and y0 <= y1, not {self.as_tuple()}")
+
+    @classmethod
+    def hull(cls, boxes: Iterable[Box]) -> Box:
+        """The smallest box that holds all `boxes` (at least one)."""
+        all_boxes = list(boxes)
+        return cls(
+            min(b.x0 for b in all_boxes),
+            min(b.y0 for b in all_boxes),
+            max(b.x1 for b in all_boxes),
+            max(b.y1 for b in all_boxes),
+        )
+
+    def as_tuple(self) -> tuple[float, float, float, float]:
+        """The four coordinates."""
+        return (self.x0, self.y0, self.x1, self.y1)
+
+    @property
+    def width(self) -> float:
+        """Extent in x."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """Extent in y."""
+        return self.y1 - self.y0
+
+    @property
+    def area(self) -> float:
+        """Width times height."""
+        return self.width * self.height
+
+    def intersection_area(self, other: Box) -> float:
+        """Area shared with `other`."""
+        width = min(self.x1, other.x1) - max(self.x0, other.x0)
+        height = min(self.y1, other.y1) - max(self.y0, other.y0)
+        return width * height if width > 0 and height > 0 else 0.0
+
+    def iou(self, other: Box) -> float:
+        """Intersection over union; 0 if both are empty."""
+        shared = self.intersection_area(other)
+        union = self.area + other.area - shared
+        return shared / union if union > 0 else 0.0
+
+    def contains(self, other: Box, tolerance: float = 0.0) -> bool:
+        """Whether `other` lies inside, up to `tolerance` points."""
+        return (
+            self.x0 - tolerance <= other.x0
+            and self.y0 - tolerance <= other.y0
+            and other.x1 <= self.x1 + tolerance
+            and other.y1 <= self.y1 + tolerance
+        )
+
+    def expanded(self, margin: float) -> Box:
+        """The box grown by `margin` on each side."""
+        return Box(self.x0 - margin, self.y0 - margin, self.x1 + margin, self.y1 + margin)

@@ -1,0 +1,44 @@
+"""A matching says which truth is answered by which prediction. It carries no quality score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Truth elements answered by predicted ones.
+
+    One truth and one prediction: a plain pair. Several predictions: a split. Several truths: a merge.
+    No prediction: a miss. No truth: an extra.
+    """
+
+    truth: tuple[str, ...]
+    pred: tuple[str, ...]
+    overlap: float | None = None
+    """The similarity that decided the match (IoU, content-Jaccard, n-gram F1); None for a miss or an extra."""
+
+    @property
+    def kind(self) -> str:
+        """`pair`, `split`, `merge`, `many`, `miss` or `extra`."""
+        if not self.pred:
+            return "miss"
+        if not self.truth:
+            return "extra"
+        if len(self.truth) == 1:
+            return "pair" if len(self.pred) == 1 else "split"
+        return "merge" if len(self.pred) == 1 else "many"
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """All matches of one page under one rule. Every truth and every prediction occurs in at least one."""
+
+    rule: str
+    """`bbox`, `content` or `ngrams`."""
+    matches: tuple[Match, ...]
+
+    @property
+    def pairs(self) -> tuple[Match, ...]:
+        """The matches that have both sides."""
+        return tuple(m for m in self.matches if m.truth and m.pred)

@@ -1,0 +1,113 @@
+"""A table: disjoint cells on an n × m grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from parsemark.model.geometry import Box
+
+HOLE = -1
+"""Entry of `Table.grid` where no cell is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell, placed by its top-left grid position."""
+
+    row: int
+    col: int
+    text: str = ""
+    rowspan: int = 1
+    colspan: int = 1
+    header: bool | None = None
+    """Whether the source says that this is a header; None where it does not say."""
+    box: Box | None = None
+
+    def __post_init__(self) -> None:
+        if self.row < 0 or self.col < 0:
+            raise ValueError(f"a cell needs row >= 0 and col >= 0, not ({self.row}, {self.col})")
+        if self.rowspan < 1 or self.colspan < 1:
+            raise ValueError(f"a cell needs spans >= 1, not {self.rowspan} x {self.colspan}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells on a grid of `n_rows` × `n_cols`.
+
+    Cells are disjoint, lie inside the grid, and are kept in reading order. Grid positions that no cell
+    covers are *holes*: they are part of the table (a ragged row, a missing cell) and not an error.
+    """
+
+    n_rows: int
+    n_cols: int
+    cells: tuple[Cell, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.n_rows < 0 or self.n_cols < 0:
+            raise ValueError(f"a table needs n_rows >= 0 and n_cols >= 0, not {self.n_rows} x {self.n_cols}")
+        object.__setattr__(self, "cells", tuple(sorted(self.cells, key=lambda c: (c.row, c.col))))
+        taken: set[tuple[int, int]] = set()
+        for cell in self.cells:
+            if cell.row + cell.rowspan > self.n_rows or cell.col + cell.colspan > self.n_cols:
+                raise ValueError(f"{_describe(cell)} leaves the {self.n_rows} x {self.n_cols} grid")
+            for row in range(cell.row, cell.row + cell.rowspan):
+                for col in range(cell.col, cell.col + cell.colspan):
+                    if (row, col) in taken:
+                        raise ValueError(f"{_describe(cell)} overlaps another cell at ({row}, {col})")
+                    taken.add((row, col))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[str]], header_rows: int | None = None) -> Table:
+        """A table without spans from rows of texts; short rows leave holes at their end.
+
+        Args:
+            rows: The texts, row by row.
+            header_rows: How many leading rows are headers; None if that is not known.
+        """
+        materialised = [list(row) for row in rows]
+        cells = tuple(
+            Cell(r, c, text, header=None if header_rows is None else r < header_rows)
+            for r, row in enumerate(materialised)
+            for c, text in enumerate(row)
+        )
+        return cls(len(materialised), max((len(row) for row in materialised), default=0), cells)
+
+    @cached_property
+    def grid(self) -> tuple[tuple[int, ...], ...]:
+        """For each grid position the index of its cell in `cells`, or `HOLE`."""
+        grid = [[HOLE] * self.n_cols for _ in range(self.n_rows)]
+        for index, cell in enumerate(self.cells):
+            for row in range(cell.row, cell.row + cell.rowspan):
+                for col in range(cell.col, cell.col + cell.colspan):
+                    grid[row][col] = index
+        return tuple(tuple(row) for row in grid)
+
+    @cached_property
+    def holes(self) -> tuple[tuple[int, int], ...]:
+        """The grid positions without a cell."""
+        return tuple((r, c) for r, row in enumerate(self.grid) for c, i in enumerate(row) if i == HOLE)
+
+    def cell_at(self, row: int, col: int) -> Cell | None:
+        """The cell that covers a grid position, or None for a hole."""
+        index = self.grid[row][col]
+        return None if index == HOLE else self.cells[index]
+
+    def text_rows(self) -> list[list[str]]:
+        """The grid as texts: a spanning cell repeats its text, a hole is empty."""
+        return [["" if i == HOLE else self.cells[i].text for i in row] for row in self.grid]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.cells)
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether any cell covers more than one grid position."""
+        return any(cell.rowspan > 1 or cell.colspan > 1 for cell in self.cells)
+
+
+def _describe(cell: Cell) -> str:
+    return f"cell at ({cell.row}, {cell.col}) with spans {cell.rowspan} x {cell.colspan}"

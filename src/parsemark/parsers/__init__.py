@@ -1,0 +1,1 @@
+"""Knows how one parser is started and what it returns."""

@@ -1,0 +1,1 @@
+"""Recipes: which matching, which metrics, which aggregates."""

@@ -1,0 +1,121 @@
+"""Names that stand for things: looked up lazily, open to other packages, helpful when misspelt.
+
+A *spec* is a name with options, written as `teds(structure_only=true)` or `camelot(flavor=stream)`.
+Specs are identities: `str(parse_spec(text))` parses back to an equal spec.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any
+
+from parsemark.errors import UnknownNameError, UsageError
+
+OptionValue = bool | int | float | str
+
+_SPEC = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_OPTION = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A name with options."""
+
+    name: str
+    options: tuple[tuple[str, OptionValue], ...] = ()
+
+    def __str__(self) -> str:
+        if not self.options:
+            return self.name
+        inner = ",".join(f"{key}={format_option(value)}" for key, value in self.options)
+        return f"{self.name}({inner})"
+
+    def as_dict(self) -> dict[str, OptionValue]:
+        """The options as a new dictionary."""
+        return dict(self.options)
+
+
+def parse_spec(text: str) -> Spec:
+    """Read `name` or `name(key=value,…)`.
+
+    >>> str(parse_spec("teds( structure_only = true )"))
+    'teds(structure_only=true)'
+    """
+    match = _SPEC.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"Cannot read {text!r}: write a name, or a name with options such as name(key=value)."
+        )
+    name, inside = match.group(1), match.group(2)
+    options: dict[str, OptionValue] = {}
+    for part in (inside or "").split(","):
+        if not part.strip():
+            continue
+        option = _OPTION.fullmatch(part)
+        if option is None:
+            raise UsageError(f"Cannot read option {part.strip()!r} of {name!r}: write key=value.")
+        if option.group(1) in options:
+            raise UsageError(f"Option {option.group(1)!r} of {name!r} is given twice.")
+        options[option.group(1)] = parse_option(option.group(2))
+    return Spec(name, tuple(sorted(options.items())))
+
+
+def parse_option(text: str) -> OptionValue:
+    """Read one option value: true/false, a number, or a string."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def format_option(value: OptionValue) -> str:
+    """Write one option value so that `parse_option` gives it back."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(slots=True)
+class Registry:
+    """Maps names to lazily imported objects.
+
+    Args:
+        kind: What is registered, in words (for messages).
+        group: The entry-point group in which other packages register theirs.
+        builtin: Name to `module:attribute`.
+    """
+
+    kind: str
+    group: str
+    builtin: Mapping[str, str]
+    _plugins: dict[str, str] | None = field(default=None, repr=False)
+
+    def _targets(self) -> dict[str, str]:
+        if self._plugins is None:
+            self._plugins = {point.name: point.value for point in entry_points(group=self.group)}
+        return {**self._plugins, **self.builtin}
+
+    def names(self) -> list[str]:
+        """All known names, sorted."""
+        return sorted(self._targets())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._targets()
+
+    def load(self, name: str) -> Any:
+        """Import and return what `name` stands for."""
+        targets = self._targets()
+        if name not in targets:
+            raise UnknownNameError(self.kind, name, difflib.get_close_matches(name, targets, n=3, cutoff=0.5))
+        module, _, attribute = targets[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)

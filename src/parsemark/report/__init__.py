@@ -1,0 +1,1 @@
+"""Turns a stored run into tables, figures and a static site."""

@@ -1,0 +1,1 @@
+"""The on-disk run: manifest, raw blobs by hash, Parquet tables, schema version."""

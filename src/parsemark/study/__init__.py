@@ -1,0 +1,1 @@
+"""Turns human ratings into agreement figures and metric-versus-people correlations."""
