@@ -48,9 +48,7 @@ def parse_spec(text: str) -> Spec:
     """
     match = _SPEC.fullmatch(text)
     if match is None:
-        raise UsageError(
-            f"Cannot read {text!r}: write a name, or a name with options such as name(key=value)."
-        )
+        raise UsageError(f"Cannot read {text!r}: write name or name(key=value).")
     name, inside = match.group(1), match.group(2)
     options: dict[str, OptionValue] = {}
     for part in (inside or "").split(","):

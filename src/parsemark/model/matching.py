@@ -16,7 +16,7 @@ class Match:
     truth: tuple[str, ...]
     pred: tuple[str, ...]
     overlap: float | None = None
-    """The similarity that decided the match (IoU, content-Jaccard, n-gram F1); None for a miss or an extra."""
+    """The similarity that decided the match (IoU, content-Jaccard, n-gram F1); None without a pair."""
 
     @property
     def kind(self) -> str:
