@@ -1,0 +1,15 @@
+"""What all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Path:
+    """The folder with reference data; only `make conformance` sets it."""
+    folder = os.environ.get("PARSEMARK_DATA")
+    if not folder:
+        pytest.skip("set PARSEMARK_DATA to the reference data (make conformance DATA=...)")
+    return Path(folder)
