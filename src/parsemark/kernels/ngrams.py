@@ -1,0 +1,63 @@
+"""Multisets of character n-grams and how alike they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+Bag = Counter[Any]
+
+
+def squeeze(text: str) -> str:
+    """The text without white space."""
+    return "".join(text.split())
+
+
+def character_ngrams(text: str, n: int = 3) -> Bag:
+    """Overlapping n-grams of the text without white space; a shorter text is its own only n-gram."""
+    dense = squeeze(text)
+    if not dense:
+        return Counter()
+    return Counter(dense[i : i + n] for i in range(max(1, len(dense) - n + 1)))
+
+
+def chunk_bigrams(text: str, *, overlapping: bool = False) -> Bag:
+    """Bigrams of consecutive 2-character chunks of the text without white space (Soric et al., C.1).
+
+    >>> sorted(chunk_bigrams("Location"))
+    [('Lo', 'ca'), ('ca', 'ti'), ('ti', 'on')]
+
+    A text of one chunk is represented by that chunk alone, so that short tables are not all alike.
+    """
+    dense = squeeze(text)
+    step = 1 if overlapping else 2
+    chunks = [dense[i : i + 2] for i in range(0, len(dense), step)]
+    if overlapping:
+        pairs: Iterable[Any] = zip(chunks, chunks[2:], strict=False)
+    else:
+        pairs = zip(chunks, chunks[1:], strict=False)
+    bag: Bag = Counter(pairs)
+    return bag or Counter(chunks)
+
+
+def multiset_jaccard(a: Bag, b: Bag) -> float:
+    """Σ min / Σ max of the multiplicities; 1 if both are empty."""
+    total_a, total_b = a.total(), b.total()
+    if total_a + total_b == 0:
+        return 1.0
+    shared = shared_count(a, b)
+    return shared / (total_a + total_b - shared)
+
+
+def multiset_f1(a: Bag, b: Bag) -> float:
+    """2 Σ min / (|a| + |b|); 1 if both are empty."""
+    total = a.total() + b.total()
+    return 2 * shared_count(a, b) / total if total else 1.0
+
+
+def shared_count(a: Bag, b: Bag) -> int:
+    """Σ min of the multiplicities."""
+    if len(b) < len(a):
+        a, b = b, a
+    return sum(min(count, b[key]) for key, count in a.items() if key in b)

@@ -1,0 +1,57 @@
+"""Optimal one-to-one assignment from a similarity matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsemark.model import Match, Matching
+
+Similarity = NDArray[np.float64]
+
+
+def best_pairs(similarity: Similarity) -> list[tuple[int, int]]:
+    """Row/column pairs of the assignment with the largest total; pairs without any similarity are left out.
+
+    Deterministic: the solver is, and rows and columns come in the caller's order.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    if similarity.size == 0:
+        return []
+    rows, cols = linear_sum_assignment(similarity, maximize=True)
+    return [(int(r), int(c)) for r, c in zip(rows, cols, strict=True) if similarity[r, c] > 0]
+
+
+def assign(
+    rule: str,
+    truth: Sequence[str],
+    pred: Sequence[str],
+    similarity: Similarity,
+    confident: Sequence[bool] | None = None,
+) -> Matching:
+    """Pair truths and predictions one to one.
+
+    Args:
+        rule: Name of the similarity.
+        truth: Ids of the truths (rows of the matrix).
+        pred: Ids of the predictions (columns of the matrix).
+        similarity: How alike each pair is, 0 to 1.
+        confident: Which predictions count as positive. They are assigned first and the others get what is
+            left, so that a prediction below the confidence threshold never takes a truth from one above it.
+    """
+    sure = np.ones(len(pred), dtype=bool) if confident is None else np.asarray(confident, dtype=bool)
+    pairs: dict[int, int] = {}
+    for stage in (np.flatnonzero(sure), np.flatnonzero(~sure)):
+        open_rows = np.array([r for r in range(len(truth)) if r not in pairs], dtype=int)
+        for r, c in best_pairs(similarity[np.ix_(open_rows, stage)]):
+            pairs[int(open_rows[r])] = int(stage[c])
+    taken = set(pairs.values())
+    matches = [
+        Match((t,), (pred[pairs[r]],), float(similarity[r, pairs[r]])) if r in pairs else Match((t,), ())
+        for r, t in enumerate(truth)
+    ]
+    matches += [Match((), (p,)) for c, p in enumerate(pred) if c not in taken]
+    return Matching(rule, tuple(matches))
