@@ -1,0 +1,106 @@
+"""What a corpus is, and how a spec names one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from parsemark.errors import CorpusError, UsageError
+from parsemark.model import Sample
+from parsemark.registry import Registry
+
+CORPORA = Registry(
+    "corpus",
+    "parsemark.corpora",
+    {
+        "demo": "parsemark.corpora.files:load_demo",
+        "parsemark": "parsemark.corpora.files:load_folder",
+    },
+)
+"""Name to a function `load(path) -> Corpus`."""
+
+WITHOUT_PATH = frozenset({"demo"})
+"""Corpora that are part of the package: their specs have no path."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Samples under a name and a version. Samples are read one by one, when they are asked for."""
+
+    name: str
+    version: str
+    hash: str
+    """Changes whenever a truth or a document changes; runs record it."""
+    root: Path
+    keys: tuple[str, ...]
+    """The ids of the samples, in order."""
+    read: Callable[[str], Sample]
+    """Reads one sample by its id (a module-level function or a partial of one, so that it pickles)."""
+    licence: str = "unknown"
+    spec: str = ""
+    """What `load_corpus` was given."""
+
+    @classmethod
+    def of(cls, name: str, samples: Iterable[Sample], *, root: Path, version: str, licence: str) -> Corpus:
+        """A corpus of samples that are already in memory; its hash is that of their truths and files."""
+        by_id: dict[str, Sample] = {}
+        digest = hashlib.sha256()
+        for sample in samples:
+            if sample.id in by_id:
+                raise CorpusError(f"Two samples of {name} have the id {sample.id!r}; ids must be unique.")
+            by_id[sample.id] = sample
+            digest.update(repr((sample.id, sample.page_number, sample.truth)).encode())
+        for path in sorted({p for s in by_id.values() for p in (s.pdf, s.image) if p is not None}):
+            digest.update(hash_file(path).encode())
+        return cls(name, version, digest.hexdigest(), root, tuple(by_id), by_id.__getitem__, licence)
+
+    def samples(self) -> Iterator[Sample]:
+        """All samples, in order."""
+        return (self.read(key) for key in self.keys)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_corpus(spec: str) -> Corpus:
+    """Find a corpus.
+
+    Args:
+        spec: `demo`, the folder of a corpus in parsemark's format, or `loader:PATH` for other formats.
+    """
+    name, colon, rest = spec.partition(":")
+    if spec in WITHOUT_PATH:
+        corpus = CORPORA.load(spec)()
+    elif (Path(spec) / "corpus.json").is_file():
+        corpus = CORPORA.load("parsemark")(Path(spec))
+    elif colon and (len(name) > 1 or name in CORPORA):
+        corpus = CORPORA.load(name)(_existing(Path(rest), spec))
+    else:
+        raise UsageError(_explain(spec))
+    return _named(corpus, spec)
+
+
+def _named(corpus: Corpus, spec: str) -> Corpus:
+    fields = {name: getattr(corpus, name) for name in corpus.__dataclass_fields__}
+    return type(corpus)(**{**fields, "spec": spec})
+
+
+def _existing(path: Path, spec: str) -> Path:
+    if not path.exists():
+        raise CorpusError(f"{path} (of the corpus {spec!r}) does not exist.")
+    return path
+
+
+def _explain(spec: str) -> str:
+    loaders = ", ".join(f"{name}:PATH" for name in CORPORA if name not in WITHOUT_PATH)
+    if Path(spec).is_dir():
+        return f"The folder {spec} has no corpus.json. For other formats say which: {loaders}."
+    return f"No corpus {spec!r}: give 'demo', a corpus folder, or one of {loaders}."

@@ -1,0 +1,158 @@
+"""Between page files and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from parsemark.corpora.schema import (
+    CellFile,
+    ElementFile,
+    Extra,
+    PageFile,
+    PageInfo,
+    RelationFile,
+    Scalar,
+    TableFile,
+)
+from parsemark.errors import CorpusError
+from parsemark.model import AttributeValue, Box, Cell, Element, Page, Relation, Sample, Table
+
+SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
+"""Page attributes that OmniDocBench keeps in the list `special_issue`."""
+
+
+def page_from_file(data: PageFile, sample_id: str) -> Page:
+    """The model's page of a page file. Raises CorpusError naming the element that is wrong."""
+    info = data.page_info
+    elements = tuple(_element(e, f"page {sample_id}, element {e.anno_id}") for e in data.layout_dets)
+    ids = [e.id for e in elements]
+    repeated = sorted({i for i in ids if ids.count(i) > 1})
+    if repeated:
+        raise CorpusError(f"page {sample_id}: the anno_id {', '.join(repeated)} occurs more than once.")
+    return Page(
+        sample_id,
+        info.width,
+        info.height,
+        elements,
+        tuple(_relation(r, set(ids), sample_id) for r in data.extra.relation),
+        _page_attributes(info.page_attribute),
+    )
+
+
+def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
+    """The page file of a sample; `pdf` is the document's path in the corpus folder."""
+    page = sample.truth
+    if page is None:
+        raise CorpusError(f"Sample {sample.id} has no truth to write.")
+    issues = [name for name in SPECIAL_ISSUES if page.attributes.get(name) is True]
+    return PageFile(
+        layout_dets=[_element_file(e) for e in page.elements],
+        page_info=PageInfo(
+            page_no=sample.page_number,
+            width=page.width,
+            height=page.height,
+            document=sample.document,
+            pdf=pdf,
+            page_attribute={**page.attributes, "special_issue": issues},
+        ),
+        extra=Extra(
+            relation=[
+                RelationFile(
+                    relation_type=r.kind,
+                    source_anno_id=_anno_id(r.source),
+                    target_anno_id=_anno_id(r.target),
+                )
+                for r in page.relations
+            ]
+        ),
+    )
+
+
+def _page_attributes(data: Mapping[str, Scalar | list[str]]) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {}
+    for key, value in data.items():
+        if isinstance(value, list):
+            attributes |= {item: True for item in value if item not in data}
+        else:
+            attributes[key] = value
+    return attributes
+
+
+def _element(data: ElementFile, where: str) -> Element:
+    try:
+        return Element(
+            id=str(data.anno_id),
+            category=data.category_type,
+            box=None if data.poly is None else box_of_poly(data.poly),
+            order=data.order,
+            text=data.text,
+            latex=data.latex,
+            html=data.html,
+            table=None if data.table is None else _table(data.table),
+            ignore=data.ignore,
+            attributes=dict(data.attribute),
+        )
+    except ValueError as error:
+        raise CorpusError(f"{where}: {error}.") from error
+
+
+def _table(data: TableFile) -> Table:
+    cells = tuple(
+        Cell(c.row, c.col, c.text, c.rowspan, c.colspan, c.header, None if c.box is None else Box(*c.box))
+        for c in data.cells
+    )
+    return Table(data.n_rows, data.n_cols, cells)
+
+
+def _relation(data: RelationFile, ids: set[str], sample_id: str) -> Relation:
+    source, target = str(data.source_anno_id), str(data.target_anno_id)
+    for end in (source, target):
+        if end not in ids:
+            raise CorpusError(f"page {sample_id}: a relation {data.relation_type} names no element: {end}.")
+    return Relation(data.relation_type, source, target)
+
+
+def _element_file(element: Element) -> ElementFile:
+    return ElementFile(
+        category_type=element.category,
+        poly=None if element.box is None else poly_of_box(element.box),
+        ignore=element.ignore,
+        order=element.order,
+        anno_id=_anno_id(element.id),
+        text=element.text,
+        latex=element.latex,
+        html=element.html,
+        table=None if element.table is None else _table_file(element.table),
+        attribute=dict(element.attributes),
+    )
+
+
+def _table_file(table: Table) -> TableFile:
+    cells = [
+        CellFile(
+            row=c.row,
+            col=c.col,
+            rowspan=c.rowspan,
+            colspan=c.colspan,
+            text=c.text,
+            header=c.header,
+            box=None if c.box is None else list(c.box.as_tuple()),
+        )
+        for c in table.cells
+    ]
+    return TableFile(n_rows=table.n_rows, n_cols=table.n_cols, cells=cells)
+
+
+def _anno_id(identifier: str) -> int | str:
+    return int(identifier) if identifier.isdecimal() and identifier == str(int(identifier)) else identifier
+
+
+def box_of_poly(poly: list[float]) -> Box:
+    """The hull of a polygon of four points."""
+    xs, ys = poly[0::2], poly[1::2]
+    return Box(min(xs), min(ys), max(xs), max(ys))
+
+
+def poly_of_box(box: Box) -> list[float]:
+    """The four corners, clockwise from the top left."""
+    return [box.x0, box.y0, box.x1, box.y0, box.x1, box.y1, box.x0, box.y1]

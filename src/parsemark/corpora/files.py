@@ -1,0 +1,129 @@
+"""Reads and writes corpus folders: `corpus.json`, `pdfs/`, `truth/`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from parsemark.corpora.base import Corpus, hash_file
+from parsemark.corpora.convert import page_from_file, page_to_file
+from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
+from parsemark.errors import CorpusError
+from parsemark.model import Sample
+
+MAX_PAGE_FILE_BYTES = 64 * 2**20
+
+FileModel = TypeVar("FileModel", bound=BaseModel)
+
+
+def load_demo() -> Corpus:
+    """The demo corpus that is part of the package."""
+    return load_folder(Path(__file__).parent / "demo")
+
+
+def load_folder(root: Path) -> Corpus:
+    """A corpus in parsemark's own format. Pages are validated when they are read."""
+    manifest = read_manifest(root)
+    keys = tuple(sorted(PurePosixPath(name).stem for name in manifest.files if name.startswith("truth/")))
+    read = partial(read_sample, root)
+    return Corpus(manifest.name, manifest.version, manifest.hash, root, keys, read, manifest.licence)
+
+
+def read_manifest(root: Path) -> CorpusFile:
+    """The folder's `corpus.json`, checked."""
+    path = root / "corpus.json"
+    manifest = _read(path, CorpusFile)
+    if manifest.schema_version != SCHEMA_VERSION:
+        raise CorpusError(
+            f"{path} has schema version {manifest.schema_version}; this parsemark reads {SCHEMA_VERSION}. "
+            "Update parsemark, or make the corpus again."
+        )
+    return manifest
+
+
+def read_page_file(root: Path, key: str) -> PageFile:
+    """The truth of one page as it is stored."""
+    return _read(root / "truth" / f"{key}.json", PageFile)
+
+
+def read_sample(root: Path, key: str) -> Sample:
+    """One sample of a corpus folder."""
+    data = read_page_file(root, key)
+    info = data.page_info
+    pdf = None if info.pdf is None else _inside(root, info.pdf, key)
+    return Sample(key, info.document, info.page_no, page_from_file(data, key), pdf)
+
+
+def write_page(root: Path, sample: Sample, pdf: str | None) -> None:
+    """Write the truth of one sample; equal truths give equal bytes."""
+    data = page_to_file(sample, pdf).model_dump(mode="json", exclude_none=False)
+    for element in data["layout_dets"]:
+        _drop_none(element, keep=("order",))
+        for cell in (element.get("table") or {}).get("cells", []):
+            _drop_none(cell)
+    _drop_none(data["page_info"])
+    _write(root / "truth" / f"{sample.id}.json", data)
+
+
+def write_manifest(root: Path, **fields: Any) -> CorpusFile:
+    """Hash all files of `truth/` and `pdfs/` and write `corpus.json`."""
+    paths = sorted(p for folder in ("truth", "pdfs") for p in (root / folder).rglob("*") if p.is_file())
+    files = {p.relative_to(root).as_posix(): hash_file(p) for p in paths}
+    manifest = CorpusFile(**fields, files=files, hash=hash_of_files(files))
+    _write(root / "corpus.json", manifest.model_dump(mode="json", exclude_none=True))
+    return manifest
+
+
+def write_corpus(root: Path, samples: Iterable[Sample], **fields: Any) -> CorpusFile:
+    """Write samples whose PDFs already lie in `root/pdfs`, and the manifest."""
+    for sample in samples:
+        pdf = None if sample.pdf is None else f"pdfs/{sample.pdf.name}"
+        write_page(root, sample, pdf)
+    return write_manifest(root, **fields)
+
+
+def hash_of_files(files: Mapping[str, str]) -> str:
+    """One hash for all files of a corpus."""
+    lines = "".join(f"{name} {digest}\n" for name, digest in sorted(files.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _inside(root: Path, name: str, key: str) -> Path:
+    path = (root / name).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise CorpusError(f"page {key}: the file {name!r} lies outside the corpus folder.")
+    return path
+
+
+def _read(path: Path, model: type[FileModel]) -> FileModel:
+    try:
+        if path.stat().st_size > MAX_PAGE_FILE_BYTES:
+            raise CorpusError(f"{path} is larger than {MAX_PAGE_FILE_BYTES // 2**20} MiB.")
+        return model.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise CorpusError(f"{path} does not exist. Is this a whole corpus folder?") from error
+    except ValidationError as error:
+        raise CorpusError(f"{path}: {_first_problem(error)}") from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in problem["loc"]) or "the file"
+    others = error.error_count() - 1
+    return f"{place}: {problem['msg']}" + (f" (and {others} more problems)" if others else "")
+
+
+def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:
+    for key in [k for k, v in data.items() if v is None and k not in keep]:
+        del data[key]
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,124 @@
+"""The corpus format on disk: `corpus.json`, and one JSON file per page.
+
+A page file follows OmniDocBench (`layout_dets`, `page_info`, `extra.relation`), extended by `table` (the grid
+with a box for each cell), with these choices made: coordinates are points from the top left, `page_no`
+counts from 1, and attribute values have one spelling.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+
+Scalar = str | bool | int | float | None
+Poly = Annotated[list[float], Field(min_length=8, max_length=8)]
+BoxList = Annotated[list[float], Field(min_length=4, max_length=4)]
+
+
+class Strict(BaseModel):
+    """No unknown keys, so that a misspelt one is found."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class CorpusFile(Strict):
+    """`corpus.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    name: str = Field(min_length=1)
+    version: str = "1"
+    licence: str = "unknown"
+    description: str = ""
+    generator: str | None = None
+    """What made it, with its version (`parsemark 0.1.0 synthetic 1`)."""
+    seed: int | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """The options it was made with."""
+    hash: str
+    """SHA-256 over the names and hashes in `files`."""
+    files: dict[str, str]
+    """SHA-256 of each file, by its path in the folder."""
+
+
+class CellFile(Strict):
+    """A cell of a table."""
+
+    row: int = Field(ge=0)
+    col: int = Field(ge=0)
+    rowspan: int = Field(default=1, ge=1)
+    colspan: int = Field(default=1, ge=1)
+    text: str = ""
+    header: bool | None = None
+    box: BoxList | None = None
+
+
+class TableFile(Strict):
+    """A table's grid."""
+
+    n_rows: int = Field(ge=0)
+    n_cols: int = Field(ge=0)
+    cells: list[CellFile]
+
+
+class ElementFile(Strict):
+    """One element of `layout_dets`."""
+
+    category_type: str
+    poly: Poly | None = None
+    ignore: bool = False
+    order: int | None = None
+    anno_id: int | str
+    text: str | None = None
+    latex: str | None = None
+    html: str | None = None
+    table: TableFile | None = None
+    attribute: dict[str, Scalar] = Field(default_factory=dict)
+    line_with_spans: list[dict[str, Any]] | None = None
+    merge_list: list[dict[str, Any]] | None = None
+
+
+class PageInfo(Strict):
+    """Where the page lies, and what it is like."""
+
+    page_no: int = Field(ge=1)
+    width: float = Field(gt=0)
+    height: float = Field(gt=0)
+    document: str
+    pdf: str | None = None
+    """Path in the corpus folder."""
+    image_path: str | None = None
+    page_attribute: dict[str, Scalar | list[str]] = Field(default_factory=dict)
+
+
+class RelationFile(Strict):
+    """A tie between two elements of the page."""
+
+    relation_type: str
+    source_anno_id: int | str
+    target_anno_id: int | str
+
+
+class Extra(Strict):
+    """What is not an element."""
+
+    relation: list[RelationFile] = Field(default_factory=list)
+
+
+class PageFile(Strict):
+    """One page with its truth."""
+
+    schema_version: Literal[1] = 1
+    layout_dets: list[ElementFile]
+    page_info: PageInfo
+    extra: Extra = Field(default_factory=Extra)
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schemas of both kinds of file, by file name."""
+    return {
+        "corpus.schema.json": CorpusFile.model_json_schema(),
+        "page.schema.json": PageFile.model_json_schema(),
+    }

@@ -1,0 +1,95 @@
+"""The corpus format: what is written is read back, and what is wrong is named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.files import read_manifest, write_corpus
+from parsemark.corpora.schema import json_schemas
+from parsemark.errors import CorpusError, UnknownNameError, UsageError
+from parsemark.model import Box, Cell, Element, Page, Relation, Sample, Table
+
+
+def sample() -> Sample:
+    table = Table(1, 2, (Cell(0, 0, "a", header=True, box=Box(1, 2, 3, 4)), Cell(0, 1, "β")))
+    elements = (
+        Element("1", "text_block", Box(0, 0, 10, 5), 0, text="Some words."),
+        Element("2", "table", Box(1, 2, 8, 9), 1, latex="x", html="<table/>", table=table),
+    )
+    attributes = {"language": "english", "watermark": True, "columns": 2}
+    page = Page("p-1", 100.0, 200.0, elements, (Relation("parent_son", "1", "2"),), attributes)
+    return Sample("p-1", "doc", 1, page)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_corpus(tmp_path, [sample()], name="tiny", licence="CC0-1.0", seed=3)
+    return tmp_path
+
+
+def edit_page(folder: Path, change) -> None:
+    path = folder / "truth" / "p-1.json"
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+def test_written_samples_are_read_back(folder: Path) -> None:
+    corpus = load_corpus(str(folder))
+    assert list(corpus.samples()) == [sample()]
+    assert (corpus.name, corpus.licence, len(corpus)) == ("tiny", "CC0-1.0", 1)
+
+
+def test_equal_truth_gives_equal_bytes_and_hash(folder: Path, tmp_path: Path) -> None:
+    other = write_corpus(tmp_path / "b", [sample()], name="tiny")
+    assert other.hash == read_manifest(folder).hash
+
+
+def test_the_page_schema_is_that_of_omnidocbench(folder: Path) -> None:
+    data = json.loads((folder / "truth" / "p-1.json").read_text())
+    assert data["layout_dets"][1]["poly"] == [1, 2, 8, 2, 8, 9, 1, 9]
+    assert data["page_info"]["page_attribute"]["special_issue"] == ["watermark"]
+    assert data["extra"]["relation"][0]["source_anno_id"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["layout_dets"][0].update(tpye=1), "layout_dets.0.tpye"),
+        (lambda d: d["layout_dets"][0].update(poly=[1, 2]), "layout_dets.0.poly"),
+        (lambda d: d["layout_dets"][1]["table"].update(n_cols=1), "element 2"),
+        (lambda d: d["layout_dets"][1].update(anno_id=1), "more than once"),
+        (lambda d: d["extra"]["relation"][0].update(target_anno_id=9), "names no element: 9"),
+        (lambda d: d["page_info"].update(pdf="../../secret.pdf"), "outside the corpus folder"),
+        (lambda d: d["page_info"].update(width=0), "page_info.width"),
+    ],
+)
+def test_what_is_wrong_is_named(folder: Path, change, message: str) -> None:
+    edit_page(folder, change)
+    with pytest.raises(CorpusError, match=message):
+        list(load_corpus(str(folder)).samples())
+
+
+def test_a_newer_schema_says_what_to_do(folder: Path) -> None:
+    path = folder / "corpus.json"
+    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    with pytest.raises(CorpusError, match="Update parsemark"):
+        load_corpus(str(folder))
+
+
+def test_specs_that_name_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no corpus"):
+        load_corpus(str(tmp_path))
+    with pytest.raises(UsageError, match="No corpus"):
+        load_corpus("dmo")
+    with pytest.raises(UnknownNameError):
+        load_corpus(f"nothing:{tmp_path}")
+    with pytest.raises(CorpusError, match="does not exist"):
+        load_corpus("parsemark:/nowhere/at/all")
+
+
+def test_schemas_are_exported() -> None:
+    schemas = json_schemas()
+    assert schemas["page.schema.json"]["additionalProperties"] is False
