@@ -1,0 +1,147 @@
+"""One notation for the same content: LaTeX, HTML, Markdown and Unicode folded together.
+
+`fold_notation` gives the same string for the same symbol however it was written, and different strings
+where the meaning differs: 1.12 is not 112, −2.8 not 2.8, α not a, 10^{-3} not 10^3. It does not fold case,
+and placeholders only where `fold_placeholder` is asked to.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from functools import lru_cache
+
+from parsemark.formats.notation_latex import fold_latex
+
+_INLINE_TAG = re.compile(
+    r"</?(?:b|i|u|s|em|strong|span|p|div|font|small|big|tt|code|a|strike|del|ins|mark|math|mi|mn|mo|mrow"
+    r"|mtext|mstyle|msub|msup|center|label|cite|abbr|var|kbd|samp|q|li|ul|ol|semantics|annotation)"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_BREAK_TAG = re.compile(r"<(?:br|hr)\s*/?>", re.IGNORECASE)
+_SCRIPT_TAG = re.compile(r"<(/?)(su[bp])(?:\s[^<>]*)?>", re.IGNORECASE)
+_BOLD = re.compile(r"(?<![\w*)\].%])\*\*(?=[^\s*])(.+?)\*\*(?!\*)|(?<!\w)__(?=[^\s_])(.+?)__(?!\w)")
+_EMPHASIS = re.compile(r"(?<![\w*)\].%\\])\*(?=[^\s*])([^*\n]+)(?<=[^\s*\\])\*(?![\w*])")
+_CODE = re.compile(r"`([^`\n]+)`|~~([^~\n]+)~~")
+_UNICODE_SCRIPTS = {
+    **{c: ("^", d) for c, d in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "0123456789+-=()ni", strict=True)},
+    **{
+        c: ("_", d)
+        for c, d in zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼ", "0123456789+-=()aeoxhklmnpstij", strict=True)
+    },
+}
+_UNICODE_SCRIPT_RUN = re.compile(
+    f"[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '^')}]+"
+    f"|[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '_')}]+"
+)
+_DASHES = dict.fromkeys("‐‑‒–—−―﹣－⁃˗", "-")
+_SAME_CHARACTER = str.maketrans(
+    {
+        **_DASHES,
+        **dict.fromkeys("’‘‛′ʹ`´ʼ", "'"),
+        **dict.fromkeys("“”„‟″", '"'),
+        **dict.fromkeys("∗⋆＊﹡", "*"),
+        **dict.fromkeys("∼～˜", "~"),
+        **dict.fromkeys("✔☑✅", "✓"),
+        **dict.fromkeys("✘❌☒✕✖", "✗"),
+        **dict.fromkeys("∆", "Δ"),
+        **dict.fromkeys("∑", "Σ"),
+        **dict.fromkeys("∏", "Π"),
+        **dict.fromkeys("∘˚º", "°"),
+        **dict.fromkeys("∕⁄", "/"),
+        **dict.fromkeys("∣ǀ", "|"),
+        **dict.fromkeys("∥", "‖"),
+        **dict.fromkeys("⋅∙", "·"),
+        **dict.fromkeys("〈", "⟨"),
+        **dict.fromkeys("〉", "⟩"),
+        **dict.fromkeys("⩽", "≤"),
+        **dict.fromkeys("⩾", "≥"),
+        **dict.fromkeys("\u0305", "\u0304"),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0e\ufe0f", ""),
+    }
+)
+_DASH_TABLE = str.maketrans(_DASHES)
+_DIGIT_GROUPS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+|(?:[\u2009\u202f\xa0]\d{3})+)(?![\d,]*\d)")
+_TIGHT = re.compile(r"\s*([^\w\s.,;:!?\"'…])\s*")
+_AFTER_COMMA = re.compile(r"\s+(?=[,;:])|(?<=[,;:])\s+")
+_PLACEHOLDERS = frozenset(
+    ["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "none", "null", "nil", "...", ".", "/", "\\", "·", "_"]
+)
+CACHE_SIZE = 20_000
+"""How many folded texts are remembered: tables repeat their values, and each truth meets many parsers."""
+
+
+@lru_cache(CACHE_SIZE)
+def fold_notation(text: str) -> str:
+    r"""Fold the ways of writing the same content into one.
+
+    >>> fold_notation(r"$\mathbf{0.72} \pm 0.03$") == fold_notation("**0.72** ± 0.03")
+    True
+    >>> fold_notation("10<sup>−3</sup>") == fold_notation("$10^{-3}$") == fold_notation("10⁻³")
+    True
+    """
+    text = html.unescape(text) if "&" in text else text
+    if "<" in text:
+        text = _fold_tags(text)
+    text = _fold_markdown(text)
+    text = _UNICODE_SCRIPT_RUN.sub(_unicode_script, text).translate(_DASH_TABLE)
+    text = _fold_characters(fold_latex(text))
+    text = _fold_numbers(text)
+    return _fold_space(text)
+
+
+def fold_placeholder(text: str) -> str:
+    """The folded text, or the empty string if it only says that there is no value.
+
+    >>> fold_placeholder("—"), fold_placeholder("N/A"), fold_placeholder("-1")
+    ('', '', '-1')
+    """
+    folded = fold_notation(text)
+    return "" if is_placeholder(folded) else folded
+
+
+def is_placeholder(folded: str) -> bool:
+    """Whether a folded text only says that there is no value."""
+    return folded.casefold() in _PLACEHOLDERS
+
+
+def _fold_tags(text: str) -> str:
+    text = _BREAK_TAG.sub(" ", text)
+    text = _SCRIPT_TAG.sub(lambda m: "}" if m[1] else ("^{" if m[2].lower() == "sup" else "_{"), text)
+    return _INLINE_TAG.sub("", text)
+
+
+def _fold_markdown(text: str) -> str:
+    if "*" in text or "__" in text:
+        text = _BOLD.sub(lambda m: m[1] or m[2], text)
+        text = _EMPHASIS.sub(r"\1", text)
+    if "`" in text or "~~" in text:
+        text = _CODE.sub(lambda m: m[1] or m[2], text)
+    return text
+
+
+def _unicode_script(found: re.Match[str]) -> str:
+    run = found[0]
+    mark = _UNICODE_SCRIPTS[run[0]][0]
+    return mark + "{" + "".join(_UNICODE_SCRIPTS[c][1] for c in run) + "}"
+
+
+def _fold_characters(text: str) -> str:
+    text = re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)  # 3½ is not 31/2
+    thin = text.replace("\u2009", "\ue000").replace("\u202f", "\ue000").replace("\xa0", "\ue001")
+    text = unicodedata.normalize("NFKC", thin).translate(_SAME_CHARACTER)
+    text = text.replace("``", '"').replace("''", '"')
+    return re.sub(r"-{2,}", "-", text).replace("\ue000", "\u2009").replace("\ue001", "\xa0")
+
+
+def _fold_numbers(text: str) -> str:
+    text = _DIGIT_GROUPS.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
+    return re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text)
+
+
+def _fold_space(text: str) -> str:
+    text = _TIGHT.sub(r"\1", text)
+    text = _AFTER_COMMA.sub("", text)
+    return " ".join(text.split())

@@ -1,0 +1,287 @@
+"""LaTeX inside a text, folded to Unicode with `_` and `^` for scripts.
+
+Not a TeX engine: it reads what table cells and formulas in running text contain, whoever wrote it (an
+author, or a parser that mixes LaTeX into HTML or Markdown), and never fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from parsemark.formats.notation_symbols import (
+    ACCENTS,
+    DINGBATS,
+    HIDDEN_ARGUMENTS,
+    PRESENTATION,
+    symbol,
+)
+
+_TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[ \t\r\n]+|.", re.DOTALL)
+_MATH = re.compile(
+    r"(?<!\\)\$\$?(?=\S)(?!\d[^$]*\$\d)([^$]*?)(?<=\S)\$\$?|\\\((.*?)\\\)|\\\[(.*?)\\\]", re.DOTALL
+)
+_PLAIN_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?")
+_SYMBOLIC_SCRIPT = re.compile(r"[*†‡§¶°'′∘]+")
+_SPACES = {" ", ",", ";", ":", "!", "/", ">", "\n", "\t"}
+_TEXT_IN_MATH = {"text", "textrm", "textbf", "textit", "textsf", "texttt", "mbox", "hbox", "textnormal"}
+MAX_DEPTH = 40
+"""Groups nested deeper than this are read flat."""
+
+
+def fold_latex(text: str) -> str:
+    r"""Replace LaTeX by Unicode characters.
+
+    >>> fold_latex(r"$\alpha_{12} \leq \frac{1}{2}$ and \textbf{91.2\%}")
+    'α_12≤1/2 and 91.2%'
+    """
+    pieces: list[str] = []
+    end = 0
+    for found in _MATH.finditer(text):
+        pieces.append(_fold(text[end : found.start()], math=False))
+        pieces.append(_fold(next(g for g in found.groups() if g is not None), math=True))
+        end = found.end()
+    pieces.append(_fold(text[end:], math=False))
+    return "".join(pieces)
+
+
+def _fold(text: str, math: bool) -> str:
+    if not re.search(r"[\\{}^_~]|--|``|''", text):
+        return re.sub(r"\s+", "", text) if math else text
+    return _Reader(_TOKEN.findall(text)).sequence(math, 0)
+
+
+@dataclass
+class _Reader:
+    """A recursive reader over tokens; `at` is the next one."""
+
+    tokens: list[str]
+    at: int = field(default=0)
+
+    def sequence(self, math: bool, depth: int) -> str:
+        """Everything up to the closing brace of this group."""
+        out: list[str] = []
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            self.at += 1
+            if token == "}":
+                if depth:
+                    break
+                continue
+            if token in "^_" and out:
+                self.at -= 1
+                out.append(self.scripts(math, depth))
+            else:
+                out.append(self.piece(token, math, depth, out[-1] if out else ""))
+        return "".join(out)
+
+    def scripts(self, math: bool, depth: int) -> str:
+        """A run of sub- and superscripts, subscripts first, braces only where they are needed."""
+        found = {"_": "", "^": ""}
+        while self.at < len(self.tokens) and self.tokens[self.at] in found:
+            mark = self.tokens[self.at]
+            if found[mark]:
+                break
+            self.at += 1
+            following = self.tokens[self.at] if self.at < len(self.tokens) else ""
+            if not following or following.isspace():
+                return _script("_", found["_"], "") + _script("^", found["^"], "") + mark
+            # Outside of math a bare script is plain text and already in its folded form.
+            bare = not math and following != "{" and not following.startswith("\\")
+            if bare:
+                return _script("_", found["_"], mark) + _script("^", found["^"], mark) + mark
+            found[mark] = self.argument(math=True, depth=depth)
+        after = self.tokens[self.at] if self.at < len(self.tokens) else ""
+        if math and after.isspace():  # $x_1 2$ is no $x_{12}$
+            after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else ""
+        upper = _script("^", found["^"], after)
+        return _script("_", found["_"], upper or after) + upper
+
+    def piece(self, token: str, math: bool, depth: int, before: str) -> str:
+        """One token that is not a script."""
+        if token == "{":
+            return self.sequence(math, depth + 1) if depth < MAX_DEPTH else ""
+        if token[0] == "\\" and len(token) > 1:
+            return self.command(token[1:].rstrip("*"), math, depth, before)
+        if token.isspace():
+            return "" if math else " "
+        if token == "~":
+            # A tie between two words; at the start of a word a sign for "about".
+            return " " if before and not before[-1].isspace() and not math else "~"
+        if token == "&":
+            return " " if depth else "&"
+        return token
+
+    def command(self, name: str, math: bool, depth: int, before: str) -> str:
+        """A control word or control symbol."""
+        if depth >= MAX_DEPTH:
+            return ""
+        if name in ACCENTS and (name.isalpha() or self._begins_accent()):
+            return _accented(self.argument(math, depth), ACCENTS[name])
+        if not name[0].isalpha():
+            return self.control_symbol(name, math)
+        if name in PRESENTATION:
+            return self.wrapped(name, math, depth)
+        if name in HIDDEN_ARGUMENTS:
+            return self.skip_arguments(HIDDEN_ARGUMENTS[name], name)
+        return self.named(name, math, depth, before)
+
+    def named(self, name: str, math: bool, depth: int, before: str) -> str:
+        """A command that shows something: rearranged arguments, or a symbol."""
+        if name in _FRACTIONS:
+            top, bottom = self.argument(math, depth), self.argument(math, depth)
+            space = " " if before[-1:].isdigit() else ""
+            return f"{space}{_grouped(top)}/{_grouped(bottom)}"
+        rearranged = _REARRANGED.get(name)
+        if rearranged is not None:
+            return rearranged(self, name, math, depth)
+        self.skip_space()
+        found = symbol(name)
+        # An unknown command keeps its name: two different ones must stay different.
+        return found if found is not None else name
+
+    def control_symbol(self, name: str, math: bool) -> str:
+        r"""`\%` and its like."""
+        if name == "\\":
+            self.option()
+            return " "
+        if name in _SPACES:
+            # A thin space groups digits: fold_numbers decides.
+            return "\u2009" if name == "," else "" if math or name in "!/" else " "
+        if name == "-":
+            return ""
+        return {"|": "‖"}.get(name, name)
+
+    def root(self, name: str, math: bool, depth: int) -> str:
+        r"""`\sqrt[n]{x}`."""
+        degree = self.option()
+        return f"{_script('^', degree, '')}√{_grouped(self.argument(math, depth))}"
+
+    def text_script(self, name: str, math: bool, depth: int) -> str:
+        r"""`\textsuperscript{x}` and its like."""
+        mark = "^" if name in ("textsuperscript", "sp") else "_"
+        return _script(mark, self.argument(math=False, depth=depth), self._peek())
+
+    def quantity(self, name: str, math: bool, depth: int) -> str:
+        r"""siunitx: `\SI{5}{m}`."""
+        self.option()
+        count = 2 if name in ("SI", "qty") else 1
+        return " ".join(self.argument(math, depth) for _ in range(count))
+
+    def dingbat(self, name: str, math: bool, depth: int) -> str:
+        r"""`\ding{51}`."""
+        number = self.argument(math, depth)
+        return DINGBATS.get(number, f"ding{number}")
+
+    def stacked(self, name: str, math: bool, depth: int) -> str:
+        r"""`\overset{a}{b}`: a script of `b`."""
+        script, base = self.argument(math, depth), self.argument(math, depth)
+        return base + _script("_" if name == "underset" else "^", script, self._peek())
+
+    def negated(self, name: str, math: bool, depth: int) -> str:
+        r"""`\not=`."""
+        return self.argument(math, depth) + "\u0338"
+
+    def wrapped(self, name: str, math: bool, depth: int) -> str:
+        """A presentation command: its options are dropped and what it wraps follows."""
+        if name in ("makecell", "thead", "shortstack", "parbox", "makebox", "framebox"):
+            self.option()
+            if name == "parbox":
+                self.argument(math, depth)
+        self.skip_space()
+        if name in ("left", "right", "middle") and self._peek() == ".":
+            self.at += 1
+            return ""
+        if self._peek() == "{" and depth < MAX_DEPTH:
+            self.at += 1
+            return self.sequence(math and name not in _TEXT_IN_MATH, depth + 1)
+        return ""
+
+    def argument(self, math: bool, depth: int) -> str:
+        """One mandatory argument: a group or a single token."""
+        self.skip_space()
+        if self.at >= len(self.tokens) or self._peek() == "}":
+            return ""
+        token = self.tokens[self.at]
+        self.at += 1
+        return self.piece(token, math, depth + 1, "").strip()
+
+    def skip_arguments(self, count: int, name: str) -> str:
+        """Drop options and `count` arguments."""
+        if self._peek() == "(":
+            self._skip_to(")")
+        self.option()
+        environment = ""
+        for _ in range(count):
+            environment = self.argument(math=False, depth=0)
+            self.option()
+        if name == "begin" and environment.rstrip("*") in ("tabular", "array", "tabularx", "minipage"):
+            self.option()
+            self.argument(math=False, depth=0)
+        return ""
+
+    def option(self) -> str:
+        """An optional argument in brackets, if one is here."""
+        start = self.at
+        self.skip_space()
+        if self._peek() != "[":
+            self.at = start
+            return ""
+        begin = self.at + 1
+        self._skip_to("]")
+        return "".join(self.tokens[begin : self.at - 1]).strip()
+
+    def skip_space(self) -> None:
+        """Step over white space."""
+        while self.at < len(self.tokens) and self.tokens[self.at].isspace():
+            self.at += 1
+
+    def _skip_to(self, closing: str) -> None:
+        start = self.at
+        while self.at < len(self.tokens) and self.tokens[self.at] != closing:
+            self.at += 1
+        if self.at >= len(self.tokens):
+            self.at = start + 1
+        else:
+            self.at += 1
+
+    def _peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def _begins_accent(self) -> bool:
+        following = self._peek()
+        return following == "{" or following[:1].isalpha() or following[:1] == "\\"
+
+
+_FRACTIONS = {"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac"}
+_REARRANGED: dict[str, Callable[[_Reader, str, bool, int], str]] = {
+    "sqrt": _Reader.root,
+    **dict.fromkeys(("textsuperscript", "textsubscript", "sp", "sb"), _Reader.text_script),
+    **dict.fromkeys(("SI", "qty", "num", "unit", "si"), _Reader.quantity),
+    "ding": _Reader.dingbat,
+    **dict.fromkeys(("overset", "stackrel", "underset"), _Reader.stacked),
+    "not": _Reader.negated,
+}
+
+
+def _script(mark: str, content: str, after: str) -> str:
+    content = content.strip()
+    if not content:
+        return ""
+    if mark == "^" and _SYMBOLIC_SCRIPT.fullmatch(content):
+        return content
+    glued = after[:1].isalnum()
+    if _PLAIN_SCRIPT.fullmatch(content) and not glued:
+        return mark + content
+    return f"{mark}{{{content}}}"
+
+
+def _grouped(content: str) -> str:
+    content = content.strip()
+    return content if re.fullmatch(r"[\w.]*|\(.*\)", content) else f"({content})"
+
+
+def _accented(content: str, accent: str) -> str:
+    content = {"ı": "i", "ȷ": "j"}.get(content.strip(), content.strip())
+    return content[:1] + accent + content[1:] if content else ""

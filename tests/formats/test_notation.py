@@ -1,0 +1,120 @@
+"""The same content folds to the same string; different content never does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsemark.formats.notation import fold_notation, fold_placeholder
+
+SAME = [
+    ("alpha", [r"$\alpha$", "α", "&alpha;", r"\(\alpha\)", r"$\boldsymbol{\alpha}$", "**α**", r"\alpha"]),
+    ("bold number", [r"\textbf{91.2\%}", "<b>91.2%</b>", "**91.2%**", r"$\mathbf{91.2}\%$", "91.2 %"]),
+    (
+        "plus minus",
+        [r"$0.72 \pm 0.03$", "0.72 ± 0.03", "0.72±0.03", "0.72 &plusmn; 0.03", r"0.72 $\pm$ 0.03"],
+    ),
+    ("power", ["$10^{-3}$", "10<sup>-3</sup>", "10⁻³", "10<sup>−3</sup>", "10^{-3}", "$10^{\\text{-}3}$"]),
+    ("subscript", ["$x_{12}$", "x<sub>12</sub>", "x₁₂", "x_{12}", r"$x_{\mathrm{12}}$", "x_12"]),
+    ("order of scripts", ["$t_a^*$", "$t^*_a$", "t<sub>a</sub>*", "t<sub>a</sub><sup>*</sup>"]),
+    ("minus", ["−2.8", "-2.8", "$-2.8$", "–2.8", "$-$2.8", r"\textminus 2.8"]),
+    ("thousands", ["1,234,567", "1{,}234{,}567", r"1\,234\,567", "1\u202f234\u202f567", "1234567"]),
+    ("less", ["$p<0.05$", "p &lt; 0.05", "p < 0.05", r"p \textless 0.05"]),
+    ("fraction", [r"$\frac{1}{2}$", r"$\dfrac12$", "1/2", "½", r"\nicefrac{1}{2}"]),
+    ("mixed number", [r"$3\frac{1}{2}$", "3½", "3 1/2"]),
+    ("line break", [r"\makecell{Top-1\\ Acc.}", "Top-1<br>Acc.", "Top-1 Acc.", "Top-1 <br/> Acc."]),
+    ("accent", [r"Erd\H{o}s", "Erdős"]),
+    ("umlaut", [r"M\"uller", r"M\"{u}ller", "Müller", "M&uuml;ller"]),
+    ("hat", [r"$\hat{x}$", "x̂", r"$\widehat x$"]),
+    ("mark", [r"\checkmark", "✓", "✔", r"\ding{51}", r"\cmark"]),
+    ("degrees", [r"$90^\circ$", "90°", r"$90^{\circ}$", "90\\textdegree"]),
+    ("product", [r"$3\times 3$", "3×3", "3 x 3", "3x3", "3 &times; 3"]),
+    ("stars", ["0.5***", "$0.5^{***}$", "0.5<sup>***</sup>", "**0.5*****"]),
+    ("arrow", [r"Acc. $\uparrow$", "Acc. ↑", "Acc.↑"]),
+    ("interval", ["(0, 3)", "(0,3)", "$(0,3)$", "( 0 , 3 )"]),
+    ("color", [r"\textcolor{red}{5.1}", "5.1", r"\cellcolor[gray]{.9}5.1", r"{\color{blue} 5.1}"]),
+    ("blackboard", [r"$\mathbb{R}^n$", "ℝⁿ", "R<sup>n</sup>"]),
+    ("delimiters", [r"$\left| x \right|$", "|x|", r"$\lvert x\rvert$", r"$\vert x \vert$"]),
+    ("dollar", [r"\$5", "$5"]),
+    ("ligature", ["ﬁeld", "field"]),
+    ("root", [r"$\sqrt{2}$", "√2"]),
+    ("dots", [r"\ldots", "…", "..."]),
+    ("not", [r"$\neq$", "≠", r"$\not=$"]),
+    ("text in math", [r"$F_{\text{max}}$", "F<sub>max</sub>", "F_max", r"$F_\mathrm{max}$"]),
+    ("underscore", [r"snake\_case", "snake_case"]),
+    ("quotes", ["``yes''", "“yes”", '"yes"']),
+]
+
+DIFFERENT = [
+    ("1.12", "112"),
+    ("−2.8", "2.8"),
+    ("$\\alpha$", "a"),
+    ("$10^{-3}$", "$10^3$"),
+    ("$10^{3}$", "103"),
+    ("10<sup>-3</sup>", "10-3"),
+    ("$x_{12}$", "$x_1 2$"),
+    ("$x_1$", "$x^1$"),
+    ("1,5", "15"),
+    ("0,300", "300"),
+    ("[68,400, 595,000]", "[68,400,595,000]"),
+    ("1 234", "1234"),
+    ("3½", "31/2"),
+    ("<0.05", "0.05"),
+    ("≤ 5", "≥ 5"),
+    ("Dev^a", "Deva"),
+    ("5%", "5"),
+    ("5*", "5"),
+    ("↑", "↓"),
+    ("✓", "✗"),
+    ("$\\foo$", "$\\bar{}$"),
+    ("|E|", "||"),
+    ("σ", "Σ"),
+    ("a b", "ab"),
+    ("±5", "5"),
+    ("0.5", "0.50"),
+    ("$\\hat{x}$", "x"),
+]
+
+
+@pytest.mark.parametrize(("name", "ways"), SAME, ids=[name for name, _ in SAME])
+def test_the_same_content_folds_to_one_string(name: str, ways: list[str]) -> None:
+    folded = {way: fold_notation(way) for way in ways}
+    assert len(set(folded.values())) == 1, folded
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_different_content_stays_different(one: str, other: str) -> None:
+    assert fold_notation(one) != fold_notation(other)
+
+
+@pytest.mark.parametrize(
+    "text", ["—", "-", "--", "N/A", "n/a", "", " ", "$-$", "–", r"\textemdash", "NaN", "…"]
+)
+def test_placeholders_are_empty_when_asked(text: str) -> None:
+    assert fold_placeholder(text) == ""
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "no", "x", "✗"])
+def test_values_are_no_placeholders(text: str) -> None:
+    assert fold_placeholder(text) != ""
+
+
+PIECES = [*"aα1.,-−^_{}$\\*<>&;|~`' \t²₁½", "\\frac", "\\textbf{", "<sup>"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_any_text_folds_without_failing(text: str) -> None:
+    assert isinstance(fold_notation(text), str)
+
+
+@given(st.from_regex(r"[a-zA-Zα-ω]{1,6}([ _]?[a-z0-9]{1,4})?|-?[0-9]{1,3}\.[0-9]{1,3}%?", fullmatch=True))
+def test_folding_twice_is_folding_once(text: str) -> None:
+    once = fold_notation(text)
+    assert fold_notation(once) == once
+
+
+def test_deep_nesting_is_bounded() -> None:
+    assert isinstance(fold_notation("{" * 20_000 + "x" + "}" * 20_000), str)
+    assert isinstance(fold_notation("\\frac" * 5_000), str)
+    assert isinstance(fold_notation("x" + "^{x" * 5_000), str)
