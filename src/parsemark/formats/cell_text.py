@@ -1,0 +1,51 @@
+"""How the text of a cell looks, whatever format it came from.
+
+A cell's text is *clean*: lines are separated by one newline, none is empty, and inside a line words are
+separated by one space. White space carries no meaning in any table format, so all readers agree on this.
+"""
+
+from __future__ import annotations
+
+from parsemark.errors import FormatError
+from parsemark.formats.limits import MAX_CELL_CHARS
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+_CONTROLS = dict.fromkeys((*range(9), 11, *range(14, 32), 127), REPLACEMENT)
+_SURROGATES = range(0xD800, 0xE000)
+
+
+def clean(text: str) -> str:
+    r"""The clean form of a cell's text.
+
+    >>> clean("  a  b \n\n c\u00a0d ")
+    'a b\nc d'
+    """
+    if "\n" not in text:
+        return " ".join(text.split())
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def clean_limited(text: str, position: int | None = None) -> str:
+    """`clean`, refusing a cell that is too long."""
+    if len(text) > MAX_CELL_CHARS:
+        raise FormatError(
+            f"A cell has {len(text):,} characters; at most {MAX_CELL_CHARS:,} are read", position=position
+        )
+    return clean(text)
+
+
+def without_controls(text: str) -> str:
+    r"""The text with each control character and lone surrogate replaced by U+FFFD; offsets stay the same.
+
+    >>> without_controls("a\x00b\ud800\n")
+    'a\ufffdb\ufffd\n'
+    """
+    if not text.isprintable():
+        text = text.translate(_CONTROLS)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            text = "".join(REPLACEMENT if ord(c) in _SURROGATES else c for c in text)
+    return text

@@ -1,0 +1,81 @@
+"""Finds every table of a text, whatever it is written in.
+
+LaTeX and HTML are looked for first, since they announce themselves; what they cover is blanked, so that no
+table is found twice and all offsets stay true. Then come drawn tables, pipe tables, and last, in what is
+left, delimited and aligned text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from parsemark.errors import FormatError, UnknownNameError
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.found import FORMATS, FoundTable
+from parsemark.formats.html import find_html_tables
+from parsemark.formats.limits import MAX_TABLES, check_size
+from parsemark.formats.markdown import find_pipe_tables
+from parsemark.model import Table
+
+Finder = Callable[[str], list[FoundTable]]
+
+_NOT_NEWLINE = re.compile(r"[^\n]")
+
+
+def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
+    """Every table of a text, in order, with its place and its format.
+
+    Args:
+        text: Anything a parser may return: a whole document or a single table.
+        format: Read the text as this format alone (`html`, `markdown`, `grid`, `latex`, `csv`, `tsv`,
+            `plain`); by default all of them are looked for.
+
+    Raises:
+        FormatError: The text is over a limit of `parsemark.formats.limits`.
+    """
+    check_size(text)
+    if format is not None and format not in FORMATS:
+        raise UnknownNameError("format", format, FORMATS)
+    clean = without_controls(text)
+    found: list[FoundTable] = []
+    rest = clean
+    for finder in _FINDERS.values() if format is None else [_FINDERS[format]]:
+        new = finder(rest)
+        found += new
+        if len(found) > MAX_TABLES:
+            raise FormatError(f"The text has more than {MAX_TABLES:,} tables", position=found[-1].start)
+        rest = _blanked(rest, new)
+    found.sort(key=lambda f: f.start)
+    return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]
+
+
+def read_table(text: str, format: str | None = None) -> Table:
+    """The first table of a text.
+
+    Raises:
+        FormatError: There is no table in it, or it is over a limit.
+    """
+    found = read_tables(text, format)
+    if not found:
+        kind = "table" if format is None else f"{format} table"
+        raise FormatError(f"There is no {kind} in the text", position=0)
+    return found[0].table
+
+
+def _blanked(text: str, found: list[FoundTable]) -> str:
+    """The text with the found tables as spaces, of equal length."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in sorted({(f.start, f.end) for f in found}):
+        if start < position:
+            continue
+        pieces += [text[position:start], _NOT_NEWLINE.sub(" ", text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]]) if pieces else text
+
+
+_FINDERS: dict[str, Finder] = {
+    "html": find_html_tables,
+    "markdown": find_pipe_tables,
+}

@@ -1,0 +1,51 @@
+"""HTML as a tree, read by lxml within limits: no network, no entities of its own, bounded depth."""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+from parsemark.errors import FormatError
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.limits import check_size
+
+_ELEMENTS = (
+    "a|abbr|acronym|address|applet|area|article|aside|audio|b|base|basefont|bdi|bdo|bgsound|big|blink|"
+    "blockquote|body|br|button|canvas|caption|center|cite|code|col|colgroup|data|datalist|dd|del|"
+    "details|dfn|dialog|dir|div|dl|dt|em|embed|fieldset|figcaption|figure|font|footer|form|frame|"
+    "frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|i|iframe|img|input|ins|kbd|label|legend|li|link|"
+    "main|map|mark|marquee|menu|meta|meter|nav|nobr|noscript|object|ol|optgroup|option|output|p|param|"
+    "picture|pre|progress|q|rp|rt|ruby|s|samp|script|section|select|small|source|span|strike|strong|"
+    "style|sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|track|tt|u|"
+    "ul|var|video|wbr|math|mi|mn|mo|ms|mtext|mspace|mrow|mfrac|msqrt|mroot|mstyle|merror|mpadded|"
+    "mphantom|mfenced|menclose|msub|msup|msubsup|munder|mover|munderover|mmultiscripts|mtable|mtr|mtd|"
+    "maction|semantics|annotation|annotation-xml"
+)
+
+_NO_TAG = re.compile(rf"<(?!/?(?:{_ELEMENTS})(?=[\s/>])|!--|!doctype|\?)", re.IGNORECASE)
+"""A `<` that begins no element of HTML or MathML, as in `-9<H<8`: text that a parser would lose."""
+
+
+def parse_html(text: str, position: int | None = None) -> etree._Element | None:
+    """The root of the tree of `text`, or None where there is nothing in it.
+
+    Args:
+        text: HTML, whole or a part of it, well formed or not.
+        position: Where `text` begins in what the caller reads, for errors.
+    """
+    check_size(text)
+    source = _NO_TAG.sub("&lt;", without_controls(text))
+    if not source.strip():
+        return None
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(source.encode("utf-8"), parser)
+    except (etree.LxmlError, ValueError) as error:
+        raise FormatError(f"The HTML cannot be read: {error}", position=position) from error
+    fatal = next((entry for entry in parser.error_log if entry.level == etree.ErrorLevels.FATAL), None)
+    if fatal is not None:
+        raise FormatError(f"The HTML is over the parser's limits: {fatal.message.strip()}", position=position)
+    return root

@@ -1,0 +1,42 @@
+"""The limits of what is read. Over any of them the answer is a FormatError, never a hang.
+
+They are far above what pages hold, and low enough that reading stays within seconds and a few hundred MB.
+"""
+
+from __future__ import annotations
+
+from parsemark.errors import FormatError
+
+MAX_CHARS = 10_000_000
+"""Characters of one text."""
+MAX_TABLES = 10_000
+"""Tables in one text."""
+MAX_ROWS = 100_000
+"""Rows of one table."""
+MAX_COLUMNS = 10_000
+"""Columns of one table."""
+MAX_SPAN = 1_000
+"""Rows or columns of one cell (the HTML standard's own limit for colspan)."""
+MAX_GRID = 500_000
+"""Grid positions (rows × columns) of one table."""
+MAX_CELL_CHARS = 100_000
+"""Characters of one cell."""
+
+
+def check_size(text: str, limit: int = MAX_CHARS) -> None:
+    """Refuse a text that is too long."""
+    if len(text) > limit:
+        raise FormatError(
+            f"The text has {len(text):,} characters; at most {limit:,} are read. Split it into pages",
+            position=limit,
+        )
+
+
+def check_grid(n_rows: int, n_cols: int, position: int | None = None) -> None:
+    """Refuse a grid that is too large."""
+    if n_rows > MAX_ROWS or n_cols > MAX_COLUMNS or n_rows * n_cols > MAX_GRID:
+        raise FormatError(
+            f"A table of {n_rows:,} x {n_cols:,} is over the limit of {MAX_GRID:,} grid positions "
+            f"({MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns)",
+            position=position,
+        )

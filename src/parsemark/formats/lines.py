@@ -1,0 +1,42 @@
+"""A text as lines that know where they are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Line(NamedTuple):
+    """`text[start:end]`, without its line end."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing but white space."""
+        return not self.text or self.text.isspace()
+
+
+def split_lines(text: str) -> list[Line]:
+    r"""The lines of a text; a line end is `\n`, with or without `\r` before it."""
+    lines: list[Line] = []
+    start = 0
+    for piece in text.split("\n"):
+        shown = piece.removesuffix("\r")
+        lines.append(Line(shown, start, start + len(shown)))
+        start += len(piece) + 1
+    return lines
+
+
+def blocks(lines: list[Line]) -> list[list[Line]]:
+    """Runs of lines that are not blank."""
+    found: list[list[Line]] = []
+    current: list[Line] = []
+    for line in lines:
+        if not line.is_blank:
+            current.append(line)
+        elif current:
+            found.append(current)
+            current = []
+    return [*found, current] if current else found

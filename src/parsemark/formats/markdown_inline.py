@@ -1,0 +1,90 @@
+r"""The text of a Markdown cell: emphasis, links and HTML go, what they hold stays; math stays as written.
+
+Reading is lenient where parsers are: a star that closes nothing (`0.31**`) is text, and so is a `<` that
+begins no tag.
+"""
+
+from __future__ import annotations
+
+import re
+
+from parsemark.formats.cell_text import clean_limited
+from parsemark.formats.html_text import fragment_text
+from parsemark.formats.markdown_spans import match_math, protected_spans
+
+_SPECIAL = re.compile(r"[\\`*_$<&~\[]|[\U000F0000-\U0010FFFF]")
+_PLACEHOLDERS = re.compile("[\U000f0000-\U0010ffff]")
+_FIRST_PLACEHOLDER = 0xF0000
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"()]*\")?\)")
+_EMPHASIS = (
+    re.compile(r"(?<![\w*])\*(?![\s*])([^*]*)(?<!\s)\*(?![\w*])"),
+    re.compile(r"(?<!\w)\*\*(?!\s)([^*]+)(?<!\s)\*\*"),
+    re.compile(r"(?<!\w)\*(?!\s)([^*]+)(?<!\s)\*(?!\w)"),
+    re.compile(r"(?<![\w_])_(?![\s_])([^_]*)(?<!\s)_(?![\w_])"),
+    re.compile(r"(?<!\w)__(?!\s)([^_]+)(?<!\s)__(?!\w)"),
+    re.compile(r"~~(?!\s)([^~]+)(?<!\s)~~"),
+)
+_TO_ESCAPE = re.compile(r"[\\`*_<&|$~\[\]]")
+
+
+def inline_text(source: str, position: int | None = None) -> str:
+    r"""The clean text of a cell.
+
+    >>> inline_text(r"**a\*b** <br> `x|y` $c_1$ &lt; 0.31**")
+    'a*b\nx|y $c_1$ < 0.31**'
+    """
+    if _SPECIAL.search(source) is None:
+        return clean_limited(source, position)
+    kept: list[str] = []
+    text = _hide_protected(source, kept)
+    text = _LINK.sub(r"\1", text)
+    for emphasis in _EMPHASIS:
+        text = emphasis.sub(r"\1", text)
+    if "<" in text or "&" in text:
+        text = fragment_text(text, position)
+    text = _PLACEHOLDERS.sub(lambda m: kept[ord(m.group()) - _FIRST_PLACEHOLDER], text)
+    return clean_limited(text, position)
+
+
+def escape_inline(text: str) -> str:
+    r"""Clean text as Markdown that `inline_text` reads back; math in it stays math.
+
+    >>> escape_inline("a|b * $x_1|y$\n5$")
+    'a\\|b \\* $x_1|y$<br>5\\$'
+    """
+    pieces: list[str] = []
+    position = 0
+    while (special := _TO_ESCAPE.search(text, position)) is not None:
+        start = special.start()
+        pieces.append(text[position:start])
+        end = match_math(text, start)
+        pieces.append(f"\\{text[start]}" if end is None else text[start:end])
+        position = start + 1 if end is None else end
+    pieces.append(text[position:])
+    return "".join(pieces).replace("\n", "<br>")
+
+
+def _hide_protected(source: str, kept: list[str]) -> str:
+    """Put one private character in place of each part that is not Markdown, and remember the part."""
+    pieces: list[str] = []
+    position = 0
+    for start, end, kind in protected_spans(source):
+        pieces.append(_hide_private(source[position:start], kept))
+        part = source[start:end]
+        if kind == "escape":
+            part = part[1]
+        elif kind == "code":
+            part = part.strip("`").replace("\\|", "|")
+        pieces.append(_hide(part, kept))
+        position = end
+    pieces.append(_hide_private(source[position:], kept))
+    return "".join(pieces)
+
+
+def _hide_private(text: str, kept: list[str]) -> str:
+    return _PLACEHOLDERS.sub(lambda m: _hide(m.group(), kept), text)
+
+
+def _hide(part: str, kept: list[str]) -> str:
+    kept.append(part)
+    return chr(_FIRST_PLACEHOLDER + len(kept) - 1)

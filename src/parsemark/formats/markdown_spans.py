@@ -1,0 +1,75 @@
+r"""The parts of a line of Markdown in which pipes and stars are not Markdown's: math and code.
+
+Math is `$…$`, `$$…$$` and `\(…\)`; a single dollar opens math only before a character and closes it only
+after one and not before a digit (pandoc's rule), so that prices stay text. All scans are linear.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from typing import NamedTuple
+
+PUNCTUATION = r"!-/:-@\[-`{-~"
+
+_MATH = re.compile(
+    r"\$\$(?:[^$\\\n]|\\.)+\$\$"
+    r"|\$(?![\s$])(?:[^$\\\n]|\\.)*(?<!\s)\$(?!\d)"
+    r"|\\\((?:(?!\\[()])[^\n])*\\\)"
+)
+_MARK = re.compile(rf"\\\(|\\[{PUNCTUATION}]|\$+|`+")
+
+
+class Span(NamedTuple):
+    """`text[start:end]` is of this kind: `math`, `code`, or `escape` (a backslash and its character)."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def match_math(text: str, position: int) -> int | None:
+    """End of the math that begins at `position`, or None."""
+    match = _MATH.match(text, position)
+    return None if match is None else match.end()
+
+
+def protected_spans(text: str) -> list[Span]:
+    """Math, code and escaped characters, in order and disjoint."""
+    if "\\" not in text and "$" not in text and "`" not in text:
+        return []
+    ticks = _backtick_runs(text)
+    spans: list[Span] = []
+    position = 0
+    while (mark := _MARK.search(text, position)) is not None:
+        start, position = mark.span()
+        found = text[start]
+        if found == "`":
+            if (end := _code_end(ticks, position - start, start)) is not None:
+                spans.append(Span(start, end, "code"))
+                position = end
+        elif (math_end := match_math(text, start)) is not None:
+            spans.append(Span(start, math_end, "math"))
+            position = math_end
+        elif found == "\\":
+            position = start + 2
+            spans.append(Span(start, position, "escape"))
+        elif position - start > 1:
+            position = start + 1
+    return spans
+
+
+def _backtick_runs(text: str) -> dict[int, list[int]]:
+    """Length of a run of backticks to the places where such runs begin."""
+    runs: dict[int, list[int]] = defaultdict(list)
+    for match in re.finditer("`+", text):
+        runs[match.end() - match.start()].append(match.start())
+    return runs
+
+
+def _code_end(runs: dict[int, list[int]], length: int, start: int) -> int | None:
+    """End of the code opened by the run at `start`: its next run of equal length."""
+    places = runs.get(length, [])
+    index = bisect_right(places, start)
+    return places[index] + length if index < len(places) else None

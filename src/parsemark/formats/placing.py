@@ -1,0 +1,62 @@
+"""Places cells on the grid as HTML and GriTS do: each cell takes the first free column of its row."""
+
+from __future__ import annotations
+
+from parsemark.errors import FormatError
+from parsemark.formats.limits import MAX_SPAN, check_grid
+from parsemark.model import Cell, Table
+
+
+class GridBuilder:
+    """Collects rows of cells, left to right, and works out where spans put them.
+
+    Spans are not cut at the last row: a rowspan of 3 in a table of one row makes three rows, as in the
+    reference GriTS. Where a cell's colspan would run into a cell that hangs down from above, the later cell
+    is cut to the free columns: what came first keeps its place.
+    """
+
+    def __init__(self, position: int | None = None) -> None:
+        self._cells: list[Cell] = []
+        self._position = position
+        self._row = -1
+        self._n_rows = 0
+        self._n_cols = 0
+        self._hanging: dict[int, int] = {}
+        """Column to the row at which it becomes free again."""
+        self._col = 0
+
+    def start_row(self) -> None:
+        """Begin the next row."""
+        self._row += 1
+        self._col = 0
+        self._n_rows = max(self._n_rows, self._row + 1)
+        self._hanging = {col: free for col, free in self._hanging.items() if free > self._row}
+        check_grid(self._n_rows, self._n_cols, self._position)
+
+    def add(self, text: str, rowspan: int = 1, colspan: int = 1, header: bool | None = None) -> None:
+        """Put a cell at the first free column of the row."""
+        if self._row < 0:
+            self.start_row()
+        for span in (rowspan, colspan):
+            if span > MAX_SPAN:
+                raise FormatError(
+                    f"A cell spans {span:,} rows or columns; at most {MAX_SPAN:,} are read",
+                    position=self._position,
+                )
+        while self._col in self._hanging:
+            self._col += 1
+        start = self._col
+        end = start + 1
+        while end < start + colspan and end not in self._hanging:
+            end += 1
+        self._cells.append(Cell(self._row, start, text, rowspan, end - start, header))
+        self._n_rows = max(self._n_rows, self._row + rowspan)
+        self._n_cols = max(self._n_cols, end)
+        check_grid(self._n_rows, self._n_cols, self._position)
+        if rowspan > 1:
+            self._hanging.update(dict.fromkeys(range(start, end), self._row + rowspan))
+        self._col = end
+
+    def build(self) -> Table:
+        """The table."""
+        return Table(self._n_rows, self._n_cols, tuple(self._cells))

@@ -1,0 +1,25 @@
+"""Writes a table in any format that has a writer."""
+
+from __future__ import annotations
+
+from parsemark.errors import UnknownNameError
+from parsemark.formats.write_csv import write_csv
+from parsemark.formats.write_html import write_html
+from parsemark.formats.write_markdown import write_markdown
+from parsemark.model import Table
+
+
+def write_table(table: Table, format: str) -> str:
+    """The table as text.
+
+    Args:
+        table: What to write.
+        format: `html`, `markdown`, `latex` or `csv`. What a format cannot say is told in its writer's module.
+    """
+    if format not in WRITERS:
+        raise UnknownNameError("output format", format, list(WRITERS))
+    return WRITERS[format](table)
+
+
+WRITERS = {"html": write_html, "markdown": write_markdown, "csv": write_csv}
+"""Format to writer."""

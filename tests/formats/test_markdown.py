@@ -1,0 +1,93 @@
+"""Markdown pipe tables."""
+
+import pytest
+
+from parsemark.formats import read_table, read_tables
+
+
+def rows(text: str) -> list[list[str]]:
+    return read_table(text, "markdown").text_rows()
+
+
+def test_outer_pipes_or_not() -> None:
+    assert (
+        rows("| a | b |\n|---|:-:|\n| 1 | 2 |")
+        == rows("a | b\n--- | ---:\n1 | 2")
+        == [["a", "b"], ["1", "2"]]
+    )
+
+
+def test_the_row_above_the_delimiter_is_the_header() -> None:
+    table = read_table("| a |\n|---|\n| b |")
+    assert [c.header for c in table.cells] == [True, False]
+
+
+def test_an_empty_header_row_is_no_row() -> None:
+    table = read_table("|   |   |\n|---|---|\n| a | b |")
+    assert table.text_rows() == [["a", "b"]]
+    assert table.cells[0].header is None
+
+
+def test_a_missing_delimiter_row() -> None:
+    table = read_table("| a | b |\n| 1 | 2 |")
+    assert table.text_rows() == [["a", "b"], ["1", "2"]]
+    assert table.cells[0].header is None
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        (r"| a\|b | c |", ["a|b", "c"]),
+        ("| $|E|$ | c |", ["$|E|$", "c"]),
+        (r"| \(|E|\) | c |", [r"\(|E|\)", "c"]),
+        ("| `x|y` | c |", ["x|y", "c"]),
+        ("| $5 | $6 |", ["$5", "$6"]),
+        ("|$5|$6|", ["$5", "$6"]),
+        ("| a$b | c$d |", ["a$b", "c$d"]),
+        ("| a | |", ["a", ""]),
+        ("|| b |", ["", "b"]),
+        ("| **a** | *b* __c__ ~~d~~ |", ["a", "b c d"]),
+        ("| 0.31** | 0.4* |", ["0.31**", "0.4*"]),
+        ("| a_b_c | 2*3*4 |", ["a_b_c", "2*3*4"]),
+        ("| a<br>b | x<sup>2</sup> |", ["a\nb", "x^2"]),
+        ("| p<0.05 | a & b &lt; |", ["p<0.05", "a & b <"]),
+        ("| [text](http://x.org/a_b) | ![alt](i.png) |", ["text", "alt"]),
+        (r"| \* | 5 \% |", ["*", "5 %"]),
+        ("| --- | x |", ["---", "x"]),
+        ("| - | - |", ["-", "-"]),
+        ("| **$x_1$** | ***b*** |", ["$x_1$", "b"]),
+    ],
+)
+def test_cells(row: str, cells: list[str]) -> None:
+    assert rows(f"| h | h |\n|---|---|\n{row}")[1] == cells
+
+
+def test_ragged_rows() -> None:
+    table = read_table("| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |")
+    assert table.text_rows() == [["a", "b", ""], ["1", "", ""], ["1", "2", "3"]]
+    assert table.holes == ((0, 2), (1, 1), (1, 2))
+
+
+def test_rows_before_the_header_row_are_headers_too() -> None:
+    table = read_table("| | g | g |\n| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |")
+    assert [c.header for c in table.cells] == [True] * 6 + [False] * 3
+
+
+def test_line_breaks_inside_a_row() -> None:
+    assert rows("| a | b |\n|---|---|\n| long\ntext | 2 |") == [["a", "b"], ["long\ntext", "2"]]
+
+
+def test_a_rule_repeated_further_down_is_dropped() -> None:
+    assert rows("| a | b |\n|---|---|\n| 1 | 2 |\n|---|---|\n| 3 | 4 |")[1:] == [["1", "2"], ["3", "4"]]
+
+
+def test_prose_with_pipes_is_no_table() -> None:
+    text = "The density P(A|B) is\nshown with P(B|A) here.\n\nA single | pipe\n"
+    assert read_tables(text) == []
+
+
+def test_places_of_tables_in_a_document() -> None:
+    text = "# Title\n\nBefore P(A|B)\n\n| a | b |\n|---|---|\n| 1 | 2 |\nAfter.\n\n| c |\n|---|\n| d |\n"
+    found = read_tables(text)
+    assert [f.source.splitlines()[0] for f in found] == ["| a | b |", "| c |"]
+    assert all(text[f.start : f.end] == f.source and f.format == "markdown" for f in found)
