@@ -1,0 +1,63 @@
+"""Parses that were done once, kept across run directories, so that no run repeats another's work.
+
+The cache lies in `$PARSEMARK_CACHE/parses`, or `~/.cache/parsemark/parses`. It can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+from parsemark.errors import StoreError
+from parsemark.model import Status
+from parsemark.store.atomic import write_bytes
+from parsemark.store.blobs import BlobStore
+from parsemark.store.records import ParseRecord
+
+
+def default_cache_folder() -> Path:
+    """Where parses are kept unless the caller says otherwise."""
+    root = os.environ.get("PARSEMARK_CACHE")
+    if root:
+        return Path(root) / "parses"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parsemark" / "parses"
+
+
+class ParseCache:
+    """Records and blobs by the identity of the work.
+
+    A page on which a parser failed is kept too, together with the limits: the failure counts only for a run
+    with the same limits, since a longer time might have sufficed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.blobs = BlobStore(folder / "raw")
+
+    def get(self, key: str, limits: str, blobs: BlobStore) -> ParseRecord | None:
+        """The record for `key`, with its blob copied to `blobs`; None if there is none that holds."""
+        try:
+            entry = json.loads(self._path(key).read_bytes())
+            record = ParseRecord.from_json(entry["record"])
+        except (OSError, ValueError, KeyError, TypeError, StoreError):
+            return None
+        if record.status is not Status.OK and entry.get("limits") != limits:
+            return None
+        if record.blob is not None and not blobs.adopt(record.blob, self.blobs):
+            return None
+        return dataclasses.replace(record, cached=True)
+
+    def put(self, record: ParseRecord, limits: str, blobs: BlobStore) -> None:
+        """Keep a record and its blob. A cache that cannot be written to is no error."""
+        try:
+            if record.blob is not None and not self.blobs.adopt(record.blob, blobs):
+                return
+            entry = {"limits": limits, "record": record.to_json()}
+            write_bytes(self._path(record.key), json.dumps(entry).encode())
+        except OSError:
+            return
+
+    def _path(self, key: str) -> Path:
+        return self.folder / "records" / key[:2] / f"{key}.json"

@@ -1,0 +1,86 @@
+"""Finished work, one line each, appended to a file of the process that did it.
+
+Every process has its own file and holds a lock on it, so two processes on one run directory never write to
+the same file, and whoever folds journals into a table knows which ones still grow. A line that was torn by
+a kill or a power cut is ignored; its work is done again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class Journal:
+    """The journal that this process writes. Safe to use from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}.jsonl"
+        self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        self._lock = threading.Lock()
+
+    def append(self, entry: Json) -> None:
+        """Add one entry; on return it survives a kill and a power cut."""
+        line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        with self._lock:
+            while line:
+                line = line[os.write(self._handle, line) :]
+            os.fsync(self._handle)
+
+    def close(self) -> None:
+        """Give up the lock; the file stays until it is folded into a table."""
+        os.close(self._handle)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_journals(folder: Path) -> Iterator[Json]:
+    """All whole entries of all journals of a folder."""
+    for path in sorted(folder.glob("*.jsonl")):
+        with contextlib.suppress(FileNotFoundError):  # folded away by another process
+            yield from _entries(path.read_bytes())
+
+
+def finished_journals(folder: Path) -> list[Path]:
+    """The journals whose process is gone."""
+    return [path for path in sorted(folder.glob("*.jsonl")) if not _is_held(path)]
+
+
+def _entries(data: bytes) -> Iterator[Json]:
+    for line in data.split(b"\n"):
+        try:
+            entry = json.loads(line)
+        except ValueError:  # torn: the process died while it wrote
+            continue
+        if isinstance(entry, dict):
+            yield entry
+
+
+def _is_held(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)

@@ -1,0 +1,109 @@
+"""The manifest: what a run is made of, so that it can be repeated and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsemark.errors import StoreError
+from parsemark.store.atomic import write_bytes
+
+SCHEMA_VERSION = 1
+"""Raised whenever a reader of the former version would misread the run."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class CorpusEntry(_Part):
+    """The corpus that was run."""
+
+    name: str
+    version: str
+    hash: str
+    spec: str
+    n_samples: int
+
+
+class ParserEntry(_Part):
+    """One parser as it ran."""
+
+    name: str
+    fingerprint: str
+    settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=dict)
+    weights: dict[str, str] = Field(default_factory=dict)
+    licence: str | None = None
+    gives: list[str] = Field(default_factory=list)
+
+
+class Limits(_Part):
+    """What one page may cost."""
+
+    timeout_s: float
+    memory_mb: int
+
+
+class Manifest(_Part):
+    """What a run directory says about itself."""
+
+    schema_version: int = SCHEMA_VERSION
+    command: list[str]
+    created: str
+    code_version: str
+    corpus: CorpusEntry
+    parsers: list[ParserEntry] = Field(default_factory=list)
+    protocol: str = "tables"
+    seed: int = 0
+    limits: Limits | None = None
+    machine: dict[str, str | int | float | None] = Field(default_factory=dict)
+
+    def parser(self, name: str) -> ParserEntry | None:
+        """The entry of one parser, if it took part."""
+        return next((p for p in self.parsers if p.name == name), None)
+
+    def with_parser(self, entry: ParserEntry) -> Manifest:
+        """A copy in which `entry` is new or takes the place of the one with its name."""
+        names = [p.name for p in self.parsers]
+        parsers = [entry if p.name == entry.name else p for p in self.parsers]
+        return self.model_copy(update={"parsers": parsers if entry.name in names else [*parsers, entry]})
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read `manifest.json`.
+
+    Raises:
+        StoreError: The folder holds no run, a damaged one, or one of a newer parsemark.
+    """
+    try:
+        data: Any = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"{path.parent} is not a run directory: it has no {path.name}. "
+            "Make one with: parsemark bench --out DIR"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if not isinstance(version, int):
+        raise StoreError(f"{path} has no schema_version; it is not a manifest of parsemark.")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path.parent} was written by a newer parsemark (schema {version}; this one reads up to "
+            f"{SCHEMA_VERSION}). Upgrade with: pip install --upgrade parsemark"
+        )
+    try:
+        return Manifest.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise StoreError(f"{path} is not valid at {place}: {first['msg']}.") from error
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write `manifest.json` whole or not at all."""
+    write_bytes(path, (manifest.model_dump_json(indent=2) + "\n").encode())

@@ -1,0 +1,183 @@
+"""A run directory: the database of one benchmark run.
+
+    manifest.json       what was run: corpus, parsers, versions, command, machine
+    raw/ab/<sha256>     what parsers returned, byte for byte
+    journal/*.jsonl     finished parses that are not in parses.parquet yet
+    *.parquet           samples, parses, predictions, matches, scores
+    summary.json        what the leaderboard shows
+
+Every file is whole or absent, so a run can be killed at any moment. Several processes may work on one run
+directory: each has its own journal, and tables are replaced under a lock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.errors import StoreError
+from parsemark.formats.model_json import page_from_json, prediction_from_json
+from parsemark.model import Page, Prediction
+from parsemark.store.atomic import locked, replacing, write_bytes
+from parsemark.store.blobs import BlobStore
+from parsemark.store.journal import Journal, finished_journals, read_journals
+from parsemark.store.manifest import Manifest, read_manifest, write_manifest
+from parsemark.store.records import ParseRecord
+from parsemark.store.schemas import SORT_KEYS, empty_table, schema_of
+
+MANIFEST = "manifest.json"
+
+
+class Run:
+    """An open run directory. Make one with `Run.create` or `Run.open`."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.blobs = BlobStore(path / "raw")
+
+    @classmethod
+    def create(cls, path: str | Path, manifest: Manifest) -> Run:
+        """Start a run in a folder that is empty or does not exist."""
+        run = cls(Path(path), manifest)
+        with run._locked():
+            if (run.path / MANIFEST).exists():
+                raise StoreError(f"{path} already holds a run. Open it, or choose another folder.")
+            write_manifest(run.path / MANIFEST, manifest)
+        return run
+
+    @classmethod
+    def open(cls, path: str | Path) -> Run:
+        """Open a run that exists.
+
+        Raises:
+            StoreError: There is none, it is damaged, or it was written by a newer parsemark.
+        """
+        return cls(Path(path), read_manifest(Path(path) / MANIFEST))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One of `samples`, `parses`, `predictions`, `matches`, `scores`; without rows if not made yet."""
+        if name == "parses":
+            return _frame(name, (r.to_json() for r in self.records()))
+        return self._stored(name)
+
+    def records(self) -> list[ParseRecord]:
+        """What has been parsed, the latest record of each page and parser, sorted."""
+        latest: dict[tuple[str, str], ParseRecord] = {}
+        # Journals before the table: what is folded away meanwhile is then in the table.
+        journalled = [ParseRecord.from_json(entry) for entry in read_journals(self._journals)]
+        stored = [ParseRecord.from_json(row) for row in self._stored("parses").iter_rows(named=True)]
+        for record in sorted([*stored, *journalled], key=lambda r: r.finished):
+            latest[record.sample, record.parser] = record
+        return [latest[key] for key in sorted(latest)]
+
+    def journal(self) -> Journal:
+        """A new journal for this process, to append `ParseRecord.to_json()` to."""
+        with self._locked():
+            return Journal(self._journals)
+
+    def fold_journals(self) -> None:
+        """Move what finished journals hold into `parses.parquet`."""
+        with self._locked():
+            finished = finished_journals(self._journals)
+            self._write("parses", _frame("parses", (r.to_json() for r in self.records())))
+            for path in finished:
+                path.unlink()
+
+    def write_table(self, name: str, frame: pl.DataFrame) -> None:
+        """Replace a table."""
+        with self._locked():
+            self._write(name, frame)
+
+    def add_samples(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Add samples, or replace those of the same id."""
+        with self._locked():
+            merged = {row["sample"]: row for row in self._stored("samples").iter_rows(named=True)}
+            merged |= {row["sample"]: row for row in rows}
+            self._write("samples", _frame("samples", merged.values()))
+        self.__dict__.pop("_truths", None)
+
+    def update_manifest(self, change: Callable[[Manifest], Manifest]) -> None:
+        """Change the manifest on disk; other processes' changes are kept."""
+        with self._locked():
+            self.manifest = change(read_manifest(self.path / MANIFEST))
+            write_manifest(self.path / MANIFEST, self.manifest)
+
+    def truth(self, sample: str) -> Page | None:
+        """The truth of a sample; None where the corpus has none."""
+        if sample not in self._truths:
+            raise StoreError(f"{self.path} has no sample {sample!r}.")
+        text = self._truths[sample]
+        return None if text is None else page_from_json(json.loads(text))
+
+    def prediction(self, sample: str, parser: str) -> Prediction:
+        """What a parser made of a sample."""
+        text = self._predictions.get((sample, parser))
+        if text is None:
+            raise StoreError(f"{self.path} has no prediction of {parser!r} for sample {sample!r}.")
+        return prediction_from_json(json.loads(text))
+
+    def raw(self, blob: str) -> bytes:
+        """What a parser returned, by the name in the column `blob` of `parses`."""
+        return self.blobs.get(blob)
+
+    def summary(self) -> dict[str, Any]:
+        """The aggregates that the leaderboard shows."""
+        path = self.path / "summary.json"
+        try:
+            summary: dict[str, Any] = json.loads(path.read_bytes())
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"{self.path} has not been scored yet. Do that with: parsemark score {self.path}"
+            ) from error
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path} cannot be read: {error}") from error
+        return summary
+
+    def write_summary(self, summary: dict[str, Any]) -> None:
+        """Replace `summary.json`."""
+        text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
+        write_bytes(self.path / "summary.json", (text + "\n").encode())
+
+    @property
+    def _journals(self) -> Path:
+        return self.path / "journal"
+
+    def _locked(self) -> Any:
+        return locked(self.path / ".lock")
+
+    def _stored(self, name: str) -> pl.DataFrame:
+        schema = schema_of(name)
+        path = self.path / f"{name}.parquet"
+        if not path.exists():
+            return empty_table(name)
+        try:
+            return pl.read_parquet(path, memory_map=False).select(
+                pl.col(column).cast(kind) for column, kind in schema.items()
+            )
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise StoreError(f"{path} cannot be read: {error}. Delete it and rerun.") from error
+
+    def _write(self, name: str, frame: pl.DataFrame) -> None:
+        ordered = frame.select(list(schema_of(name))).sort(SORT_KEYS[name], maintain_order=True)
+        with replacing(self.path / f"{name}.parquet") as temporary:
+            ordered.write_parquet(temporary)
+
+    @cached_property
+    def _truths(self) -> dict[str, str | None]:
+        samples = self._stored("samples")
+        return dict(zip(samples["sample"], samples["truth"], strict=True))
+
+    @cached_property
+    def _predictions(self) -> dict[tuple[str, str], str]:
+        frame = self._stored("predictions")
+        return dict(zip(zip(frame["sample"], frame["parser"], strict=True), frame["prediction"], strict=True))
+
+
+def _frame(name: str, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=schema_of(name), orient="row")

@@ -1,0 +1,83 @@
+"""The columns of every table of a run."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from parsemark.errors import StoreError
+
+SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
+    "samples": {
+        "sample": pl.String,
+        "document": pl.String,
+        "page_number": pl.Int64,
+        "width": pl.Float64,
+        "height": pl.Float64,
+        "pdf": pl.String,
+        "pdf_sha256": pl.String,
+        "n_tables": pl.Int64,
+        "attributes": pl.String,
+        "truth": pl.String,
+    },
+    "parses": {
+        "sample": pl.String,
+        "parser": pl.String,
+        "status": pl.String,
+        "blob": pl.String,
+        "n_bytes": pl.Int64,
+        "wall_s": pl.Float64,
+        "cpu_s": pl.Float64,
+        "peak_memory_mb": pl.Float64,
+        "attempts": pl.Int64,
+        "error": pl.String,
+        "stderr_tail": pl.String,
+        "cost_usd": pl.Float64,
+        "cached": pl.Boolean,
+        "key": pl.String,
+        "finished": pl.Float64,
+    },
+    "predictions": {"sample": pl.String, "parser": pl.String, "prediction": pl.String},
+    "matches": {
+        "sample": pl.String,
+        "parser": pl.String,
+        "rule": pl.String,
+        "truth": pl.List(pl.String),
+        "pred": pl.List(pl.String),
+        "kind": pl.String,
+        "overlap": pl.Float64,
+        "confidence": pl.Float64,
+    },
+    "scores": {
+        "sample": pl.String,
+        "element": pl.String,
+        "pred": pl.String,
+        "rule": pl.String,
+        "parser": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+        "status": pl.String,
+        "message": pl.String,
+    },
+}
+"""Table name to column name to type; `NAME.parquet` in the run directory."""
+
+SORT_KEYS: dict[str, list[str]] = {
+    "samples": ["sample"],
+    "parses": ["sample", "parser"],
+    "predictions": ["sample", "parser"],
+    "matches": ["sample", "parser", "rule"],
+    "scores": ["sample", "parser", "rule", "metric"],
+}
+"""Order of the rows, so that equal runs give equal files. Within a key, rows keep the protocol's order."""
+
+
+def schema_of(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a table; StoreError for a name that no table has."""
+    if name not in SCHEMAS:
+        raise StoreError(f"A run has no table {name!r}; it has: {', '.join(SCHEMAS)}.")
+    return SCHEMAS[name]
+
+
+def empty_table(name: str) -> pl.DataFrame:
+    """A table without rows."""
+    return pl.DataFrame(schema=schema_of(name))

@@ -1,0 +1,176 @@
+import json
+import multiprocessing
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.store.fabricate import fabricate_manifest, fabricate_run
+
+from parsemark.errors import StoreError
+from parsemark.model import Status
+from parsemark.store import SCHEMA_VERSION, SCHEMAS, ParseCache, ParseRecord, ParserEntry, Run, work_key
+from parsemark.store.blobs import BlobStore
+
+
+def record(sample: str, parser: str = "p", **changes: object) -> ParseRecord:
+    return ParseRecord(**{"sample": sample, "parser": parser, "status": Status.OK, "key": "k", **changes})
+
+
+def test_fabricated_run_has_every_table(tmp_path: Path) -> None:
+    run = Run.open(fabricate_run(tmp_path / "run").path)
+    for name, schema in SCHEMAS.items():
+        frame = run.table(name)
+        assert frame.height > 0
+        assert dict(frame.schema) == {k: pl.Schema(schema)[k] for k in schema}
+    assert run.prediction("page-000", "good").tables[0].table is not None
+    truth = run.truth("page-000")
+    assert truth is not None and truth.tables
+    blob = run.table("parses").filter(pl.col("status") == "ok")["blob"][0]
+    assert json.loads(run.raw(blob))["format"] == "elements"
+    assert set(run.summary()["parsers"]) == {"good", "fair", "poor"}
+
+
+def test_equal_seeds_give_equal_runs(tmp_path: Path) -> None:
+    one, two = (fabricate_run(tmp_path / name) for name in "ab")
+    for name in SCHEMAS:
+        assert one.table(name).equals(two.table(name))
+
+
+def test_newer_schema_says_what_to_do(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    path = run.path / "manifest.json"
+    path.write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1, "anything": "else"}))
+    with pytest.raises(StoreError, match=r"newer parsemark \(schema 2.*Upgrade with"):
+        Run.open(run.path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "cannot be read"), ("[]", "no schema_version"), ('{"schema_version": 1}', "not valid at command")],
+)
+def test_damaged_manifest(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(StoreError, match=message):
+        Run.open(tmp_path)
+
+
+def test_unknown_field_of_the_manifest_is_refused(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    data = json.loads((run.path / "manifest.json").read_text())
+    (run.path / "manifest.json").write_text(json.dumps({**data, "colour": "red"}))
+    with pytest.raises(StoreError, match="colour"):
+        Run.open(run.path)
+
+
+def test_no_run_and_no_summary(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="not a run directory"):
+        Run.open(tmp_path)
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with pytest.raises(StoreError, match="not been scored yet"):
+        run.summary()
+    with pytest.raises(StoreError, match="no table 'sores'"):
+        run.table("sores")
+    with pytest.raises(StoreError, match="already holds a run"):
+        Run.create(tmp_path / "run", fabricate_manifest())
+
+
+def test_torn_line_is_ignored_and_its_neighbours_are_kept(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with run.journal() as journal:
+        journal.append(record("a").to_json())
+        journal.append(record("b").to_json())
+    whole = journal.path.read_bytes()
+    for end in range(len(whole)):
+        journal.path.write_bytes(whole[:end])
+        samples = [r.sample for r in run.records()]
+        whole_lines = (whole[:end] + b"\n").count(b"}\n")
+        assert samples == ["a", "b"][:whole_lines]
+
+
+def test_journal_that_grows_is_not_folded_away(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with run.journal() as growing:
+        growing.append(record("a").to_json())
+        run.fold_journals()
+        assert growing.path.exists()
+        growing.append(record("b").to_json())
+    run.fold_journals()
+    assert not list((run.path / "journal").iterdir())
+    assert run.table("parses")["sample"].to_list() == ["a", "b"]
+
+
+def test_later_record_counts(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with run.journal() as journal:
+        journal.append(record("a", finished=2.0, attempts=2).to_json())
+        journal.append(record("a", finished=1.0, attempts=1).to_json())
+    run.fold_journals()
+    assert run.table("parses")["attempts"].to_list() == [2]
+
+
+def _append_and_fold(path: Path, name: str, n: int) -> None:
+    run = Run.open(path)
+    for index in range(n):
+        with run.journal() as journal:
+            journal.append(record(f"{name}-{index:02d}").to_json())
+        run.fold_journals()
+        run.update_manifest(lambda m: m.with_parser(ParserEntry(name=name, fingerprint="f")))
+
+
+def test_processes_on_one_run_do_not_corrupt_it(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_append_and_fold, args=(run.path, name, 15)) for name in "xyz"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    expected = sorted(f"{name}-{index:02d}" for name in "xyz" for index in range(15))
+    assert run.table("parses")["sample"].to_list() == expected
+    assert sorted(p.name for p in Run.open(run.path).manifest.parsers) == ["x", "y", "z"]
+
+
+def test_damaged_blob_is_noticed(tmp_path: Path) -> None:
+    blobs = BlobStore(tmp_path)
+    blob = blobs.put(b"content")
+    assert blobs.get(blob) == b"content"
+    blobs.path(blob).write_bytes(b"contend")
+    with pytest.raises(StoreError, match="damaged"):
+        blobs.get(blob)
+    with pytest.raises(StoreError, match="not the name of a blob"):
+        blobs.get("../../etc/passwd")
+
+
+def test_cache_gives_back_what_was_put(tmp_path: Path) -> None:
+    cache, here, there = ParseCache(tmp_path / "c"), BlobStore(tmp_path / "a"), BlobStore(tmp_path / "b")
+    key = work_key("1" * 64, 2, "fp")
+    assert cache.get(key, "60s", there) is None
+    cache.put(record("a", key=key, blob=here.put(b"raw"), wall_s=1.5), "60s", here)
+    found = cache.get(key, "other limits", there)
+    assert found is not None and found.cached and found.wall_s == 1.5
+    assert there.get(found.blob or "") == b"raw"
+
+
+def test_cached_failure_holds_only_for_the_same_limits(tmp_path: Path) -> None:
+    cache, blobs = ParseCache(tmp_path / "c"), BlobStore(tmp_path / "a")
+    cache.put(record("a", status=Status.PARSER_TIMEOUT), "60s", blobs)
+    assert cache.get("k", "60s", blobs) is not None
+    assert cache.get("k", "90s", blobs) is None
+
+
+def test_damaged_cache_is_no_cache(tmp_path: Path) -> None:
+    cache, blobs = ParseCache(tmp_path / "c"), BlobStore(tmp_path / "a")
+    blob = blobs.put(b"raw")
+    cache.put(record("a", blob=blob), "60s", blobs)
+    other = BlobStore(tmp_path / "b")
+    cache.blobs.path(blob).write_bytes(b"row")
+    assert cache.get("k", "60s", other) is None
+    for path in (tmp_path / "c" / "records").rglob("*.json"):
+        path.write_text("{")
+    assert cache.get("k", "60s", other) is None
+
+
+@pytest.mark.parametrize("change", [("2" * 64, 2, "fp"), ("1" * 64, 3, "fp"), ("1" * 64, 2, "fq")])
+def test_key_tells_pdf_page_and_parser_apart(change: tuple[str, int, str]) -> None:
+    assert work_key(*change) != work_key("1" * 64, 2, "fp")
