@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 Bag = Counter[Any]
@@ -33,10 +33,7 @@ def chunk_bigrams(text: str, *, overlapping: bool = False) -> Bag:
     dense = squeeze(text)
     step = 1 if overlapping else 2
     chunks = [dense[i : i + 2] for i in range(0, len(dense), step)]
-    if overlapping:
-        pairs: Iterable[Any] = zip(chunks, chunks[2:], strict=False)
-    else:
-        pairs = zip(chunks, chunks[1:], strict=False)
+    pairs = zip(chunks, chunks[2:], strict=False) if overlapping else pairwise(chunks)
     bag: Bag = Counter(pairs)
     return bag or Counter(chunks)
 

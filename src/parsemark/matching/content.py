@@ -31,8 +31,8 @@ def element_text(element: Element) -> str:
 def content_bag(table: Table, variant: Variant = "literal") -> Bag:
     """The multiset of 2-grams of 2-character chunks that stands for a table.
 
-    `literal` is the paper read literally: one chunk sequence through the whole table. `per_cell` starts anew in
-    each cell, `overlapping` takes a chunk at every character; both survive a character more or less.
+    `literal` is the paper read literally: one chunk sequence through the whole table. `per_cell` starts anew
+    in each cell, `overlapping` takes a chunk at every character; both survive a character more or less.
     """
     if variant == "per_cell":
         bag: Bag = Counter()

@@ -1,0 +1,46 @@
+"""Tables put together from fragments, and cut out of merged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from parsemark.model import Cell, Table
+
+
+def stack_tables(tables: Sequence[Table]) -> Table:
+    """One table below the other; a fragment that repeats the first one's leading rows loses them.
+
+    A table that was cut in two usually repeats its header on the second part. Leading rows that are equal
+    in all their texts are taken for such a repetition.
+    """
+    first, *others = tables
+    cells, n_rows, n_cols = list(first.cells), first.n_rows, first.n_cols
+    for table in others:
+        rest = slice_rows(table, _repeated_rows(first, table), table.n_rows)
+        cells += [replace(cell, row=cell.row + n_rows) for cell in rest.cells]
+        n_rows += rest.n_rows
+        n_cols = max(n_cols, rest.n_cols)
+    return Table(n_rows, n_cols, tuple(cells))
+
+
+def slice_rows(table: Table, start: int, stop: int) -> Table:
+    """The rows from `start` up to `stop`; cells that span the cut are shortened."""
+    cells: list[Cell] = []
+    for cell in table.cells:
+        top, bottom = max(cell.row, start), min(cell.row + cell.rowspan, stop)
+        if top < bottom:
+            cells.append(replace(cell, row=top - start, rowspan=bottom - top))
+    return Table(stop - start, table.n_cols, tuple(cells))
+
+
+def _repeated_rows(first: Table, other: Table) -> int:
+    """How many leading rows of `other` repeat those of `first`; never all of them."""
+    if first.n_cols != other.n_cols:
+        return 0
+    count = 0
+    for a, b in zip(first.text_rows(), other.text_rows()[:-1], strict=False):
+        if a != b or not any(text.strip() for text in a):
+            break
+        count += 1
+    return count

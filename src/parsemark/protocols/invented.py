@@ -1,0 +1,68 @@
+"""Text that a parser invented: in its tables, but nowhere in the page's text layer (Soric et al., E.1)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parsemark.formats.notation import fold_notation
+from parsemark.model import Prediction
+
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+MAX_CULPRITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class InventedText:
+    """Shares of characters and numbers that the page does not contain; None where there are none at all."""
+
+    characters: float | None
+    numbers: float | None
+    culprits: tuple[str, ...]
+
+
+def invented_text(prediction: Prediction, page_text: str) -> InventedText:
+    """Compare the tables of a prediction with the page's text layer.
+
+    Characters are counted in words (runs of letters and digits): a word is present if the page's text
+    without white space and signs contains it, so hyphenation and letter spacing in the text layer do not
+    count as invention. A number is present if the page has it with any thousands or decimal separators.
+    """
+    page = _fold(page_text)
+    page_letters = "".join(_WORD.findall(page))
+    page_numbers = {_digits(number) for number in _NUMBER.findall(page)}
+    texts = [_fold(fold_notation(text)) for text in _cell_texts(prediction)]
+    words = Counter(word for text in texts for word in _WORD.findall(text))
+    numbers = Counter(number for text in texts for number in _NUMBER.findall(text))
+    new_words = {word: n for word, n in words.items() if word not in page_letters}
+    new_numbers = {number: n for number, n in numbers.items() if _digits(number) not in page_numbers}
+    n_characters = sum(len(word) * n for word, n in words.items())
+    n_new_characters = sum(len(word) * n for word, n in new_words.items())
+    ranked = sorted({**new_words, **new_numbers}, key=lambda word: (-len(word), word))
+    return InventedText(
+        characters=n_new_characters / n_characters if n_characters else None,
+        numbers=sum(new_numbers.values()) / numbers.total() if numbers else None,
+        culprits=tuple(ranked[:MAX_CULPRITS]),
+    )
+
+
+def _cell_texts(prediction: Prediction) -> Iterator[str]:
+    for element in prediction.tables:
+        if element.table is None:
+            yield element.text or ""
+        else:
+            yield from (cell.text for cell in element.table.cells)
+
+
+def _fold(text: str) -> str:
+    """Compatibility forms, case and accents folded: text layers often hold accents as separate glyphs."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"\D", "", number)

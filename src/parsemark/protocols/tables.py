@@ -1,0 +1,157 @@
+"""The `tables` protocol: detection, structure given detection, and both together (Soric et al.).
+
+Each page is matched three times:
+
+- `bbox`: optimal one-to-one assignment by IoU; only for parsers that give boxes.
+- `content`: optimal one-to-one assignment by content-Jaccard; for all parsers.
+- `ngrams`: by character 3-grams, with splits put together and merges cut apart; for all parsers.
+
+Every matched pair is scored with each metric. A missed table, an invented one, and every table of a page on
+which the parser failed get a row with a status and no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Element, Match, Matching, Page, Prediction, Score, Status, Table
+from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.invented import invented_text
+
+DEFAULT_METRICS = ("teds", "grits_top", "grits_con")
+CONFIDENCE_THRESHOLD = 0.5
+"""A prediction with a known confidence at or below this is not a positive prediction."""
+
+
+@dataclass(frozen=True)
+class TablesProtocol:
+    """End-to-end table extraction.
+
+    Args:
+        metrics: Specs of the metrics that score matched pairs.
+    """
+
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+
+    @property
+    def name(self) -> str:
+        """`tables`."""
+        return "tables"
+
+    def score_page(self, truth: Page, prediction: Prediction, page_text: str | None = None) -> PageScores:
+        """Match the tables of one page under every rule and score the pairs."""
+        return _PageScorer(self.metrics, truth, prediction).run(page_text)
+
+    def summarise(self, samples: Any, parses: Any, matches: Any, scores: Any) -> dict[str, Any]:
+        """What `summary.json` holds; see `protocols/tables_summary.py`."""
+        from parsemark.protocols.tables_summary import summarise
+
+        return summarise(samples, parses, matches, scores)
+
+
+def is_positive(confidence: float | None) -> bool:
+    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
+    return confidence is None or confidence > CONFIDENCE_THRESHOLD
+
+
+@dataclass
+class _PageScorer:
+    """Scores one page; holds what is shared between the rules."""
+
+    metrics: Sequence[str]
+    page: Page
+    prediction: Prediction
+    out: PageScores = field(default_factory=PageScores)
+    inputs: dict[int, TableInput] = field(default_factory=dict)
+    """What is prepared of an element, by its identity: truths and predictions may share ids."""
+    known: dict[tuple[str, str, str], Score] = field(default_factory=dict)
+    """Scores of plain pairs, which several rules ask for."""
+
+    def run(self, page_text: str | None) -> PageScores:
+        truth, pred = self.page.tables, self.prediction.tables
+        confident = [is_positive(p.confidence) for p in pred]
+        if any(p.box is not None for p in pred) or not pred:
+            self._record(match_by_box(truth, pred, confident), {})
+        self._record(match_by_content(truth, pred, confident), {})
+        by_characters = match_by_ngrams(truth, [p for p, sure in zip(pred, confident, strict=True) if sure])
+        self._record(by_characters.matching, by_characters.answers)
+        if page_text is not None:
+            self._record_invented(page_text)
+        return self.out
+
+    def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
+        for match in matching.matches:
+            self.out.matches.append(self._match_row(matching.rule, match))
+            self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
+
+    def _match_row(self, rule: str, match: Match) -> MatchRow:
+        confidence = max((c for p in match.pred if (c := self._pred(p).confidence) is not None), default=None)
+        return MatchRow(
+            self.prediction.sample,
+            self.prediction.parser,
+            rule,
+            match.truth,
+            match.pred,
+            match.kind,
+            match.overlap,
+            confidence,
+        )
+
+    def _score_row(self, rule: str, match: Match, metric: str, answers: Mapping[str, Table]) -> ScoreRow:
+        if not match.truth:
+            score = Score(metric, None, Status.NO_TRUTH)
+        elif not match.pred:
+            failed = self.prediction.status is not Status.OK
+            status = self.prediction.status if failed else Status.NO_PREDICTION
+            score = Score(metric, None, status, message=self.prediction.message)
+        else:
+            score = self._score(match, metric, answers.get(match.truth[0]))
+        return ScoreRow(
+            self.prediction.sample,
+            match.truth[0] if match.truth else match.pred[0],
+            "+".join(match.pred),
+            rule,
+            self.prediction.parser,
+            metric,
+            score.value,
+            score.status,
+            score.message,
+        )
+
+    def _score(self, match: Match, metric: str, answer: Table | None) -> Score:
+        truth = self._truth(match.truth[0])
+        plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
+        if not plain:
+            return get_metric(metric).score(self._input(truth), TableInput(answer))
+        key = (match.truth[0], match.pred[0], metric)
+        if key not in self.known:
+            pred = self._pred(match.pred[0])
+            self.known[key] = get_metric(metric).score(self._input(truth), self._input(pred))
+        return self.known[key]
+
+    def _input(self, element: Element) -> TableInput:
+        if id(element) not in self.inputs:
+            source = element.table if element.table is not None else element.html or ""
+            self.inputs[id(element)] = TableInput(source)
+        return self.inputs[id(element)]
+
+    def _record_invented(self, page_text: str) -> None:
+        found = invented_text(self.prediction, page_text)
+        message = ", ".join(found.culprits) or None
+        for metric, value in (("invented_characters", found.characters), ("invented_numbers", found.numbers)):
+            status = Status.OK if value is not None else Status.NO_PREDICTION
+            if self.prediction.status is not Status.OK:
+                status = self.prediction.status
+            place = self.prediction.sample, PAGE_LEVEL, "", "", self.prediction.parser
+            self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+
+    def _truth(self, element_id: str) -> Element:
+        return next(e for e in self.page.elements if e.id == element_id)
+
+    def _pred(self, element_id: str) -> Element:
+        return next(e for e in self.prediction.elements if e.id == element_id)

@@ -1,0 +1,110 @@
+"""Where is a parser weak? The figures again, for pages and for tables with one attribute in common."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from parsemark.formats.model_json import page_from_json
+from parsemark.protocols import tables_figures as figures
+from parsemark.protocols.tables_evidence import Evidence
+from parsemark.stats.bootstrap import sum_by_cluster
+from parsemark.stats.detection import is_detected, ratio
+
+MAX_VALUES = 20
+"""An attribute with more values than this is an identifier or a measurement, not a group."""
+
+TruthKey = tuple[int, str]
+
+
+def attribute_figures(samples: pl.DataFrame, evidence: Evidence) -> dict[str, Any]:
+    """`{"page": {attribute: {value: figures}}, "table": {…}}`.
+
+    A page attribute selects pages, so precision, recall and F1 are all defined. A table attribute selects
+    true tables, so only recall and the structure of what was found are.
+    """
+    page_groups, table_groups = _groups(samples, evidence)
+    return {
+        "page": {
+            name: {value: _page_figures(evidence, members) for value, members in sorted(groups.items())}
+            for name, groups in sorted(page_groups.items())
+        },
+        "table": {
+            name: {value: _table_figures(evidence, members) for value, members in sorted(groups.items())}
+            for name, groups in sorted(table_groups.items())
+        },
+    }
+
+
+def _groups(
+    samples: pl.DataFrame, evidence: Evidence
+) -> tuple[dict[str, dict[str, list[int]]], dict[str, dict[str, list[TruthKey]]]]:
+    pages: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    tables: dict[str, dict[str, list[TruthKey]]] = defaultdict(lambda: defaultdict(list))
+    index = evidence.pages.index
+    known = samples.filter(pl.col("truth").is_not_null())
+    for sample, text in known.select("sample", "truth").iter_rows():
+        page = page_from_json(json.loads(text))
+        for name, value in page.attributes.items():
+            pages[name][_label(value)].append(index[sample])
+        for table in page.tables:
+            for name, value in table.attributes.items():
+                tables[name][_label(value)].append((index[sample], table.id))
+    return _few_values(pages), _few_values(tables)
+
+
+def _few_values(groups: Mapping[str, Mapping[str, list[Any]]]) -> dict[str, dict[str, list[Any]]]:
+    return {name: dict(values) for name, values in groups.items() if len(values) <= MAX_VALUES}
+
+
+def _label(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _page_figures(evidence: Evidence, members: list[int]) -> dict[str, figures.Figure]:
+    chosen = np.zeros(len(evidence.pages.samples), dtype=bool)
+    chosen[members] = True
+    n_truth = float(evidence.pages.n_truth[chosen].sum())
+    credits_by_name = {"td_f1": is_detected(evidence.overlap, figures.THETA)}
+    for metric in evidence.structure:
+        name = f"te_f1_{figures.METRIC_NAMES.get(metric, metric)}"
+        credits_by_name[name] = figures.extraction_credit(evidence, metric)
+    found = {
+        name: figures.from_sums(
+            figures.document_sums(evidence, credit, chosen), figures.f1_statistic, n_truth
+        )
+        for name, credit in credits_by_name.items()
+        if n_truth
+    }
+    return {**found, "pages": figures.figure(float(len(members)), len(members))}
+
+
+def _table_figures(evidence: Evidence, members: list[TruthKey]) -> dict[str, figures.Figure]:
+    """Recall, and end-to-end recall, of the tables in a group; a table that was not found counts 0."""
+    wanted = set(members)
+    inside = np.array(
+        [(int(p), t) in wanted for p, t in zip(evidence.page, evidence.truth, strict=True)], dtype=bool
+    )
+    inside &= evidence.positive
+    documents = evidence.pages.documents
+    truths = sum_by_cluster(np.ones((len(members), 1)), [documents[p] for p, _ in members])
+    found = {}
+    for name, credit in _recall_credits(evidence).items():
+        earned, names = sum_by_cluster(credit[inside][:, None], [documents[p] for p in evidence.page[inside]])
+        by_document = dict(zip(names, earned[:, 0], strict=True))
+        sums = np.stack([[by_document.get(d, 0.0) for d in truths[1]], truths[0][:, 0]], axis=1)
+        found[name] = figures.from_sums(sums, lambda t: ratio(t[..., 0], t[..., 1]), len(members))
+    return found
+
+
+def _recall_credits(evidence: Evidence) -> dict[str, figures.Floats]:
+    found = {"td_recall": is_detected(evidence.overlap, figures.THETA)}
+    for metric in evidence.structure:
+        short = figures.METRIC_NAMES.get(metric, metric)
+        found[f"te_recall_{short}"] = figures.extraction_credit(evidence, metric)
+    return found

@@ -1,0 +1,196 @@
+"""Aggregates of a run under the `tables` protocol: what `summary.json` holds.
+
+The leaderboard needs one rule for all contestants: `bbox` if every parser of the run gives boxes, otherwise
+`ngrams`. Each parser's figures under every rule that applies to it stand under `by_rule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from parsemark.matching import bbox, content, ngrams
+from parsemark.model import Status
+from parsemark.protocols import tables_figures as figures
+from parsemark.protocols.tables_attributes import attribute_figures
+from parsemark.protocols.tables_evidence import Evidence, Pages, gather
+from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
+from parsemark.stats.comparison import compare_all, rank_intervals
+from parsemark.stats.detection import is_detected, ratio
+
+RULES = (bbox.RULE, content.RULE, ngrams.RULE)
+PRIMARY_METRIC = "grits_con"
+"""The structure metric of the ranking: of the three it agrees best with people."""
+
+
+def summarise(
+    samples: pl.DataFrame, parses: pl.DataFrame, matches: pl.DataFrame, scores: pl.DataFrame
+) -> dict[str, Any]:
+    """Every figure of the run: value, 95 % interval clustered by document, denominator."""
+    pages = Pages.from_frame(samples)
+    parsers = sorted(parses["parser"].unique())
+    evidence = {parser: _by_rule(pages, parser, matches, scores) for parser in parsers}
+    rule = headline_rule(evidence)
+    summary: dict[str, Any] = {
+        "protocol": "tables",
+        "rule": rule,
+        "theta": figures.THETA,
+        "primary": f"te_f1_{figures.METRIC_NAMES[PRIMARY_METRIC]}",
+        "n_pages": samples.height,
+        "n_pages_with_truth": len(pages.samples),
+        "n_tables": int(pages.n_truth.sum()),
+        "n_negative_pages": int((pages.n_truth == 0).sum()),
+        "parsers": {},
+    }
+    for parser in parsers:
+        by_rule = {name: _rule_figures(name, found) for name, found in evidence[parser].items()}
+        ranked = evidence[parser].get(bbox.RULE, evidence[parser][content.RULE])
+        summary["parsers"][parser] = {
+            **by_rule[rule],
+            **figures.confidence_figures(ranked),
+            **_page_figures(samples, parses, scores, parser),
+            "by_rule": by_rule,
+            "by_attribute": attribute_figures(samples, evidence[parser][rule]),
+            **_agreement(evidence[parser]),
+        }
+    summary["comparison"] = _comparison({p: e[rule] for p, e in evidence.items()})
+    return summary
+
+
+def headline_rule(evidence: Mapping[str, Mapping[str, Evidence]]) -> str:
+    """`bbox` if every parser that found anything gives boxes, else `ngrams`."""
+    return bbox.RULE if all(bbox.RULE in rules for rules in evidence.values()) else ngrams.RULE
+
+
+def _by_rule(pages: Pages, parser: str, matches: pl.DataFrame, scores: pl.DataFrame) -> dict[str, Evidence]:
+    own_matches, own_scores = (
+        matches.filter(pl.col("parser") == parser),
+        scores.filter(pl.col("parser") == parser),
+    )
+    metrics = own_scores.filter(pl.col("rule") != "")["metric"].unique().sort().to_list()
+    found = {
+        rule: gather(
+            pages,
+            own_matches.filter(pl.col("rule") == rule),
+            own_scores.filter(pl.col("rule") == rule),
+            metrics or list(figures.METRIC_NAMES),
+        )
+        for rule in RULES
+    }
+    predicted_anything = len(found[content.RULE].page) > 0
+    if predicted_anything and len(found[bbox.RULE].page) == 0:
+        del found[bbox.RULE]
+    return found
+
+
+def _rule_figures(rule: str, evidence: Evidence) -> dict[str, Any]:
+    # The n-gram matcher sees positive predictions only, so it has no ranked list to speak of.
+    ranked = {} if rule == ngrams.RULE else figures.confidence_figures(evidence)
+    negative = evidence.pages.n_truth == 0
+    sums = figures.page_sums(evidence, is_detected(evidence.overlap, figures.THETA))[negative]
+    documents = [d for d, is_negative in zip(evidence.pages.documents, negative, strict=True) if is_negative]
+    false_tables = np.stack([sums[:, 1], np.ones(len(sums)), (sums[:, 1] > 0).astype(float)], axis=1)
+    by_document = sum_by_cluster(false_tables, documents)[0]
+    n = len(documents)
+    return {
+        **figures.detection_figures(evidence),
+        **figures.extraction_figures(evidence),
+        **ranked,
+        "false_tables_per_negative_page": figures.from_sums(
+            by_document, lambda t: ratio(t[..., 0], t[..., 1]), n
+        ),
+        "negative_pages_with_false_tables": figures.from_sums(
+            by_document, lambda t: ratio(t[..., 2], t[..., 1]), n
+        ),
+    }
+
+
+def _page_figures(
+    samples: pl.DataFrame, parses: pl.DataFrame, scores: pl.DataFrame, parser: str
+) -> dict[str, Any]:
+    """Failures, time, memory, cost and invented text: figures that no matching rule changes."""
+    own = parses.filter(pl.col("parser") == parser).join(
+        samples.select("sample", "document"), on="sample", how="left"
+    )
+    failed = own.filter(pl.col("status") != str(Status.OK))
+    found: dict[str, Any] = {
+        "failures": figures.figure(failed.height, own.height),
+        "failures_by_status": {s: int(n) for s, n in failed["status"].value_counts().iter_rows()},
+    }
+    for column, name in (
+        ("cpu_s", "cpu_s_per_page"),
+        ("wall_s", "wall_s_per_page"),
+        ("peak_memory_mb", "peak_memory_mb_per_page"),
+        ("cost_usd", "cost_usd_per_page"),
+    ):
+        found[name] = _mean_figure(own.filter(pl.col(column).is_not_null()), column)
+    invented = scores.filter(
+        (pl.col("parser") == parser) & (pl.col("rule") == "") & pl.col("value").is_not_null()
+    )
+    invented = invented.join(samples.select("sample", "document"), on="sample", how="left")
+    for metric in ("invented_characters", "invented_numbers"):
+        found[metric] = _mean_figure(invented.filter(pl.col("metric") == metric), "value")
+    return found
+
+
+def _mean_figure(rows: pl.DataFrame, column: str) -> figures.Figure:
+    values = rows[column].to_numpy().astype(float)
+    if not len(values):
+        return figures.figure(None, 0)
+    sums = sum_by_cluster(np.stack([values, np.ones(len(values))], axis=1), rows["document"].to_list())[0]
+    interval = bootstrap_interval(sums, lambda t: ratio(t[..., 0], t[..., 1]))
+    return figures.figure(float(values.mean()), len(values), interval)
+
+
+def _agreement(rules: Mapping[str, Evidence]) -> dict[str, Any]:
+    """How well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
+    if bbox.RULE not in rules:
+        return {}
+    by_box, by_content = rules[bbox.RULE], rules[content.RULE]
+    truth = {
+        (p, name): bool(j > figures.THETA)
+        for p, name, j in zip(by_box.page, by_box.pred, by_box.overlap, strict=True)
+    }
+    guesses = zip(by_content.page, by_content.pred, by_content.overlap, strict=True)
+    pairs = [(j > figures.THETA, truth.get((p, name), False)) for p, name, j in guesses]
+    both = sum(g and t for g, t in pairs)
+    n_guessed, n_true = sum(g for g, _ in pairs), sum(t for _, t in pairs)
+    return {
+        "content_for_bbox_precision": figures.figure(both / n_guessed if n_guessed else None, n_guessed),
+        "content_for_bbox_recall": figures.figure(both / n_true if n_true else None, n_true),
+    }
+
+
+def _comparison(evidence: Mapping[str, Evidence]) -> dict[str, Any]:
+    """Paired tests between all parsers on the primary figure, and who cannot be told from the best."""
+    sums = {
+        parser: figures.document_sums(found, figures.extraction_credit(found, PRIMARY_METRIC))
+        for parser, found in evidence.items()
+        if PRIMARY_METRIC in found.structure
+    }
+    if not sums or len(next(iter(sums.values()))) == 0:
+        return {"best": None, "tied_with_best": [], "ranks": {}, "pairs": []}
+    value = {parser: float(figures.f1_statistic(s.sum(axis=0))) for parser, s in sums.items()}
+    best = max(value, key=lambda parser: value[parser])
+    tests = compare_all(sums, figures.f1_statistic)
+    tied = [t.b if t.a == best else t.a for t in tests if best in (t.a, t.b) and not t.significant]
+    return {
+        "best": best,
+        "tied_with_best": sorted(tied),
+        "ranks": {parser: list(r) for parser, r in rank_intervals(sums, figures.f1_statistic).items()},
+        "pairs": [
+            {
+                "a": t.a,
+                "b": t.b,
+                "difference": t.difference,
+                "ci95": list(t.ci95) if t.ci95 else None,
+                "p": t.p,
+                "p_holm": t.p_holm,
+                "n_documents": t.n_clusters,
+            }
+            for t in tests
+        ],
+    }

@@ -1,0 +1,63 @@
+"""Bootstrap intervals that respect clusters: pages of one document are drawn together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+N_RESAMPLES = 2000
+LEVEL = 0.95
+
+
+@lru_cache(maxsize=4)
+def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int = 0) -> Floats:
+    """How often each cluster is drawn in each resample: (n_resamples, n_clusters), rows sum to n_clusters."""
+    rng = np.random.default_rng(seed)
+    probabilities = np.full(n_clusters, 1 / n_clusters)
+    weights = rng.multinomial(n_clusters, probabilities, size=n_resamples).astype(float)
+    weights.setflags(write=False)
+    return weights
+
+
+def sum_by_cluster(values: Floats, clusters: Sequence[object]) -> tuple[Floats, list[object]]:
+    """Sums of the rows of `values` for each cluster, in order of first appearance."""
+    names = list(dict.fromkeys(clusters))
+    position = {name: k for k, name in enumerate(names)}
+    index = np.array([position[c] for c in clusters], dtype=int)
+    sums = np.zeros((len(names), *values.shape[1:]))
+    np.add.at(sums, index, values)
+    return sums, names
+
+
+def percentile_interval(draws: Floats, level: float = LEVEL) -> tuple[float, float] | None:
+    """The central interval of the draws; None if fewer than two of them are defined."""
+    defined = draws[~np.isnan(draws)]
+    if defined.size < 2:
+        return None
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def bootstrap_interval(
+    sums: Floats,
+    statistic: Callable[[Floats], Floats],
+    n_resamples: int = N_RESAMPLES,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Interval of a statistic of totals.
+
+    Args:
+        sums: (clusters, quantities): what each cluster adds to the totals.
+        statistic: Maps totals (…, quantities) to values (…).
+        n_resamples: Number of bootstrap resamples.
+        seed: Of the random numbers.
+    """
+    if len(sums) < 2:
+        return None
+    totals = cluster_weights(len(sums), n_resamples, seed) @ sums
+    return percentile_interval(statistic(totals))

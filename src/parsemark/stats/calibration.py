@@ -1,0 +1,60 @@
+"""Can a parser's confidence be trusted? Reliability bins and D-ECE (Soric et al., 5.1.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+MIN_CONFIDENCE = 0.05
+"""Predictions at or below this do not count as predictions of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Predictions whose confidence lies in (low, high]; the first bin includes its lower end."""
+
+    low: float
+    high: float
+    n: float
+    precision: float | None
+    confidence: float | None
+
+
+def reliability_bins(
+    confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None
+) -> list[ReliabilityBin]:
+    """Equal-width bins over [0, 1] with the precision and mean confidence of what falls into each."""
+    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    times = np.ones_like(conf) if weight is None else np.asarray(weight, dtype=float)
+    keep = conf > MIN_CONFIDENCE
+    conf, hit, times = conf[keep], hit[keep], times[keep]
+    index = np.clip(np.ceil(conf * n_bins) - 1, 0, n_bins - 1).astype(int)
+    bins = []
+    for k in range(n_bins):
+        inside = index == k
+        n = float(times[inside].sum())
+        mean = (lambda v, i=inside: float(np.average(v[i], weights=times[i]))) if n > 0 else None
+        precision, average = (mean(hit), mean(conf)) if mean else (None, None)
+        bins.append(ReliabilityBin(k / n_bins, (k + 1) / n_bins, n, precision, average))
+    return bins
+
+
+def d_ece(
+    confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None
+) -> float | None:
+    """Σ |B_m|/n · |precision(B_m) − confidence(B_m)|; None without predictions.
+
+    The paper prints |B_m|/m; only |B_m|/n makes the bins' weights sum to one.
+    """
+    bins = reliability_bins(confidence, correct, n_bins, weight)
+    total = sum(b.n for b in bins)
+    if total == 0:
+        return None
+    gaps = [
+        b.n * abs(b.precision - b.confidence)
+        for b in bins
+        if b.precision is not None and b.confidence is not None
+    ]
+    return sum(gaps) / total

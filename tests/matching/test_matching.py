@@ -1,0 +1,113 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
+from parsemark.matching.assignment import assign
+from parsemark.matching.combine import slice_rows, stack_tables
+from parsemark.model import Box, Cell, Element, Table
+
+ROWS_A = [["city", "people"], ["Lisbon", "545 796"], ["Porto", "231 800"], ["Braga", "193 324"]]
+ROWS_B = [["metal", "density"], ["copper", "8.96"], ["lead", "11.34"], ["zinc", "7.14"]]
+
+
+def table(
+    name: str, rows: list[list[str]], box: Box | None = None, confidence: float | None = None
+) -> Element:
+    return Element(name, "table", box=box, table=Table.from_rows(rows), confidence=confidence)
+
+
+def test_boxes_are_matched_by_overlap_and_the_rest_is_kept() -> None:
+    truth = [table("t1", ROWS_A, Box(0, 0, 10, 10)), table("t2", ROWS_B, Box(0, 20, 10, 30))]
+    pred = [table("p1", ROWS_B, Box(0, 21, 10, 30)), table("p2", ROWS_A, Box(50, 50, 60, 60))]
+    kinds = {(m.truth, m.pred): m.kind for m in match_by_box(truth, pred).matches}
+    assert kinds == {(("t1",), ()): "miss", (("t2",), ("p1",)): "pair", ((), ("p2",)): "extra"}
+
+
+def test_the_assignment_is_optimal_not_greedy() -> None:
+    similarity = np.array([[0.9, 0.8], [0.8, 0.0]])
+    pairs = {m.truth: m.pred for m in assign("x", ["a", "b"], ["p", "q"], similarity).pairs}
+    assert pairs == {("a",): ("q",), ("b",): ("p",)}
+
+
+def test_an_unsure_prediction_never_takes_a_truth_from_a_sure_one() -> None:
+    matching = assign("x", ["a"], ["sure", "unsure"], np.array([[0.6, 0.9]]), [True, False])
+    assert [m.pred for m in matching.pairs] == [("sure",)]
+
+
+@given(
+    st.integers(0, 5).flatmap(
+        lambda n: st.integers(0, 5).flatmap(
+            lambda m: st.lists(st.lists(st.floats(0, 1), min_size=m, max_size=m), min_size=n, max_size=n).map(
+                lambda rows: np.array(rows, dtype=float).reshape(n, m)
+            )
+        )
+    )
+)
+def test_everything_occurs_exactly_once(similarity: np.ndarray) -> None:
+    truth = [f"t{k}" for k in range(similarity.shape[0])]
+    pred = [f"p{k}" for k in range(similarity.shape[1])]
+    matching = assign("x", truth, pred, similarity)
+    assert sorted(t for m in matching.matches for t in m.truth) == truth
+    assert sorted(p for m in matching.matches for p in m.pred) == pred
+
+
+def test_content_finds_the_table_without_boxes() -> None:
+    matching = match_by_content([table("t1", ROWS_A), table("t2", ROWS_B)], [table("p", ROWS_B)])
+    assert {m.truth: m.pred for m in matching.pairs} == {("t2",): ("p",)}
+    assert matching.pairs[0].overlap == 1
+
+
+def test_a_split_table_is_put_together_without_its_repeated_header() -> None:
+    upper, lower = ROWS_A[:2], [ROWS_A[0], *ROWS_A[2:]]
+    result = match_by_ngrams([table("t", ROWS_A)], [table("p1", upper), table("p2", lower)])
+    (match,) = result.matching.matches
+    assert (match.kind, match.pred) == ("split", ("p1", "p2"))
+    assert result.answers["t"].text_rows() == ROWS_A
+    assert match.overlap == 1
+
+
+def test_a_merged_table_is_cut_apart_by_rows() -> None:
+    truth = [table("t1", ROWS_A), table("t2", ROWS_B)]
+    result = match_by_ngrams(truth, [table("p", ROWS_A + ROWS_B)])
+    assert [(m.truth, m.pred, m.overlap) for m in result.matching.matches] == [
+        (("t1",), ("p",), 1.0),
+        (("t2",), ("p",), 1.0),
+    ]
+    assert result.answers["t1"].text_rows() == ROWS_A
+    assert result.answers["t2"].text_rows() == ROWS_B
+
+
+def test_merged_tables_are_cut_in_whatever_order_they_come() -> None:
+    truth = [table("t1", ROWS_A), table("t2", ROWS_B)]
+    result = match_by_ngrams(truth, [table("p", ROWS_B + ROWS_A)])
+    assert result.answers["t1"].text_rows() == ROWS_A
+    assert result.answers["t2"].text_rows() == ROWS_B
+
+
+def test_an_unrelated_table_is_an_extra() -> None:
+    result = match_by_ngrams([table("t", ROWS_A)], [table("p", [["qqq", "www"], ["zzz", "vvv"]])])
+    assert [m.kind for m in result.matching.matches] == ["miss", "extra"]
+
+
+def test_noise_does_not_confuse_the_assignment() -> None:
+    rng = np.random.default_rng(0)
+    tables = [[[f"{rng.integers(1e6)}" for _ in range(4)] for _ in range(6)] for _ in range(5)]
+    noisy = [
+        [["".join(c if rng.random() > 0.15 else "x" for c in text) for text in row] for row in rows]
+        for rows in reversed(tables)
+    ]
+    truth = [table(f"t{k}", rows) for k, rows in enumerate(tables)]
+    pred = [table(f"p{4 - k}", rows) for k, rows in enumerate(noisy)]
+    matching = match_by_ngrams(truth, pred).matching
+    assert {m.truth[0][1:]: m.pred[0][1:] for m in matching.pairs} == {str(k): str(k) for k in range(5)}
+
+
+def test_spans_are_shortened_at_a_cut() -> None:
+    tall = Table(3, 1, (Cell(0, 0, "a", rowspan=3),))
+    assert slice_rows(tall, 1, 3).cells == (Cell(0, 0, "a", rowspan=2),)
+
+
+def test_stacking_keeps_everything_when_nothing_repeats() -> None:
+    stacked = stack_tables([Table.from_rows(ROWS_A), Table.from_rows(ROWS_B)])
+    assert stacked.text_rows() == ROWS_A + ROWS_B
