@@ -1,3 +1,73 @@
-"""parsemark: the benchmark for PDF parsers."""
+"""parsemark: the benchmark for PDF parsers.
+
+The names below are the public interface. They are imported on first use, so that `import parsemark` stays
+fast and loads no heavy library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_PUBLIC = {
+    "Box": "parsemark.model",
+    "Cell": "parsemark.model",
+    "Element": "parsemark.model",
+    "Page": "parsemark.model",
+    "Prediction": "parsemark.model",
+    "Sample": "parsemark.model",
+    "Score": "parsemark.model",
+    "Status": "parsemark.model",
+    "Table": "parsemark.model",
+    "FormatError": "parsemark.errors",
+    "ParsemarkError": "parsemark.errors",
+    "read_table": "parsemark.formats",
+    "read_tables": "parsemark.formats",
+    "write_table": "parsemark.formats",
+    "get_metric": "parsemark.metrics",
+    "grits": "parsemark.metrics",
+    "list_metrics": "parsemark.metrics",
+    "score": "parsemark.metrics",
+    "teds": "parsemark.metrics",
+    "load_corpus": "parsemark.corpora",
+    "get_parser": "parsemark.parsers",
+    "open_run": "parsemark.store",
+}
+
+__all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
+
+if TYPE_CHECKING:
+    from parsemark.corpora import load_corpus as load_corpus
+    from parsemark.errors import FormatError as FormatError
+    from parsemark.errors import ParsemarkError as ParsemarkError
+    from parsemark.formats import read_table as read_table
+    from parsemark.formats import read_tables as read_tables
+    from parsemark.formats import write_table as write_table
+    from parsemark.metrics import get_metric as get_metric
+    from parsemark.metrics import grits as grits
+    from parsemark.metrics import list_metrics as list_metrics
+    from parsemark.metrics import score as score
+    from parsemark.metrics import teds as teds
+    from parsemark.model import Box as Box
+    from parsemark.model import Cell as Cell
+    from parsemark.model import Element as Element
+    from parsemark.model import Page as Page
+    from parsemark.model import Prediction as Prediction
+    from parsemark.model import Sample as Sample
+    from parsemark.model import Score as Score
+    from parsemark.model import Status as Status
+    from parsemark.model import Table as Table
+    from parsemark.parsers import get_parser as get_parser
+    from parsemark.store import open_run as open_run
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'parsemark' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

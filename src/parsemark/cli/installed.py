@@ -1,0 +1,48 @@
+"""What is installed on this machine that parsemark can use."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One library or program: whether it is here, what it is for, how to get it."""
+
+    name: str
+    found: bool
+    version: str
+    enables: str
+    install: str
+
+
+_LIBRARIES = (
+    ("matplotlib", "figures for papers (parsemark figures)", "pip install 'parsemark[figures]'"),
+    ("duckdb", "SQL over a run (parsemark query)", "pip install 'parsemark[query]'"),
+    ("ray", "runs over many machines (--executor ray)", "pip install 'parsemark[ray]'"),
+)
+_PROGRAMS = (
+    ("pdflatex", "synthetic pages and LaTeX corpora (parsemark corpus make)", "make system"),
+    ("pdftotext", "the parser pdftotext", "apt-get install poppler-utils"),
+    ("tesseract", "parsers that read scanned pages with Tesseract", "apt-get install tesseract-ocr"),
+    ("java", "the parser tabula", "apt-get install default-jre-headless"),
+    ("chromium", "the browser tests of the report", "apt-get install chromium"),
+    ("latexmlc", "a second opinion on LaTeX tables", "apt-get install latexml"),
+)
+
+
+def everything() -> Iterator[Installed]:
+    """The kernel, the optional libraries, the optional programs."""
+    from parsemark.kernels import is_native
+
+    native = is_native()
+    yield Installed("C++ kernel", native, "", "metrics at full speed", "install a C++ compiler, then reinstall")
+    for name, enables, install in _LIBRARIES:
+        found = importlib.util.find_spec(name) is not None
+        yield Installed(name, found, importlib.metadata.version(name) if found else "", enables, install)
+    for name, enables, install in _PROGRAMS:
+        yield Installed(name, shutil.which(name) is not None, "", enables, install)

@@ -1,0 +1,39 @@
+"""The exported names are pinned: adding one is a decision."""
+
+import subprocess
+import sys
+
+import parsemark
+
+EXPORTED = [
+    "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Sample", "Score", "Status",
+    "Table", "__version__", "get_metric", "get_parser", "grits", "list_metrics", "load_corpus", "open_run",
+    "read_table", "read_tables", "score", "teds", "write_table",
+]  # fmt: skip
+
+HEAVY = ["polars", "scipy", "matplotlib", "fastapi", "ray", "torch", "lxml", "numpy", "pypdfium2"]
+
+
+def test_exported_names_are_pinned_and_exist() -> None:
+    assert sorted(parsemark.__all__) == EXPORTED
+    assert len(EXPORTED) < 30
+    for name in EXPORTED:
+        assert getattr(parsemark, name) is not None
+
+
+def test_import_loads_nothing_heavy() -> None:
+    code = f"import parsemark, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = f"""
+import sys
+from typer.testing import CliRunner
+from parsemark.cli.main import app
+result = CliRunner().invoke(app, ["--help"])
+print(result.exit_code, [m for m in {HEAVY!r} if m in sys.modules])
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "0 []"
