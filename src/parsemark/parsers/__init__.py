@@ -1,1 +1,28 @@
 """Knows how one parser is started and what it returns."""
+
+from parsemark.parsers.catalogue import DEFAULT_PARSERS, get_parser, parser_names
+from parsemark.parsers.declaration import Declaration, Info, Option, read_declaration
+from parsemark.parsers.environment import Environment, cache_folder
+from parsemark.parsers.parser import Parser, State, WorkerCommand
+from parsemark.parsers.raw import read_raw
+from parsemark.parsers.session import Answer, Hello, WorkerFailure, WorkerSession
+
+__all__ = [
+    "DEFAULT_PARSERS",
+    "Answer",
+    "Declaration",
+    "Environment",
+    "Hello",
+    "Info",
+    "Option",
+    "Parser",
+    "State",
+    "WorkerCommand",
+    "WorkerFailure",
+    "WorkerSession",
+    "cache_folder",
+    "get_parser",
+    "parser_names",
+    "read_declaration",
+    "read_raw",
+]

@@ -1,0 +1,83 @@
+"""Finds parsers by name: built in, from other packages, or a worker script of the user's own."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from parsemark.errors import ParserError, UnknownNameError, UsageError
+from parsemark.parsers.declaration import read_declaration
+from parsemark.parsers.parser import Parser
+from parsemark.registry import Spec, parse_spec
+
+WORKERS = Path(__file__).with_name("workers")
+GROUP = "parsemark.parsers"
+
+DEFAULT_PARSERS = (
+    "pdfplumber",
+    "camelot",
+    "camelot(flavor=stream)",
+)
+"""What `parsemark bench` runs when no parser is named: fast to install, fast to run, different in kind."""
+
+_SCRIPT_SPEC = re.compile(r"\s*(?P<path>[^()]*\.py)\s*(?P<options>\(.*\))?\s*", re.DOTALL)
+
+
+def parser_names() -> list[str]:
+    """The names of all built-in and plugged-in parsers, sorted."""
+    return sorted({*_builtin(), *_plugins()})
+
+
+def get_parser(spec: str) -> Parser:
+    """The parser that a spec names: `camelot(flavor=stream)`, or `path/to/worker.py(option=value)`.
+
+    Raises:
+        UsageError: If the name or an option is not known.
+        ParserError: If the script cannot be read.
+    """
+    if match := _SCRIPT_SPEC.fullmatch(spec):
+        return _from_script(Path(match["path"].strip()), parse_spec(f"x{match['options'] or ''}"))
+    parsed = parse_spec(spec)
+    scripts = _builtin()
+    if parsed.name in scripts:
+        return _make(parsed, parsed.name, scripts[parsed.name])
+    plugins = _plugins()
+    if parsed.name not in plugins:
+        nearest = difflib.get_close_matches(parsed.name, parser_names(), n=3, cutoff=0.5)
+        raise UnknownNameError("parser", parsed.name, nearest)
+    return _make(parsed, parsed.name, _plugin_script(plugins[parsed.name]))
+
+
+def _from_script(script: Path, spec: Spec) -> Parser:
+    script = script.expanduser().resolve()
+    if script.stem in parser_names():
+        raise UsageError(f"{script.name} would have the name of a known parser; rename the file.")
+    if re.fullmatch(r"[A-Za-z_][\w.\-]*", script.stem) is None:
+        raise UsageError(f"{script.name} cannot name a parser: use letters, digits, '_', '-' and '.'.")
+    return _make(spec, script.stem, script, builtin=False)
+
+
+def _make(spec: Spec, name: str, script: Path, *, builtin: bool = True) -> Parser:
+    declaration = read_declaration(script)
+    options = declaration.complete_options(name, spec.as_dict())
+    return Parser(name, script, declaration, options, builtin)
+
+
+def _builtin() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(WORKERS.glob("*.py"))}
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _plugin_script(point: EntryPoint) -> Path:
+    """An entry point names the path of a worker script, or a function that returns it."""
+    try:
+        target = point.load()
+        path = Path(target() if callable(target) else target)
+    except Exception as error:  # another package's code: its failure is named and costs this parser alone
+        raise ParserError(f"The parser {point.name!r} ({point.value}) cannot be loaded: {error}") from error
+    return path.resolve()

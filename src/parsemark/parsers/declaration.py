@@ -1,0 +1,119 @@
+"""What a worker script says of itself: its PEP 723 block with our `[tool.parsemark]` table.
+
+The script is the only place where a parser is described: dependencies, licence, options, what it gives and
+what it needs. Nothing is run to read it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from parsemark.errors import ParserError, UsageError
+from parsemark.registry import OptionValue
+
+Gives = Literal["boxes", "cells", "confidence", "html", "markdown", "text", "latex"]
+
+_BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s*$")
+_SIZE_LIMIT = 1_000_000
+
+
+class Option(BaseModel):
+    """One option of a parser."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    default: OptionValue
+    choices: tuple[OptionValue, ...] = ()
+    about: str = ""
+    choice_needs: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, alias="choice-needs")
+    """What a choice needs beyond what the parser always needs."""
+
+    @model_validator(mode="after")
+    def _default_is_a_choice(self) -> Option:
+        if self.choices and self.default not in self.choices:
+            raise ValueError(f"default {self.default!r} is not among the choices")
+        return self
+
+    def check(self, where: str, value: OptionValue) -> OptionValue:
+        """The value as it is used, or a UsageError that says what is allowed."""
+        if isinstance(self.default, float) and type(value) is int:
+            value = float(value)
+        if type(value) is not type(self.default):
+            raise UsageError(f"{where} must be {type(self.default).__name__}, not {value!r}.")
+        if self.choices and value not in self.choices:
+            listed = ", ".join(str(c) for c in self.choices)
+            raise UsageError(f"{where} cannot be {value!r}; choose one of: {listed}.")
+        return value
+
+
+class Info(BaseModel):
+    """The `[tool.parsemark]` table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    about: str = ""
+    licence: str = "unknown"
+    homepage: str = ""
+    gives: tuple[Gives, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Beyond Python packages: see `parsemark.parsers.needs`."""
+    options: Mapping[str, Option] = Field(default_factory=dict)
+    no_deps: bool = Field(default=False, alias="no-deps")
+    """Whether `dependencies` is the complete list, because the packages do not resolve together."""
+
+
+class Declaration(BaseModel):
+    """A worker script's inline metadata."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requires_python: str = Field(default=">=3.11", alias="requires-python")
+    dependencies: tuple[str, ...] = ()
+    info: Info = Field(default_factory=Info)
+
+    def complete_options(self, parser: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+        """All options of the parser, with the given values checked and the others at their defaults."""
+        known = self.info.options
+        for key in given:
+            if key not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                raise UsageError(f"Parser {parser!r} has no option {key!r}; it has: {listed}.")
+        return {
+            key: option.check(f"Option {key!r} of parser {parser!r}", given[key])
+            if key in given
+            else option.default
+            for key, option in sorted(known.items())
+        }
+
+
+def read_declaration(script: Path) -> Declaration:
+    """Read the inline metadata of a worker script.
+
+    Raises:
+        ParserError: If there is no such file, no block in it, or the block is not valid.
+    """
+    try:
+        if script.stat().st_size > _SIZE_LIMIT:
+            raise ParserError(f"{script} is too large to be a worker script.")
+        source = script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParserError(f"Cannot read the worker script {script}: {error}.") from error
+    blocks = [match.group("content") for match in _BLOCK.finditer(source)]
+    if len(blocks) != 1:
+        raise ParserError(
+            f"{script} needs exactly one '# /// script' block (PEP 723) and has {len(blocks)}; "
+            "docs/parsers.md shows how to write one."
+        )
+    toml = "".join(line[2:] if line.startswith("# ") else line[1:] for line in blocks[0].splitlines(True))
+    try:
+        data = tomllib.loads(toml)
+        tools = data.pop("tool", {})
+        return Declaration.model_validate({**data, "info": tools.get("parsemark", {})})
+    except (tomllib.TOMLDecodeError, ValidationError, AttributeError) as error:
+        raise ParserError(f"The '# /// script' block of {script} is not valid: {error}") from error

@@ -1,0 +1,149 @@
+"""Environments of parsers: built by `uv` on first use, kept in the cache folder, shared by their content.
+
+An environment is named by the hash of what is in it. It is built in a temporary folder and renamed when it
+is complete, so that a folder under its final name is always whole; a lock lets two processes that want the
+same one build it once. A killed build leaves only a temporary folder, which the next build removes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from parsemark.errors import ParserError
+
+Progress = Callable[[str], None]
+
+BUILD_TIMEOUT_S = 1800
+_AT_LEAST = re.compile(r">=\s*3\.(\d+)")
+
+
+def cache_folder() -> Path:
+    """Where environments are kept: `PARSEMARK_CACHE`, or the user's cache folder."""
+    if given := os.environ.get("PARSEMARK_CACHE"):
+        return Path(given).expanduser().resolve()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "parsemark"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A Python environment with pinned packages."""
+
+    dependencies: tuple[str, ...]
+    requires_python: str
+    no_deps: bool = False
+
+    @property
+    def python_request(self) -> str:
+        """Our own interpreter where it satisfies `requires_python`, else what `uv` finds or fetches."""
+        minimum = _AT_LEAST.fullmatch(self.requires_python.strip())
+        if minimum and sys.version_info[:2] >= (3, int(minimum.group(1))):
+            return f"{sys.version_info.major}.{sys.version_info.minor}"
+        return self.requires_python
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of everything that decides what the environment contains."""
+        content = [
+            sorted(self.dependencies),
+            self.no_deps,
+            self.python_request,
+            sys.platform,
+            platform.machine(),
+        ]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies once it is built."""
+        return cache_folder() / "envs" / self.key
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.folder / "bin" / "python"
+
+    def is_ready(self) -> bool:
+        """Whether it is built."""
+        return self.python.exists()
+
+    def build(self, progress: Progress | None = None) -> None:
+        """Build it unless it is there. Safe to call from several processes at once.
+
+        Raises:
+            ParserError: With the end of what `uv` said.
+        """
+        if self.is_ready():
+            return
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with _lock(self.folder.with_suffix(".lock")):
+            if self.is_ready():
+                return
+            self._remove_leftovers()
+            draft = self.folder.with_suffix(f".draft-{os.getpid()}")
+            try:
+                self._build_in(draft, progress or (lambda _: None))
+                draft.rename(self.folder)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+
+    def _build_in(self, draft: Path, progress: Progress) -> None:
+        progress("creating the environment")
+        _uv("venv", "--quiet", "--relocatable", "--python", self._interpreter(), str(draft))
+        if not self.dependencies:
+            return
+        progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
+        flags = ["--no-deps"] if self.no_deps else []
+        python = str(draft / "bin" / "python")
+        _uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
+
+    def _interpreter(self) -> str:
+        ours = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return sys.executable if self.python_request == ours else self.python_request
+
+    def _remove_leftovers(self) -> None:
+        """Under the lock nobody else builds this one: drafts are of builds that were killed."""
+        for draft in self.folder.parent.glob(f"{self.key}.draft-*"):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _uv(*arguments: str) -> None:
+    import uv
+
+    clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
+    try:
+        done = subprocess.run(
+            [uv.find_uv_bin(), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=BUILD_TIMEOUT_S,
+            env=clean,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
+    if done.returncode != 0:
+        said = done.stderr.strip()[-1500:] or done.stdout.strip()[-1500:]
+        raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock; the system frees it when the process ends, however it ends."""
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,279 @@
+"""The worker kit: what a parser's worker script imports to speak with parsemark. It needs only Python itself.
+
+A worker defines `parse(pdf, page, options)` and ends with `serve(parse, versions=["its-package"])`. The kit
+speaks the protocol (JSON lines, version 1), measures each request, and turns exceptions into answers, so
+that one bad page costs that page alone.
+
+Importing the kit moves the real standard streams away at the level of file descriptors: whatever a library
+prints, from Python or from C, goes to standard error and cannot damage the protocol.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TextIO
+
+PROTOCOL = 1
+
+Json = dict[str, Any]
+Parse = Callable[[str, int, Json], Json]
+
+_MESSAGE_LIMIT = 2_000
+
+
+def _claim_streams() -> tuple[int, TextIO]:
+    """Keep the real stdin and stdout for the protocol, out of reach of libraries and child processes."""
+    sys.stdout.flush()
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return answers, os.fdopen(requests, encoding="utf-8")
+
+
+# --- What a worker returns ------------------------------------------------------------------------------
+
+
+def text_output(format: str, content: str) -> Json:
+    """The whole page as `markdown`, `html`, `latex` or `text`; parsemark finds the tables in it."""
+    return {"format": format, "content": content}
+
+
+def elements_output(elements: Iterable[Json]) -> Json:
+    """The page as separate elements: see `table`."""
+    return {"format": "elements", "elements": list(elements)}
+
+
+def table(
+    rows: Sequence[Sequence[str | None]] | None = None,
+    *,
+    cells: Sequence[Json] | None = None,
+    html: str | None = None,
+    box: Sequence[float] | None = None,
+    confidence: float | None = None,
+) -> Json:
+    """One table, by exactly one of `rows` (no spans), `cells` (see `cell`) and `html`.
+
+    Args:
+        rows: Texts row by row; None is a position without a cell.
+        cells: Cells with their place on the grid.
+        html: A `<table>` as the parser wrote it.
+        box: (x0, y0, x1, y1) in points from the top left of the page as it is shown.
+        confidence: The parser's own probability that this is a table.
+    """
+    if rows is not None:
+        cells = [cell(r, c, t) for r, row in enumerate(rows) for c, t in enumerate(row) if t is not None]
+    return {
+        "category": "table",
+        "box": None if box is None else [round(float(v), 3) for v in box],
+        "confidence": None if confidence is None else float(confidence),
+        "order": None,
+        "html": html,
+        "cells": None if cells is None else list(cells),
+        "text": None,
+    }
+
+
+def cell(
+    row: int,
+    col: int,
+    text: str | None,
+    *,
+    rowspan: int = 1,
+    colspan: int = 1,
+    box: Sequence[float] | None = None,
+) -> Json:
+    """One cell by its top-left grid position, counted from 0."""
+    return {
+        "row": row,
+        "col": col,
+        "rowspan": rowspan,
+        "colspan": colspan,
+        "text": text or "",
+        "box": None if box is None else [round(float(v), 3) for v in box],
+    }
+
+
+def cells_from_boxes(
+    boxes: Sequence[tuple[Sequence[float], str | None]], tolerance: float = 1.0
+) -> list[Json]:
+    """Cells with spans from cells that are known by their boxes alone.
+
+    The left and top edges of all boxes are the grid's lines; a box spans the lines that it covers.
+
+    Args:
+        boxes: (box, text) of each cell.
+        tolerance: Edges closer than this, in points, are one line.
+    """
+    lefts = _lines((box[0] for box, _ in boxes), tolerance)
+    tops = _lines((box[1] for box, _ in boxes), tolerance)
+    taken: set[tuple[int, int]] = set()
+    cells = []
+    for box, text in sorted(boxes, key=lambda item: (item[0][1], item[0][0])):
+        row, col = _first(tops, box[1], tolerance), _first(lefts, box[0], tolerance)
+        if (row, col) in taken:
+            continue  # two boxes at one place: the first one stands
+        spans = (_covered(tops, box[1], box[3], tolerance), _covered(lefts, box[0], box[2], tolerance))
+        rowspan, colspan = _free_extent(row, col, spans, taken)
+        taken.update((r, c) for r in range(row, row + rowspan) for c in range(col, col + colspan))
+        cells.append(cell(row, col, text, rowspan=rowspan, colspan=colspan, box=box))
+    return cells
+
+
+def _free_extent(row: int, col: int, spans: tuple[int, int], taken: set[tuple[int, int]]) -> tuple[int, int]:
+    """The spans, shortened where boxes that overlap have already taken a place."""
+    rowspan, colspan = spans
+    while any((row, c) in taken for c in range(col, col + colspan)):
+        colspan -= 1
+    while any((r, c) in taken for r in range(row, row + rowspan) for c in range(col, col + colspan)):
+        rowspan -= 1
+    return rowspan, colspan
+
+
+def _lines(edges: Iterable[float], tolerance: float) -> list[float]:
+    lines: list[float] = []
+    for edge in sorted(edges):
+        if not lines or edge - lines[-1] > tolerance:
+            lines.append(edge)
+    return lines
+
+
+def _first(lines: list[float], edge: float, tolerance: float) -> int:
+    return next(i for i, line in enumerate(lines) if abs(line - edge) <= tolerance)
+
+
+def _covered(lines: list[float], start: float, end: float, tolerance: float) -> int:
+    return max(1, sum(start - tolerance <= line < end - tolerance for line in lines))
+
+
+# --- Facts about the tool -------------------------------------------------------------------------------
+
+
+def package_versions(packages: Iterable[str]) -> dict[str, str]:
+    """The installed versions of `packages`."""
+    return {name: metadata.version(name) for name in packages}
+
+
+def program_version(argv: Sequence[str]) -> str:
+    """The first line that a program prints about its version, on either stream."""
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return lines[0].strip() if lines else "unknown"
+
+
+def hash_files(paths: Iterable[str | Path]) -> dict[str, str]:
+    """SHA-256 of each weights file, by its name."""
+    return {Path(path).name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths}
+
+
+# --- The conversation -----------------------------------------------------------------------------------
+
+
+def serve(
+    parse: Parse,
+    *,
+    versions: Sequence[str] = (),
+    programs: dict[str, Sequence[str]] | None = None,
+    weights: Iterable[str | Path] = (),
+    prepare: Callable[[Json], None] | None = None,
+) -> None:
+    """Answer requests until standard input ends.
+
+    Args:
+        parse: Given the PDF's path, the page (from 1) and the options, returns the page's output.
+        versions: The packages whose versions are recorded.
+        programs: Name to the command that prints a program's version.
+        weights: Model files whose hashes are recorded.
+        prepare: Called once per set of options before the clock starts: load models here.
+    """
+    found = package_versions(versions)
+    found.update({name: program_version(argv) for name, argv in (programs or {}).items()})
+    hello = {"hello": PROTOCOL, "parser": _script_name(), "versions": found, "weights": hash_files(weights)}
+    _send(hello)
+    prepared: set[str] = set()
+    for line in _requests:
+        if line.strip():
+            _send(_answer(json.loads(line), parse, prepare, prepared))
+
+
+def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None, prepared: set[str]) -> Json:
+    options = request.get("options") or {}
+    output: Json | None = None
+    error: Json | None = None
+    wall, cpu = time.perf_counter(), _cpu_seconds()
+    try:
+        key = json.dumps(options, sort_keys=True)
+        if prepare is not None and key not in prepared:
+            prepare(options)
+            prepared.add(key)
+        _reset_peak_memory()
+        wall, cpu = time.perf_counter(), _cpu_seconds()
+        output = parse(request["pdf"], int(request["page"]), options)
+    except Exception as problem:  # the boundary: one page's failure must not end the worker
+        error = {"message": str(problem)[:_MESSAGE_LIMIT], "kind": type(problem).__name__}
+    return {
+        "id": request["id"],
+        "output": output,
+        "error": error,
+        "wall_s": time.perf_counter() - wall,
+        "cpu_s": _cpu_seconds() - cpu,
+        "peak_memory_mb": _peak_memory_mb(),
+    }
+
+
+def _send(message: Json) -> None:
+    data = json.dumps(message, ensure_ascii=True, allow_nan=False, default=str).encode() + b"\n"
+    view = memoryview(data)
+    while view:
+        view = view[os.write(_answers, view) :]
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process and of the children that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _reset_peak_memory() -> None:
+    """Let Linux forget the peak so far, so that each request has its own."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def _peak_memory_mb() -> float | None:
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return None
+    peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(peaks[0]) / 1024 if peaks else None
+
+
+def _script_name() -> str:
+    return Path(sys.argv[0]).stem
+
+
+def run_script(path: str) -> None:
+    """Run a worker script with its output already protected, imports included."""
+    sys.argv = [path]
+    runpy.run_path(path, run_name="__main__")
+
+
+if __name__ == "__main__":
+    # Run from the copy that the script will import too: there must be one owner of the streams.
+    importlib.import_module("parsemark_worker").run_script(sys.argv[1])
+else:
+    _answers, _requests = _claim_streams()

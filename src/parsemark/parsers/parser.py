@@ -1,0 +1,129 @@
+"""A parser as the rest of parsemark sees it: a name, facts, and a command that starts its worker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from parsemark.parsers.declaration import Declaration, Info
+from parsemark.parsers.environment import Environment, Progress
+from parsemark.parsers.needs import missing_needs
+from parsemark.registry import OptionValue, Spec
+
+KIT = Path(__file__).with_name("kit") / "parsemark_worker.py"
+
+_NOT_INHERITED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONSTARTUP")
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Whether a parser can be used now."""
+
+    kind: Literal["ready", "installable", "missing"]
+    missing: tuple[str, ...] = ()
+    """What is missing and cannot be installed by us, each with what to do."""
+
+    def __str__(self) -> str:
+        return f"missing {'; '.join(self.missing)}" if self.missing else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCommand:
+    """How a worker is started."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+
+
+@dataclass(frozen=True)
+class Parser:
+    """One parser with its options."""
+
+    short_name: str
+    script: Path
+    declaration: Declaration
+    options: Mapping[str, OptionValue]
+    """All of them, defaults included."""
+    builtin: bool = True
+
+    @cached_property
+    def name(self) -> str:
+        """The canonical spec: the short name with the options that differ from their defaults."""
+        return self._spec(self.short_name)
+
+    @cached_property
+    def spec(self) -> str:
+        """What `get_parser` takes to give this parser back: the name, or the script's path."""
+        return self.name if self.builtin else self._spec(str(self.script))
+
+    def _spec(self, head: str) -> str:
+        known = self.info.options
+        changed = tuple((k, v) for k, v in sorted(self.options.items()) if v != known[k].default)
+        return str(Spec(head, changed))
+
+    @property
+    def info(self) -> Info:
+        """Licence, what it gives, what it needs."""
+        return self.declaration.info
+
+    @cached_property
+    def environment(self) -> Environment:
+        """Its Python environment."""
+        declared = self.declaration
+        return Environment(declared.dependencies, declared.requires_python, declared.info.no_deps)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it needs with these options."""
+        by_choice = [
+            need
+            for key, option in sorted(self.info.options.items())
+            for need in option.choice_needs.get(str(self.options[key]), ())
+        ]
+        return (*self.info.needs, *by_choice)
+
+    def state(self) -> State:
+        """Whether it is ready, can be installed, or misses something."""
+        if missing := missing_needs(self.needs):
+            return State("missing", missing)
+        return State("ready" if self.environment.is_ready() else "installable")
+
+    def install(self, progress: Progress | None = None) -> None:
+        """Build its environment unless that is done.
+
+        Raises:
+            ParserError: If `uv` cannot.
+        """
+        self.environment.build(progress)
+
+    def command(self) -> WorkerCommand:
+        """The command that starts its worker; the environment must be built."""
+        argv = (str(self.environment.python), "-P", str(KIT), str(self.script))
+        return WorkerCommand(argv, self._variables(), str(self.script.parent))
+
+    @staticmethod
+    def _variables() -> dict[str, str]:
+        """Ours, without what would let our packages into the worker, and one thread per worker.
+
+        Workers are run side by side; each with its own pool of threads would make timings meaningless.
+        """
+        variables = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+        variables |= dict.fromkeys(_ONE_THREAD, "1")
+        return variables | {"PYTHONPATH": str(KIT.parent), "PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0"}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the script, the kit, the environment and the options: what decides its output."""
+        digest = hashlib.sha256()
+        for part in (self.script.read_bytes(), KIT.read_bytes(), self.environment.key.encode()):
+            digest.update(hashlib.sha256(part).digest())
+        digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
+        return digest.hexdigest()

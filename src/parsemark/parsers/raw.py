@@ -1,0 +1,156 @@
+"""Reads raw outputs of workers into predictions. A raw output is hostile input: whatever it holds, the
+result is a Prediction, with status `parser_failed` and the reason where it cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from parsemark.errors import FormatError
+from parsemark.formats.limits import check_grid
+from parsemark.model import Box, Category, Cell, Element, Prediction, Status, Table
+
+MAX_RAW_BYTES = 64 * 1024 * 1024
+MAX_ELEMENTS = 5_000
+TEXT_FORMATS = ("markdown", "html", "text", "latex")
+_CATEGORIES = frozenset(Category)
+
+
+def read_raw(raw: bytes, sample: str, parser: str) -> Prediction:
+    """What a parser's raw output says about one sample."""
+    try:
+        return _read(raw, sample, parser)
+    except FormatError as error:
+        return Prediction(sample, parser, Status.PARSER_FAILED, message=f"unreadable output: {error}")
+
+
+def _read(raw: bytes, sample: str, parser: str) -> Prediction:
+    if len(raw) > MAX_RAW_BYTES:
+        raise FormatError(f"the output is over {MAX_RAW_BYTES} bytes")
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"the output is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise FormatError("the output is not a JSON object")
+    kind = data.get("format")
+    if kind == "elements":
+        return Prediction(sample, parser, elements=_read_elements(data.get("elements")))
+    if kind not in TEXT_FORMATS:
+        raise FormatError(f"the output's format {str(kind)[:40]!r} is not known")
+    content = data.get("content")
+    if not isinstance(content, str):
+        raise FormatError("the output has no content")
+    return Prediction(sample, parser, elements=_tables_in(content, kind), text=content)
+
+
+def _tables_in(content: str, kind: str) -> tuple[Element, ...]:
+    from parsemark.formats import read_tables
+
+    return tuple(
+        Element(
+            id=f"p{number}",
+            category=Category.TABLE,
+            order=number,
+            html=found.source if found.format == "html" else None,
+            latex=found.source if found.format == "latex" else None,
+            table=found.table,
+        )
+        for number, found in enumerate(read_tables(content, _hint(kind)), start=1)
+    )
+
+
+def _hint(kind: str) -> str | None:
+    """Markdown may hold HTML tables and text may hold anything: there the reader decides."""
+    return kind if kind in ("html", "latex") else None
+
+
+def _read_elements(data: Any) -> tuple[Element, ...]:
+    if not isinstance(data, list):
+        raise FormatError("the output has no list of elements")
+    if len(data) > MAX_ELEMENTS:
+        raise FormatError(f"the output has {len(data)} elements, over {MAX_ELEMENTS}")
+    elements = []
+    for number, item in enumerate(data, start=1):
+        try:
+            elements.append(_read_element(item, f"p{number}"))
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+            raise FormatError(f"element {number} is not valid: {error}") from error
+    return tuple(elements)
+
+
+def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
+    category = data["category"]
+    if category not in _CATEGORIES:
+        raise ValueError(f"category {str(category)[:40]!r} is not known")
+    html, text = _text(data.get("html")), _text(data.get("text"))
+    order = data.get("order")
+    return Element(
+        id=element_id,
+        category=category,
+        box=_read_box(data.get("box")),
+        order=None if order is None else int(order),
+        text=text,
+        html=html,
+        table=_read_table(data.get("cells"), html) if category == Category.TABLE else None,
+        confidence=_read_confidence(data.get("confidence")),
+    )
+
+
+def _read_table(cells: Any, html: str | None) -> Table | None:
+    if cells is not None:
+        return _table_of_cells([_read_cell(cell) for cell in cells])
+    if html is None:
+        return None
+    from parsemark.formats import read_table
+
+    return read_table(html, "html")
+
+
+def _table_of_cells(cells: list[Cell]) -> Table:
+    n_rows = max((c.row + c.rowspan for c in cells), default=0)
+    n_cols = max((c.col + c.colspan for c in cells), default=0)
+    check_grid(n_rows, n_cols)
+    return Table(n_rows, n_cols, tuple(cells))
+
+
+def _read_cell(data: Mapping[str, Any]) -> Cell:
+    return Cell(
+        row=_whole(data["row"]),
+        col=_whole(data["col"]),
+        text=" ".join((_text(data.get("text")) or "").split()),
+        rowspan=_whole(data.get("rowspan", 1)),
+        colspan=_whole(data.get("colspan", 1)),
+        box=_read_box(data.get("box")),
+    )
+
+
+def _read_box(data: Any) -> Box | None:
+    if data is None:
+        return None
+    x0, y0, x1, y1 = (float(v) for v in data)
+    return Box(x0, y0, x1, y1)
+
+
+def _read_confidence(data: Any) -> float | None:
+    if data is None:
+        return None
+    value = float(data)
+    if not math.isfinite(value) or not 0 <= value <= 1:
+        raise ValueError(f"confidence {value} is not between 0 and 1")
+    return value
+
+
+def _whole(data: Any) -> int:
+    if type(data) is not int:
+        raise TypeError(f"{str(data)[:40]!r} is not a whole number")
+    return data
+
+
+def _text(data: Any) -> str | None:
+    if data is not None and not isinstance(data, str):
+        raise TypeError(f"{str(data)[:40]!r} is not text")
+    return data

@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["camelot-py==2.0.0"]
+#
+# [tool.parsemark]
+# about = "Tables from ruling lines (lattice) or from the alignment of text (stream, network, hybrid)"
+# licence = "MIT"
+# homepage = "https://github.com/camelot-dev/camelot"
+# gives = ["cells", "boxes", "confidence"]
+#
+# [tool.parsemark.options.flavor]
+# default = "lattice"
+# choices = ["lattice", "stream", "network", "hybrid"]
+# about = "Which of camelot's methods is used"
+# ///
+"""camelot: `read_pdf` with one of its flavors. Its confidence is its own measure of a table's quality."""
+
+import camelot
+from parsemark_worker import cell, elements_output, serve, table
+
+
+def parse(pdf, page, options):
+    found = camelot.read_pdf(pdf, pages=str(page), flavor=options["flavor"], suppress_stdout=True)
+    return elements_output(
+        table(cells=list(_cells(t)), box=_shown(t, t._bbox), confidence=min(1.0, t.confidence)) for t in found
+    )
+
+
+def _cells(found):
+    """Cells of the grid; neighbours with no line between them are one cell that spans."""
+    taken = set()
+    grid = found.cells
+    for row, col in ((r, c) for r in range(len(grid)) for c in range(len(grid[0]))):
+        if (row, col) in taken:
+            continue
+        rowspan, colspan = _extent(grid, row, col, taken)
+        covered = [(r, c) for r in range(row, row + rowspan) for c in range(col, col + colspan)]
+        taken.update(covered)
+        text = " ".join(grid[r][c].text.strip() for r, c in covered)
+        first, last = grid[row][col], grid[row + rowspan - 1][col + colspan - 1]
+        box = _shown(found, (first.x1, last.y1, last.x2, first.y2))
+        yield cell(row, col, text, rowspan=rowspan, colspan=colspan, box=box)
+
+
+def _extent(grid, row, col, taken):
+    colspan = 1
+    while col + colspan < len(grid[0]) and (row, col + colspan) not in taken:
+        if grid[row][col + colspan - 1].right or grid[row][col + colspan].left:
+            break
+        colspan += 1
+    rowspan = 1
+    columns = range(col, col + colspan)
+    while row + rowspan < len(grid):
+        above, below = grid[row + rowspan - 1], grid[row + rowspan]
+        if any(above[c].bottom or below[c].top or (row + rowspan, c) in taken for c in columns):
+            break
+        if any(below[c].right or below[c + 1].left for c in columns[:-1]):
+            break
+        rowspan += 1
+    return rowspan, colspan
+
+
+def _shown(found, box):
+    """From the bottom left of the page as camelot turned it to the top left of the page as it is shown."""
+    width, height = found.pdf_size
+    x0, y0, x1, y1 = box[0], height - box[3], box[2], height - box[1]
+    if found.rotation == "clockwise":
+        return (height - y1, x0, height - y0, x1)
+    if found.rotation == "anticlockwise":
+        return (y0, width - x1, y1, width - x0)
+    return (x0, y0, x1, y1)
+
+
+serve(parse, versions=["camelot-py", "playa-pdf", "pypdfium2"])
