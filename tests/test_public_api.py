@@ -6,8 +6,8 @@ import sys
 import parsemark
 
 EXPORTED = [
-    "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Sample", "Score", "Status",
-    "Table", "__version__", "get_metric", "get_parser", "grits", "list_metrics", "load_corpus", "open_run",
+    "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
+    "Status", "Table", "__version__", "get_metric", "get_parser", "grits", "list_metrics", "load_corpus",
     "read_table", "read_tables", "score", "teds", "write_table",
 ]  # fmt: skip
 

@@ -33,7 +33,7 @@ _PUBLIC = {
     "teds": "parsemark.metrics",
     "load_corpus": "parsemark.corpora",
     "get_parser": "parsemark.parsers",
-    "open_run": "parsemark.store",
+    "Run": "parsemark.store",
 }
 
 __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from parsemark.model import Status as Status
     from parsemark.model import Table as Table
     from parsemark.parsers import get_parser as get_parser
-    from parsemark.store import open_run as open_run
+    from parsemark.store import Run as Run
 
 
 def __getattr__(name: str) -> Any:

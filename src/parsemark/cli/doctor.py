@@ -20,7 +20,9 @@ def doctor() -> None:
     for item in everything():
         missing += not item.found
         mark = "[green]✓[/]" if item.found else "[yellow]–[/]"
-        grid.add_row(mark, f"{item.name} {item.version}".strip(), item.enables, "" if item.found else item.install)
+        grid.add_row(
+            mark, f"{item.name} {item.version}".strip(), item.enables, "" if item.found else item.install
+        )
     console.print(grid)
     console.print(f"\n{missing} optional things are missing." if missing else "\nEverything is here.")
 

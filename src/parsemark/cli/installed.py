@@ -40,7 +40,9 @@ def everything() -> Iterator[Installed]:
     from parsemark.kernels import is_native
 
     native = is_native()
-    yield Installed("C++ kernel", native, "", "metrics at full speed", "install a C++ compiler, then reinstall")
+    yield Installed(
+        "C++ kernel", native, "", "metrics at full speed", "install a C++ compiler, then reinstall"
+    )
     for name, enables, install in _LIBRARIES:
         found = importlib.util.find_spec(name) is not None
         yield Installed(name, found, importlib.metadata.version(name) if found else "", enables, install)

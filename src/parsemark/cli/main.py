@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from parsemark.cli import compare, doctor
 from parsemark.errors import ParsemarkError
 
 app = typer.Typer(
@@ -20,6 +21,10 @@ app = typer.Typer(
 @app.callback()
 def root() -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
+
+
+for command in (compare, doctor):
+    command.register(app)
 
 
 def run() -> None:

@@ -65,6 +65,13 @@ def headline_rule(evidence: Mapping[str, Mapping[str, Evidence]]) -> str:
     return bbox.RULE if all(bbox.RULE in rules for rules in evidence.values()) else ngrams.RULE
 
 
+def headline_rule_of(matches: pl.DataFrame, parser: str) -> str:
+    """The rule that a parser would be judged by if it were alone."""
+    own = matches.filter((pl.col("parser") == parser) & (pl.col("pred").list.len() > 0))
+    gives_boxes = own.filter(pl.col("rule") == bbox.RULE).height > 0
+    return bbox.RULE if gives_boxes or own.is_empty() else ngrams.RULE
+
+
 def _by_rule(pages: Pages, parser: str, matches: pl.DataFrame, scores: pl.DataFrame) -> dict[str, Evidence]:
     own_matches, own_scores = (
         matches.filter(pl.col("parser") == parser),
