@@ -7,15 +7,21 @@ left, delimited and aligned text.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import re
 from collections.abc import Callable
 
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_controls
+from parsemark.formats.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
+from parsemark.formats.drawn import find_drawn_tables
+from parsemark.formats.fences import unfenced
 from parsemark.formats.found import FORMATS, FoundTable
 from parsemark.formats.html import find_html_tables
 from parsemark.formats.limits import MAX_TABLES, check_size
 from parsemark.formats.markdown import find_pipe_tables
+from parsemark.formats.plain import find_aligned_tables, find_plain_tables
 from parsemark.model import Table
 
 Finder = Callable[[str], list[FoundTable]]
@@ -39,8 +45,8 @@ def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
         raise UnknownNameError("format", format, FORMATS)
     clean = without_controls(text)
     found: list[FoundTable] = []
-    rest = clean
-    for finder in _FINDERS.values() if format is None else [_FINDERS[format]]:
+    rest = unfenced(clean) if format is None else clean
+    for finder in _FINDERS if format is None else [_READERS[format]]:
         new = finder(rest)
         found += new
         if len(found) > MAX_TABLES:
@@ -63,6 +69,13 @@ def read_table(text: str, format: str | None = None) -> Table:
     return found[0].table
 
 
+def _find_latex(text: str) -> list[FoundTable]:
+    if "\\begin" not in text or importlib.util.find_spec("parsemark.formats.latex") is None:
+        return []
+    found: list[FoundTable] = importlib.import_module("parsemark.formats.latex").find_latex_tables(text)
+    return found
+
+
 def _blanked(text: str, found: list[FoundTable]) -> str:
     """The text with the found tables as spaces, of equal length."""
     pieces: list[str] = []
@@ -75,7 +88,23 @@ def _blanked(text: str, found: list[FoundTable]) -> str:
     return "".join([*pieces, text[position:]]) if pieces else text
 
 
-_FINDERS: dict[str, Finder] = {
+_READERS: dict[str, Finder] = {
+    "latex": _find_latex,
     "html": find_html_tables,
+    "grid": find_drawn_tables,
     "markdown": find_pipe_tables,
+    "csv": find_csv_tables,
+    "tsv": find_tsv_tables,
+    "plain": find_plain_tables,
 }
+"""How a text is read whose format is known."""
+
+_FINDERS: tuple[Finder, ...] = (
+    _find_latex,
+    find_html_tables,
+    find_drawn_tables,
+    find_pipe_tables,
+    find_delimited_tables,
+    find_aligned_tables,
+)
+"""What is looked for in a text of unknown format, in this order."""

@@ -1,0 +1,107 @@
+"""Plain text with aligned columns, as `pdftotext -layout` and reStructuredText's simple tables have it.
+
+Columns are parted by two or more spaces that line up. They are taken from the lines with the most parts; a
+part of another line belongs to the columns above and below it, and spans them if they are several. A line
+that is only a rule is no row; a rule below the first rows makes them headers.
+"""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+
+from parsemark.formats.cell_text import clean_limited, without_controls
+from parsemark.formats.found import FoundTable
+from parsemark.formats.limits import check_grid, check_size
+from parsemark.formats.lines import Line, blocks, split_lines
+from parsemark.formats.plain_columns import Part, columns_of, parts_of, spanned_columns
+from parsemark.model import Cell, Table
+
+_RULE = re.compile(r"\s*(?:[-=_─━═]{2,}\s*)+")
+_LEADERS = re.compile(r"\.{4,}|(?:\. ){4,}")
+_ITEM = re.compile(r"(?:[-*•–·]|\(?[0-9a-zA-Z]{1,3}[.)])")
+_SHORT_PART = 30
+
+
+def find_plain_tables(text: str) -> list[FoundTable]:
+    """The whole text as one aligned table."""
+    check_size(text)
+    text = without_controls(text)
+    lines = [line for line in split_lines(text) if not line.is_blank]
+    return _found(text, lines) if lines else []
+
+
+def find_aligned_tables(text: str) -> list[FoundTable]:
+    """The blocks of lines in a text that are aligned tables beyond doubt."""
+    check_size(text)
+    text = without_controls(text)
+    found: list[FoundTable] = []
+    for block in blocks(split_lines(text)):
+        if _is_aligned(block):
+            found += _found(text, block)
+    return found
+
+
+def _found(text: str, block: list[Line]) -> list[FoundTable]:
+    start, end = block[0].start, block[-1].end
+    table = _read_block(block)
+    return [FoundTable(table, "plain", start, end, text[start:end])] if table.n_cells else []
+
+
+def _read_block(block: list[Line]) -> Table:
+    lines = [line.text.expandtabs() for line in block]
+    rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
+    rows = [parts_of(line) for i, line in enumerate(lines) if i not in set(rules)]
+    columns = columns_of(rows)
+    check_grid(len(rows), len(columns), block[0].start)
+    n_headers = _header_rows(rules, len(lines))
+    cells = [
+        cell
+        for r, parts in enumerate(rows)
+        for cell in _row_cells(r, parts, columns, None if n_headers is None else r < n_headers)
+    ]
+    return Table(len(rows), len(columns), tuple(cells))
+
+
+def _row_cells(row: int, parts: list[Part], columns: list[Part], header: bool | None) -> list[Cell]:
+    """Cells of a line: parts in the same columns make one, and columns without a part are empty cells."""
+    placed: list[tuple[int, int, list[str]]] = []
+    for part in parts:
+        first, last = spanned_columns(part, columns)
+        if placed and first <= placed[-1][1]:
+            before = placed.pop()
+            placed.append((before[0], max(last, before[1]), [*before[2], part.text]))
+        else:
+            placed.append((first, last, [part.text]))
+    cells = [
+        Cell(row, first, clean_limited(" ".join(texts)), 1, last - first + 1, header)
+        for first, last, texts in placed
+    ]
+    taken = {col for first, last, _ in placed for col in range(first, last + 1)}
+    return cells + [Cell(row, c, header=header) for c in range(len(columns)) if c not in taken]
+
+
+def _header_rows(rules: list[int], n_lines: int) -> int | None:
+    """How many rows stand above the first rule that has rows on both sides."""
+    for count, rule in enumerate(rules):
+        if rule - count > 0 and rule < n_lines - 1:
+            return rule - count
+    return None
+
+
+def _is_aligned(block: list[Line]) -> bool:
+    """Whether a block looks like a table and not like prose in columns, a list or a table of contents."""
+    lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
+    rows = [parts_of(line) for line in lines]
+    divided = [row for row in rows if len(row) > 1]
+    if len(divided) < 3 or len(divided) < 0.6 * len(rows):
+        return False
+    if sum(_LEADERS.search(line) is not None for line in lines) > 0.3 * len(lines):
+        return False
+    if all(len(row) == 2 and _ITEM.fullmatch(row[0].text) for row in divided):
+        return False
+    if median(len(part.text) for row in divided for part in row) > _SHORT_PART:
+        return False
+    columns = columns_of(rows)
+    fitting = [row for row in divided if len(row) == len({spanned_columns(p, columns)[0] for p in row})]
+    return len(columns) >= 2 and len(fitting) >= 0.8 * len(divided)

@@ -1,0 +1,74 @@
+"""Tables of all formats in one document."""
+
+import pytest
+
+from parsemark.errors import UsageError
+from parsemark.formats import read_tables
+
+DOCUMENT = """\
+# A page
+
+Prose with P(A|B), and a, b, c.
+
+<table><tr><td>h</td><td>t | m</td></tr></table>
+
+| p | q |
+|---|---|
+| 1 | 2 |
+
++---+---+
+| g | r |
++---+---+
+
+```csv
+x,y,z
+1,2,3
+```
+
+```python
+table = [1, 2, 3]
+a | b | c
+d | e | f
+```
+
+Method      P     R
+ours      0.91  0.88
+theirs    0.80  0.79
+
+The end.
+"""
+
+
+def test_every_table_is_found_once_with_its_place_and_format() -> None:
+    found = read_tables(DOCUMENT)
+    assert [f.format for f in found] == ["html", "markdown", "grid", "csv", "plain"]
+    assert [f.table.text_rows()[0] for f in found] == [
+        ["h", "t | m"],
+        ["p", "q"],
+        ["g", "r"],
+        ["x", "y", "z"],
+        ["Method", "P", "R"],
+    ]
+    for table in found:
+        assert DOCUMENT[table.start : table.end] == table.source
+
+
+def test_windows_line_ends() -> None:
+    text = DOCUMENT.replace("\n", "\r\n")
+    found = read_tables(text)
+    assert [f.format for f in found] == ["html", "markdown", "grid", "csv", "plain"]
+    assert all(text[f.start : f.end] == f.source for f in found)
+    assert not any(cell.text.endswith("\r") for f in found for cell in f.table.cells)
+
+
+def test_a_named_format_is_the_only_one_looked_for() -> None:
+    assert [f.format for f in read_tables(DOCUMENT, "markdown")] == ["markdown", "markdown"]
+
+
+def test_an_unknown_format_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="Unknown format 'htm'"):
+        read_tables("", "htm")
+
+
+def test_a_fence_never_closed() -> None:
+    assert [f.format for f in read_tables("```markdown\n| a | b |\n|---|---|\n| 1 | 2 |\n")] == ["markdown"]

@@ -1,0 +1,69 @@
+"""Separated values and aligned text."""
+
+import pytest
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_table, read_tables
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("name,n\nfoo,1\nbar,2\n", "csv"),
+        ('name;"n;m"\nfoo;1\nbar;2\n', "csv"),
+        ("name\tn\nfoo\t1\n", "tsv"),
+        ("Method      P     R\nours      0.91  0.88\ntheirs    0.80  0.79\n", "plain"),
+    ],
+)
+def test_one_table_of_unknown_format(text: str, format: str) -> None:
+    (found,) = read_tables(text)
+    assert found.format == format
+    assert found.table.n_rows == len(text.splitlines())
+
+
+def test_quoted_fields_of_csv() -> None:
+    assert read_table('a,"b, ""c""\nd"\n1,2\n', "csv").text_rows() == [["a", 'b, "c"\nd'], ["1", "2"]]
+
+
+def test_ragged_csv_leaves_holes() -> None:
+    assert read_table("a,b\n1\n", "csv").holes == ((1, 1),)
+
+
+def test_empty_csv_is_no_table() -> None:
+    with pytest.raises(FormatError, match="no csv table"):
+        read_table(" \n", "csv")
+
+
+def test_aligned_text_with_a_group_header() -> None:
+    table = read_table(
+        "                 Group one        Group two\n"
+        "Method           P       R        P       R\n"
+        "-----------------------------------------------\n"
+        "ours            0.91    0.88     0.71    0.62\n"
+        "theirs          0.80             0.69    0.61\n",
+        "plain",
+    )
+    assert table.text_rows() == [
+        ["", "Group one", "Group one", "Group two", "Group two"],
+        ["Method", "P", "R", "P", "R"],
+        ["ours", "0.91", "0.88", "0.71", "0.62"],
+        ["theirs", "0.80", "", "0.69", "0.61"],
+    ]
+    assert [c.header for c in table.cells if c.col == 0] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "On May 5, 2020, we met.\nOn June 6, 2021, we left.\nOn July 7, 2022, we came.",
+        "It was late, and dark.\nIt was cold, and wet.",
+        "1.  first item\n2.  second item\n3.  third item",
+        "Introduction ........ 1\nMethods  ............ 3\nResults  ............ 9",
+        "The left column of a page runs on here    while the right column of it runs on\n"
+        "for as long as there is text to set and   beside it, also with long lines that\n"
+        "nobody would take for cells of a table    a reader might want to see as prose\n",
+        "x = f(a, b)\ny = g(c, d)",
+    ],
+)
+def test_prose_is_no_table(prose: str) -> None:
+    assert read_tables(prose) == []
