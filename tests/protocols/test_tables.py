@@ -1,0 +1,197 @@
+"""The tables protocol on pages whose figures are worked out by hand."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from parsemark.formats.model_json import page_to_json
+from parsemark.model import Box, Element, Page, Prediction, Status, Table
+from parsemark.protocols.base import PageScores
+from parsemark.protocols.tables import TablesProtocol
+from parsemark.protocols.tables_comparison import Contestant, compare, in_words
+
+ROWS_A = [["city", "people"], ["Lisbon", "545796"], ["Porto", "231800"]]
+ROWS_B = [["metal", "density"], ["copper", "8.96"], ["lead", "11.34"]]
+
+
+def table(name: str, rows: list[list[str]], box: Box | None, confidence: float | None = None) -> Element:
+    return Element(name, "table", box=box, table=Table.from_rows(rows), confidence=confidence)
+
+
+LEFT, RIGHT = Box(0, 0, 100, 100), Box(200, 0, 300, 100)
+PAGES = {
+    "p1": Page("p1", 500, 500, (table("t1", ROWS_A, LEFT), table("t2", ROWS_B, RIGHT)), attributes={"layout": "one"}),
+    "p2": Page("p2", 500, 500, (table("t1", ROWS_B, LEFT),), attributes={"layout": "two"}),
+    "empty": Page("empty", 500, 500, attributes={"layout": "one"}),
+}
+
+
+class Bench:
+    """Collects pages of predictions and makes the tables of a run of them."""
+
+    def __init__(self) -> None:
+        self.scores: list[PageScores] = []
+        self.parses: list[dict[str, object]] = []
+
+    def add(self, parser: str, sample: str, *tables: Element, status: Status = Status.OK) -> None:
+        prediction = Prediction(sample, parser, status, tables)
+        self.scores.append(TablesProtocol().score_page(PAGES[sample], prediction, "Lisbon Porto 545796"))
+        self.parses.append(
+            {
+                "sample": sample,
+                "parser": parser,
+                "status": str(status),
+                "cpu_s": 2.0,
+                "wall_s": 1.0,
+                "peak_memory_mb": 10.0,
+                "cost_usd": None,
+            }
+        )
+
+    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+        samples = pl.DataFrame(
+            [
+                {"sample": n, "document": n, "n_tables": len(p.tables), "truth": json.dumps(page_to_json(p))}
+                for n, p in PAGES.items()
+            ]
+        )
+        matches = pl.DataFrame([_row(m) for s in self.scores for m in s.matches], infer_schema_length=None)
+        scores = pl.DataFrame([_row(r) for s in self.scores for r in s.scores], infer_schema_length=None)
+        parses = pl.DataFrame(self.parses, schema_overrides={"cost_usd": pl.Float64})
+        matches = matches.with_columns(pl.col("confidence").cast(pl.Float64))
+        return samples, parses, matches, scores
+
+    def summary(self) -> dict[str, object]:
+        return TablesProtocol().summarise(*self.frames())
+
+
+def _row(row: object) -> dict[str, object]:
+    fields = {name: getattr(row, name) for name in row.__dataclass_fields__}
+    return {k: list(v) if isinstance(v, tuple) else str(v) if k == "status" else v for k, v in fields.items()}
+
+
+def value(summary: dict, parser: str, name: str) -> float:
+    return summary["parsers"][parser][name]["value"]
+
+
+def test_detection_and_extraction_by_hand() -> None:
+    bench = Bench()
+    # p1: one table right and exact, the other missed. p2: found at IoU .8, but one of six cells is wrong.
+    bench.add("x", "p1", table("a", ROWS_A, LEFT))
+    wrong = [["metal", "density"], ["copper", "8.96"], ["lead", "zzzzz"]]
+    bench.add("x", "p2", table("a", wrong, Box(0, 0, 100, 80)))
+    # A page without tables with one invented table.
+    bench.add("x", "empty", table("a", ROWS_B, LEFT))
+    summary = bench.summary()
+    assert summary["rule"] == "bbox"
+    assert value(summary, "x", "td_precision") == pytest.approx(2 / 3)
+    assert value(summary, "x", "td_recall") == pytest.approx(2 / 3)
+    assert value(summary, "x", "td_f1") == pytest.approx(2 / 3)
+    # Expected detection: J = 1 and J = .8 over three predictions and three truths.
+    assert value(summary, "x", "e0_precision") == pytest.approx((1 + 0.64) / 3)
+    assert value(summary, "x", "e05_recall") == pytest.approx((1 + 4 / 3 * (0.64 - 0.25)) / 3)
+    # Structure: topology 1 and 1; content 1 and 5/6 (no letter of the wrong cell is right).
+    assert value(summary, "x", "tsr_top") == pytest.approx(1)
+    assert value(summary, "x", "tsr_con") == pytest.approx((1 + 5 / 6) / 2)
+    assert value(summary, "x", "te_f1_top") == pytest.approx(2 / 3)
+    assert value(summary, "x", "te_f1_con") == pytest.approx((1 + 5 / 6) / 3)
+    # TEDS: 9 nodes below the root, one cell renamed at cost 1.
+    assert value(summary, "x", "te_recall_teds") == pytest.approx((1 + 8 / 9) / 3)
+    assert value(summary, "x", "false_tables_per_negative_page") == 1
+    assert summary["parsers"]["x"]["failures"] == {"value": 0.0, "ci95": None, "n": 3}
+    assert value(summary, "x", "cpu_s_per_page") == 2
+
+
+def test_failed_pages_stay_in_the_denominator() -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    bench.add("x", "p2", status=Status.PARSER_TIMEOUT)
+    bench.add("x", "empty")
+    summary = bench.summary()
+    assert value(summary, "x", "td_recall") == pytest.approx(2 / 3)
+    assert value(summary, "x", "td_precision") == 1
+    assert summary["parsers"]["x"]["failures"]["value"] == 1
+    assert summary["parsers"]["x"]["failures_by_status"] == {"parser_timeout": 1}
+    statuses = {(r.element, r.status) for s in bench.scores for r in s.scores if r.sample == "p2" and r.rule == "bbox"}
+    assert statuses == {("t1", Status.PARSER_TIMEOUT)}
+
+
+def test_one_rule_for_all_when_a_parser_gives_no_boxes() -> None:
+    bench = Bench()
+    for sample in PAGES:
+        bench.add("boxes", sample, *(table(e.id, ROWS_A, LEFT) for e in PAGES[sample].tables[:1]))
+        bench.add("text", sample, *(Element(e.id, "table", table=e.table) for e in PAGES[sample].tables))
+    summary = bench.summary()
+    assert summary["rule"] == "ngrams"
+    assert set(summary["parsers"]["text"]["by_rule"]) == {"content", "ngrams"}
+    assert set(summary["parsers"]["boxes"]["by_rule"]) == {"bbox", "content", "ngrams"}
+    assert value(summary, "text", "te_f1_con") == 1
+    assert summary["comparison"]["best"] == "text"
+
+
+def test_duplicates_are_false_positives() -> None:
+    bench = Bench()
+    bench.add("x", "p2", table("a", ROWS_B, LEFT), table("b", ROWS_B, LEFT))
+    assert value(bench.summary(), "x", "td_precision") == pytest.approx(1 / 2)
+
+
+def test_confidence_gives_ranked_figures() -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT, 0.9), table("b", ROWS_B, Box(400, 400, 410, 410), 0.8))
+    bench.add("x", "p2", table("a", ROWS_B, LEFT, 0.3))
+    summary = bench.summary()
+    # Ranked: right (.9), wrong (.8), right (.3); three truths.
+    assert value(summary, "x", "ap") == pytest.approx(1 / 3 * 1 + 1 / 3 * 2 / 3)
+    # Only what is above .5 is positive.
+    assert value(summary, "x", "td_precision") == pytest.approx(1 / 2)
+    assert value(summary, "x", "td_recall") == pytest.approx(1 / 3)
+    assert value(summary, "x", "d_ece") == pytest.approx((0.1 + 0.8 + 0.7) / 3)
+
+
+def test_parsers_without_confidence_have_no_ranked_figures() -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT))
+    assert "ap" not in bench.summary()["parsers"]["x"]
+
+
+def test_attributes_of_pages_select_pages() -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    bench.add("x", "p2")
+    bench.add("x", "empty")
+    groups = bench.summary()["parsers"]["x"]["by_attribute"]["page"]["layout"]
+    assert groups["one"]["td_f1"]["value"] == 1
+    assert groups["two"]["td_f1"]["value"] == 0
+
+
+def test_invented_text_is_found_and_named() -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", [["Lisbon", "545796"], ["Xanadu", "777"]], LEFT))
+    rows = {r.metric: r for r in bench.scores[0].scores if r.metric.startswith("invented")}
+    assert rows["invented_numbers"].value == pytest.approx(1 / 2)
+    assert rows["invented_characters"].value == pytest.approx(9 / 21)
+    assert rows["invented_characters"].message == "xanadu, 777"
+
+
+def test_comparison_in_words() -> None:
+    bench = Bench()
+    for sample in PAGES:
+        bench.add("good", sample, *PAGES[sample].tables)
+        bench.add("bad", sample)
+    samples, _, matches, scores = bench.frames()
+    sides = [Contestant(name, name, samples, matches, scores) for name in ("good", "bad")]
+    comparison = compare(*sides, "ngrams")
+    assert comparison.primary.difference == 1
+    # Two of three documents differ: a permutation test cannot be sure of anything with so few.
+    assert comparison.primary.p == pytest.approx(0.5)
+    assert in_words(comparison).startswith("The data cannot tell good from bad")
+    assert [p.sample for p in comparison.pages] == ["p1", "p2"]
+
+
+def test_summary_is_json(tmp_path: Path) -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT, 0.7))
+    text = json.dumps(bench.summary(), allow_nan=False)
+    assert json.loads(text)["parsers"]["x"]["td_f1"]["n"] == 3
