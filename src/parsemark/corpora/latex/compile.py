@@ -8,6 +8,7 @@ embedded is checked as well, for systems without Landlock.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -68,10 +69,10 @@ def compile_latex(
     halt_on_error: bool = True,
     limits: Limits | None = None,
 ) -> Compiled:
-    """Write `source` to `folder/name.tex` and compile it there.
+    r"""Write `source` to `folder/name.tex` and compile it there.
 
     Args:
-        source: The LaTeX source. It may `\\input` what lies in `folder`.
+        source: The LaTeX source. It may `\input` what lies in `folder`.
         folder: The only folder that the run may read from (besides TeX's own) and write to.
         name: Name of the job and of its files.
         format: A format made by `precompiled`; the source then starts after its preamble.
@@ -102,8 +103,6 @@ def compile_latex(
 
 def precompiled(preamble: str, cache: Path | None = None) -> Path:
     """The format file of a preamble, made once and kept in the cache folder (saves 0.3 to 0.6 s per run)."""
-    import hashlib  # noqa: PLC0415 - only needed here
-
     identity = hashlib.sha256(f"{_pdflatex_version()}\n{preamble}".encode()).hexdigest()[:24]
     folder = (cache or _cache_folder()) / identity
     done = folder / f"pm{identity}.fmt"
@@ -274,7 +273,7 @@ def _read_log(path: Path) -> str:
 def _reason(code: int, log: str, limits: Limits) -> str | None:
     if code == 0:
         return None
-    if code == -signal.SIGXCPU or (code == -signal.SIGKILL):
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"used more than {limits.cpu_s} s of CPU time"
     if code == -signal.SIGXFSZ:
         return f"wrote a file of more than {limits.output_mb} MB"
@@ -288,7 +287,7 @@ def _reason(code: int, log: str, limits: Limits) -> str | None:
 
 
 def _leak(log: str, folder: Path) -> str | None:
-    """What was embedded from outside the folder, by `\\pdfobj file` and its like."""
+    r"""What was embedded from outside the folder, by `\pdfobj file` and its like."""
     for match in _EMBEDDED.finditer(log):
         if not Path(match[1]).resolve().is_relative_to(folder):
             return f"embedded a file from outside its folder: {match[1]}"

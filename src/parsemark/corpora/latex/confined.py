@@ -1,9 +1,9 @@
-"""A launcher that gives up rights and then becomes another program. Run as a script, never imported.
+r"""A launcher that gives up rights and then becomes another program. Run as a script, never imported.
 
-    python -I -S confined.py '{"cpu_s": 60, "memory_mb": 1024, "file_mb": 64, "read": […], "write": […]}' PROGRAM ARG…
+    python -I -S confined.py '{"cpu_s": 60, "memory_mb": 512, "file_mb": 64, "read": […], "write": […]}' PROG…
 
 It sets resource limits and, on Linux kernels that have Landlock, forbids every file outside the named
-folders to the program and its children. (TeX's own paranoid mode is not enough: `\\pdfobj file` ignores it.)
+folders to the program and its children. (TeX's own paranoid mode is not enough: `\pdfobj file` ignores it.)
 Only the standard library, and only what starts fast.
 """
 
@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import resource
+import signal
 import struct
 import sys
 
@@ -56,7 +57,9 @@ def forbid_other_files(read: list[str], write: list[str]) -> bool:
     reading = EXECUTE | READ_FILE | READ_DIR
     for path, allowed in [*((p, reading) for p in read), *((p, rights & ~EXECUTE) for p in write)]:
         add_path(libc, ruleset, path, allowed & rights)
-    return libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0 and libc.syscall(RESTRICT_SELF, ruleset, 0) == 0
+    if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+        return False
+    return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
 
 
 def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
@@ -77,6 +80,7 @@ def main() -> None:
     wanted = json.loads(sys.argv[1])
     set_limits(wanted["cpu_s"], wanted["memory_mb"], wanted["file_mb"])
     forbid_other_files(wanted["read"], wanted["write"])
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
     os.execvp(sys.argv[2], sys.argv[2:])
 
 

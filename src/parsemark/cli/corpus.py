@@ -1,0 +1,1 @@
+"""`parsemark corpus`: make, describe, check and show corpora."""
