@@ -14,7 +14,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,8 +73,15 @@ class WorkerSession:
         *,
         start_timeout_s: float = START_TIMEOUT_S,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
+        on_start: Callable[[int], None] | None = None,
     ) -> None:
         """Start the worker and wait for its hello.
+
+        Args:
+            command: What starts it.
+            start_timeout_s: Within which it must shake hands.
+            max_answer_bytes: Of one answer; no more than that is ever held.
+            on_start: Told the process id before the wait, so that limits hold from the beginning.
 
         Raises:
             WorkerFailure: If it cannot be started or does not shake hands.
@@ -97,6 +104,8 @@ class WorkerSession:
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._stderr = _Tail(self._process.stderr.fileno())
+        if on_start is not None:
+            on_start(self._process.pid)
         self.hello = self._shake_hands(start_timeout_s)
 
     @property

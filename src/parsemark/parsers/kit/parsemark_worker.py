@@ -10,11 +10,13 @@ prints, from Python or from C, goes to standard error and cannot damage the prot
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import time
@@ -40,6 +42,15 @@ def _claim_streams() -> tuple[int, TextIO]:
     os.close(nothing)
     os.dup2(2, 1)
     return answers, os.fdopen(requests, encoding="utf-8")
+
+
+def _end_with_parent() -> None:
+    """Let Linux end this process with the one that started it: a hung worker must not outlive a killed run."""
+    set_parent_death_signal = 1
+    try:
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+    except (OSError, AttributeError):  # another system: the worker ends at the end of its input
+        return
 
 
 # --- What a worker returns ------------------------------------------------------------------------------
@@ -276,4 +287,5 @@ if __name__ == "__main__":
     # Run from the copy that the script will import too: there must be one owner of the streams.
     importlib.import_module("parsemark_worker").run_script(sys.argv[1])
 else:
+    _end_with_parent()
     _answers, _requests = _claim_streams()
