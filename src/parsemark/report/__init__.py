@@ -1,1 +1,23 @@
 """Turns a stored run into tables, figures and a static site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def build_report(run_dir: Path, out_dir: Path) -> Path:
+    """Write the static site of a run and return its first page.
+
+    Args:
+        run_dir: The run directory.
+        out_dir: Where the site goes; made if missing. Files of an earlier report there are replaced.
+    """
+    from parsemark.report.build import build_site
+
+    return build_site(run_dir, out_dir)
+
+
+__all__ = ["build_report"]

@@ -1,0 +1,135 @@
+// The leaderboard: sorting, slices by attribute, columns, downloads. The table itself comes with the page.
+"use strict";
+(() => {
+  const { el, svg } = parsemark;
+  const table = document.getElementById("board");
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const status = document.getElementById("board-status");
+  const state = { slice: "", sort: "rank", order: "ascending" };
+
+  const sortValue = (row, key) => {
+    if (key === "name") return row.cells[0].textContent.trim().toLowerCase();
+    const cell = key === "rank" ? row.cells[1] : row.querySelector(`td[data-key="${key}"]`);
+    return cell.dataset.value === "" ? null : Number(cell.dataset.value);
+  };
+
+  // What has no value comes last in either direction.
+  const compare = (a, b, sign) => {
+    if (a === null || b === null) return (a === null) - (b === null);
+    return sign * (a < b ? -1 : a > b ? 1 : 0);
+  };
+
+  const sort = () => {
+    const sign = state.order === "ascending" ? 1 : -1;
+    const rows = [...body.rows].map((row) => [sortValue(row, state.sort), row]);
+    rows.sort((a, b) => compare(a[0], b[0], sign));
+    body.append(...rows.map(([, row]) => row));
+    for (const head of heads) {
+      if (head.dataset.key === state.sort) head.setAttribute("aria-sort", state.order);
+      else head.removeAttribute("aria-sort");
+    }
+  };
+
+  const remember = () => parsemark.writeHash({
+    slice: state.slice,
+    sort: state.sort === "rank" ? "" : state.sort,
+    order: state.sort === "rank" ? "" : state.order,
+  }, true);
+
+  const sortBy = (head) => {
+    const key = head.dataset.key;
+    const best = head.dataset.better === "higher" ? "descending" : "ascending";
+    const other = best === "descending" ? "ascending" : "descending";
+    state.order = state.sort === key && state.order === best ? other : best;
+    state.sort = key;
+    sort();
+    remember();
+    status.textContent = `Sorted by ${head.textContent.replace("?", "").trim()}, ${state.order}`;
+  };
+  for (const head of heads) head.querySelector(".sort").addEventListener("click", () => sortBy(head));
+
+  const intervalBar = (cell) => svg("svg", { class: "interval", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("line", { class: "track", x1: 0, x2: 100, y1: 4, y2: 4 }),
+    svg("line", { class: "range", x1: cell.at[0], x2: cell.at[2], y1: 4, y2: 4 }),
+    svg("rect", { class: "dot", x: cell.at[1] - 0.75, y: 0, width: 1.5, height: 8 }));
+
+  const fillRow = (row, data) => {
+    row.classList.toggle("dimmed", !data);
+    const rank = row.cells[1];
+    rank.dataset.value = data ? data.rank.low : "";
+    rank.replaceChildren(data ? data.rank.text : "–", ...(data?.rank.tied ? [" ", el("span", { class: "tie" }, "tied")] : []));
+    for (const cell of row.querySelectorAll("td[data-key]")) {
+      const item = data?.cells[cell.dataset.key];
+      cell.dataset.value = item?.value ?? "";
+      cell.title = item?.title ?? "";
+      cell.classList.toggle("has-problem", Boolean(item?.problem));
+      cell.replaceChildren(el("span", { class: "value" }, item?.text ?? "–"), ...(item?.at ? [intervalBar(item)] : []));
+    }
+  };
+
+  const tradeOff = (slice, colours) => {
+    const place = document.getElementById("trade-off-chart");
+    place.replaceChildren(slice.chart ? parsemark.chartFigure(slice.chart, colours)
+      : el("p", { class: "muted" }, "No parser has both a score and a time here."));
+  };
+
+  const showSlice = (data) => {
+    const slice = data.slices[state.slice] ?? data.slices[""];
+    for (const row of body.rows) fillRow(row, slice.rows[data.parsers[Number(row.dataset.parser)]]);
+    tradeOff(slice, data.colours);
+    sort();
+    status.textContent = `${slice.label}: ${slice.n_pages} pages`;
+  };
+
+  const wireDownloads = () => {
+    const shown = () => {
+      const visible = heads.filter((head) => head.offsetParent !== null);
+      const line = (row) => visible.map((head) => row.cells[heads.indexOf(head)])
+        .map((cell) => (cell.querySelector(".value, a") ?? cell).textContent.replace(/\s+/g, " ").trim());
+      return [visible.map((head) => head.querySelector(".sort").textContent), ...[...body.rows].map(line)];
+    };
+    const kinds = {
+      csv: () => parsemark.download("leaderboard.csv", "text/csv", parsemark.toCsv(shown())),
+      markdown: () => parsemark.download("leaderboard.md", "text/markdown", parsemark.toMarkdown(shown())),
+      latex: () => parsemark.download("leaderboard.tex", "application/x-latex", parsemark.toLatex(shown())),
+    };
+    for (const button of document.querySelectorAll("[data-download]")) {
+      button.addEventListener("click", kinds[button.dataset.download]);
+    }
+  };
+
+  const toggle = document.getElementById("all-columns");
+  toggle.addEventListener("click", () => {
+    const on = table.classList.toggle("all-columns");
+    toggle.setAttribute("aria-pressed", String(on));
+  });
+
+  const start = (data) => {
+    const select = document.getElementById("slice");
+    const fromHash = () => {
+      const hash = parsemark.readHash();
+      state.slice = hash.get("slice") in data.slices ? hash.get("slice") : "";
+      const head = heads.find((h) => h.dataset.key === hash.get("sort"));
+      if (head) {
+        state.sort = head.dataset.key;
+        state.order = hash.get("order") === "ascending" ? "ascending" : "descending";
+      }
+      if (select) select.value = state.slice;
+      if (state.slice) showSlice(data);
+      else sort();
+    };
+    if (select) select.addEventListener("change", () => {
+      state.slice = select.value;
+      showSlice(data);
+      remember();
+    });
+    tradeOff(data.slices[""], data.colours);
+    fromHash();
+    addEventListener("hashchange", fromHash);
+    document.documentElement.dataset.ready = "";
+  };
+
+  wireDownloads();
+  parsemark.load("leaderboard").then(start, (error) => parsemark.showError(document.getElementById("trade-off-chart"), error));
+})();

@@ -1,0 +1,85 @@
+"""What a chart is: axes, series, guides. Nothing here draws."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Mark = Literal["line", "step", "points", "bars", "band"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis."""
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+    """Limits; None takes them from the data."""
+    kind: Literal["linear", "log", "category"] = "linear"
+    categories: tuple[str, ...] = ()
+    """Names in order, for `category`; the data then hold indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One set of marks in one colour."""
+
+    name: str
+    mark: Mark
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    parser: str | None = None
+    """Whose colour it has; None is grey."""
+    base: tuple[float, ...] = ()
+    """Lower edge of a band."""
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    """Interval around each `y`, where there is one."""
+    dash: bool = False
+    faint: bool = False
+    labels: tuple[str, ...] = ()
+    """What each point is, for people who point at it."""
+    links: tuple[str, ...] = ()
+    """Where each point leads, inside the site."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A thin grey line to read by: an iso-F1 curve, the diagonal."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure with its data."""
+
+    key: str
+    """Made by us; letters, digits and hyphens. The file name of the figure."""
+    title: str
+    caption: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    guides: tuple[Guide, ...] = ()
+    square: bool = False
+    labelled: bool = False
+    """Whether points carry their label in the drawing."""
+
+
+def chart_to_json(chart: Chart) -> dict[str, Any]:
+    """Plain data; fields that hold nothing are left out."""
+    data = dataclasses.asdict(chart)
+    for part in (data["x"], data["y"], *data["series"]):
+        for key in [k for k, v in part.items() if v in (None, (), [], False)]:
+            del part[key]
+    for series in data["series"]:
+        # Four digits are finer than a pixel and halve the size of the files.
+        for key in ("x", "y", "base", "low", "high"):
+            if key in series:
+                series[key] = [round(v, 4) for v in series[key]]
+    return data

@@ -1,0 +1,55 @@
+"""One colour per parser, the same in every table, chart and paper figure.
+
+The first eight come from Okabe and Ito's palette for all kinds of colour vision, darkened where it was too
+faint on white; the others keep the distance. Each has a lighter twin for dark pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Colour:
+    """A colour for light and one for dark backgrounds."""
+
+    light: str
+    dark: str
+
+
+PALETTE = (
+    Colour("#0067a5", "#56a9e0"),
+    Colour("#c4470b", "#f2814b"),
+    Colour("#00805c", "#2fc297"),
+    Colour("#a3438b", "#db86c5"),
+    Colour("#9a6700", "#e0ac3a"),
+    Colour("#3b5bdb", "#8fa5ff"),
+    Colour("#b3263e", "#f0717f"),
+    Colour("#0b7285", "#4cc3d6"),
+    Colour("#5f7a0a", "#adc94a"),
+    Colour("#7048a8", "#b79af0"),
+    Colour("#8a4b2a", "#cf9470"),
+    Colour("#4a5568", "#a3b0c2"),
+    Colour("#006d32", "#5ec27f"),
+    Colour("#ad1f6c", "#f47dbb"),
+    Colour("#1f4e8c", "#7fb0f0"),
+    Colour("#7a6a00", "#d3c236"),
+    Colour("#8c2f1b", "#e58b74"),
+    Colour("#2b6a6c", "#77c2c2"),
+    Colour("#5a3e8e", "#a58fdd"),
+    Colour("#6b4f4f", "#c2a3a3"),
+)
+MARKERS = ("circle", "square", "triangle", "diamond", "cross", "plus")
+
+
+def colour_indices(parsers: Iterable[str]) -> dict[str, int]:
+    """Parser to palette index, by name, so that the order of a run's parsers does not matter."""
+    return {name: i % len(PALETTE) for i, name in enumerate(sorted(parsers))}
+
+
+def stylesheet() -> str:
+    """The palette as CSS: `.parser-3` sets `--parser`."""
+    return "".join(
+        f".parser-{i} {{ --parser: light-dark({c.light}, {c.dark}); }}\n" for i, c in enumerate(PALETTE)
+    )

@@ -1,0 +1,37 @@
+"""File names and ids for the site, made from names that others chose.
+
+Parser and sample names come from outside and may hold anything; a file is never named by one. It gets the
+harmless part of the name, for people, and a hash of the whole, for identity.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+_UNSAFE = re.compile(r"[^a-z0-9]+")
+SLUG_LENGTH = 40
+
+
+def safe_name(name: str) -> str:
+    """A file name stem: letters, digits and hyphens alone, different for different names.
+
+    >>> safe_name("camelot(flavor=stream)")
+    'camelot-flavor-stream-f1cf61fc'
+    >>> safe_name("../../etc/passwd")[:11]
+    'etc-passwd-'
+    """
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = _UNSAFE.sub("-", ascii_only.lower())[:SLUG_LENGTH].strip("-") or "x"
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{slug}-{digest}"
+
+
+def page_file(index: int) -> str:
+    """Where the data and images of page number `index` lie, without suffix.
+
+    >>> page_file(12345)
+    '012/12345'
+    """
+    return f"{index // 1000:03d}/{index:05d}"

@@ -1,0 +1,99 @@
+"""Templates, assets and the frame that all pages share."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from parsemark.report.colours import stylesheet
+from parsemark.report.source import Source
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""Nothing from elsewhere, nothing inline: a parser's output cannot run even if it got into a page."""
+CHART_SCRIPTS = (
+    "js/download.js",
+    "js/charts/scales.js",
+    "js/charts/marks.js",
+    "js/charts/legend.js",
+    "js/charts/tools.js",
+    "js/charts/chart.js",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry of the navigation."""
+
+    key: str
+    href: str
+    label: str
+
+
+NAVIGATION = (
+    Link("index", "index.html", "Leaderboard"),
+    Link("figures", "figures.html", "Figures"),
+    Link("viewer", "viewer.html", "Pages"),
+    Link("compare", "compare.html", "Compare"),
+    Link("provenance", "provenance.html", "Provenance"),
+)
+
+
+class Site:
+    """The folder that a report is written to."""
+
+    def __init__(self, root: Path, source: Source) -> None:
+        self.root = root
+        self.source = source
+        self.templates = Environment(
+            loader=PackageLoader("parsemark.report"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
+        """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
+        template = self.templates.get_template(values.pop("template", f"{name}.html"))
+        text = template.render(
+            csp=CSP,
+            navigation=NAVIGATION,
+            current=current,
+            scripts=list(scripts),
+            stylesheets=[
+                "css/base.css",
+                "css/table.css",
+                "css/chart.css",
+                "css/viewer.css",
+                "css/parsers.css",
+            ],
+            run=self._footer(),
+            **values,
+        )
+        (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
+
+    def write_assets(self) -> None:
+        """Copy stylesheets and scripts; what an older parsemark left there goes."""
+        target = self.root / "assets"
+        shutil.rmtree(target, ignore_errors=True)
+        with as_file(files("parsemark.report") / "assets") as folder:
+            shutil.copytree(folder, target)
+        (target / "css" / "parsers.css").write_text(stylesheet(), encoding="utf-8")
+
+    def _footer(self) -> dict[str, Any]:
+        manifest = self.source.manifest
+        return {
+            "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",
+            "n_pages": f"{len(self.source.samples):,}",
+            "n_parsers": len(self.source.parsers),
+            "created": manifest.created[:10],
+            "code_version": manifest.code_version,
+        }

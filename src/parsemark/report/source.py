@@ -1,0 +1,143 @@
+"""What the pages of the report read from a run: the tables, in the shape in which they are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.model import AttributeValue, Status
+from parsemark.report.colours import colour_indices
+from parsemark.report.names import safe_name
+from parsemark.store import Run
+
+RULES = ("bbox", "content", "ngrams")
+STRUCTURE_METRICS = ("grits_con", "teds", "grits_top")
+"""What a pair of tables is shown with first; others follow in the order of their names."""
+DEFAULT_PRIMARY = "te_f1_con"
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """A parser as the pages name it."""
+
+    name: str
+    colour: int
+    key: str
+    """Name of its files."""
+
+    @property
+    def href(self) -> str:
+        """Its page."""
+        return f"parser-{self.key}.html"
+
+
+class Source:
+    """A run, read once, for all pages of its report."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.manifest = run.manifest
+        self.summary: Mapping[str, Any] = run.summary()
+        self.samples = run.table("samples").drop("truth").with_row_index("page")
+        names = self._parser_names()
+        colours = colour_indices(names)
+        self.parsers = tuple(Parser(n, colours[n], safe_name(n)) for n in names)
+
+    def _parser_names(self) -> list[str]:
+        summarised = list(self.figures)
+        listed = [p.name for p in self.manifest.parsers if p.name not in summarised]
+        return [*summarised, *listed]
+
+    @property
+    def colours(self) -> dict[str, int]:
+        """Parser name to palette index."""
+        return {p.name: p.colour for p in self.parsers}
+
+    @cached_property
+    def parses(self) -> pl.DataFrame:
+        """One row per page and parser."""
+        return self.run.table("parses")
+
+    @cached_property
+    def matches(self) -> pl.DataFrame:
+        """One row per match, rule, page and parser."""
+        return self.run.table("matches")
+
+    @cached_property
+    def scores(self) -> pl.DataFrame:
+        """One row per score."""
+        return self.run.table("scores")
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that pairs of tables were scored with, the best known first."""
+        pairs = self.scores.filter(pl.col("element") != "")
+        present = set(pairs["metric"].unique().to_list())
+        first = [m for m in STRUCTURE_METRICS if m in present]
+        return (*first, *sorted(present - set(first)))
+
+    @cached_property
+    def main_metric(self) -> str | None:
+        """The metric that lists of tables are sorted by."""
+        return self.metrics[0] if self.metrics else None
+
+    @cached_property
+    def rule(self) -> str:
+        """The matching that leaderboard and lists use for all parsers."""
+        stated = self.summary.get("rule")
+        if stated in RULES:
+            return str(stated)
+        present = set(self.matches["rule"].unique())
+        return next((rule for rule in RULES if rule in present), RULES[0])
+
+    @property
+    def primary(self) -> str:
+        """The figure that the leaderboard is sorted by."""
+        return str(self.summary.get("primary", DEFAULT_PRIMARY))
+
+    @property
+    def figures(self) -> Mapping[str, Mapping[str, Any]]:
+        """Parser name to what the summary says about it."""
+        figures: Mapping[str, Mapping[str, Any]] = self.summary.get("parsers", {})
+        return figures
+
+    @cached_property
+    def attributes(self) -> list[dict[str, AttributeValue]]:
+        """The attributes of each page, in page order."""
+        return [json.loads(text) if text else {} for text in self.samples["attributes"]]
+
+    @property
+    def negatives(self) -> int:
+        """Number of pages that are known to have no table."""
+        return int((self.samples["n_tables"] == 0).sum())
+
+    def failures(self, parser: str) -> pl.DataFrame:
+        """The pages on which a parser did not answer, with the reason."""
+        failed = (pl.col("parser") == parser) & (pl.col("status") != str(Status.OK))
+        return self.parses.filter(failed)
+
+    def pages_with(self, attribute: str, value: AttributeValue) -> list[str]:
+        """Ids of the pages that have an attribute."""
+        ids = self.samples["sample"].to_list()
+        return [i for i, a in zip(ids, self.attributes, strict=True) if a.get(attribute) == value]
+
+    def rows_by_page(self, name: str, batch: int) -> Iterator[tuple[int, pl.DataFrame]]:
+        """A large table of the run in page order: `(first page, rows of the next BATCH pages)`.
+
+        Only one batch is in memory at a time.
+        """
+        path: Path = self.run.path / f"{name}.parquet"
+        ids = self.samples["sample"]
+        for first in range(0, len(ids), batch):
+            part = ids.slice(first, batch)
+            if not path.exists():
+                yield first, self.run.table(name)
+                continue
+            frame = pl.scan_parquet(path).filter(pl.col("sample").is_between(part[0], part[-1]))
+            yield first, frame.collect()
