@@ -38,7 +38,10 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
         raise FormatError("the output is not a JSON object")
     kind = data.get("format")
     if kind == "elements":
-        return Prediction(sample, parser, elements=_read_elements(data.get("elements")))
+        text = data.get("content")
+        if text is not None and not isinstance(text, str):
+            raise FormatError("the output's content is not text")
+        return Prediction(sample, parser, elements=_read_elements(data.get("elements")), text=text)
     if kind not in TEXT_FORMATS:
         raise FormatError(f"the output's format {str(kind)[:40]!r} is not known")
     content = data.get("content")
@@ -95,19 +98,21 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
         order=None if order is None else int(order),
         text=text,
         html=html,
-        table=_read_table(data.get("cells"), html) if category == Category.TABLE else None,
+        table=_read_table(data, html) if category == Category.TABLE else None,
         confidence=_read_confidence(data.get("confidence")),
     )
 
 
-def _read_table(cells: Any, html: str | None) -> Table | None:
-    if cells is not None:
-        return _table_of_cells([_read_cell(cell) for cell in cells])
-    if html is None:
-        return None
-    from parsemark.formats import read_table
+def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
+    from parsemark.formats import read_tables
 
-    return read_table(html, "html")
+    if data.get("cells") is not None:
+        return _table_of_cells([_read_cell(cell) for cell in data["cells"]])
+    source, kind = (html, "html") if html is not None else (_text(data.get("markdown")), None)
+    if source is None:
+        return None
+    found = read_tables(source, kind)
+    return found[0].table if found else None
 
 
 def _table_of_cells(cells: list[Cell]) -> Table:

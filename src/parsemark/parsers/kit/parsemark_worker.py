@@ -61,9 +61,11 @@ def text_output(format: str, content: str) -> Json:
     return {"format": format, "content": content}
 
 
-def elements_output(elements: Iterable[Json]) -> Json:
-    """The page as separate elements: see `table`."""
-    return {"format": "elements", "elements": list(elements)}
+def elements_output(
+    elements: Iterable[Json], *, markdown: str | None = None, text: str | None = None
+) -> Json:
+    """The page as separate elements (see `table`), beside the whole page where it is given."""
+    return {"format": "elements", "elements": list(elements), "content": markdown if text is None else text}
 
 
 def table(
@@ -71,15 +73,17 @@ def table(
     *,
     cells: Sequence[Json] | None = None,
     html: str | None = None,
+    markdown: str | None = None,
     box: Sequence[float] | None = None,
     confidence: float | None = None,
 ) -> Json:
-    """One table, by exactly one of `rows` (no spans), `cells` (see `cell`) and `html`.
+    """One table, by exactly one of `rows` (no spans), `cells` (see `cell`), `html` and `markdown`.
 
     Args:
         rows: Texts row by row; None is a position without a cell.
         cells: Cells with their place on the grid.
         html: A `<table>` as the parser wrote it.
+        markdown: A Markdown table as the parser wrote it.
         box: (x0, y0, x1, y1) in points from the top left of the page as it is shown.
         confidence: The parser's own probability that this is a table.
     """
@@ -91,6 +95,7 @@ def table(
         "confidence": None if confidence is None else float(confidence),
         "order": None,
         "html": html,
+        "markdown": markdown,
         "cells": None if cells is None else list(cells),
         "text": None,
     }

@@ -1,0 +1,29 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["edgeparse==0.3.2"]
+#
+# [tool.parsemark]
+# about = "Fast native layout analysis; tables from lines, or from clusters of text"
+# licence = "Apache-2.0"
+# homepage = "https://github.com/raphaelmansuy/edgeparse"
+# gives = ["markdown"]
+#
+# [tool.parsemark.options.table_method]
+# default = "default"
+# choices = ["default", "cluster"]
+# about = "How tables are sought"
+# ///
+"""edgeparse: `convert` to Markdown, without OCR."""
+
+import edgeparse
+from parsemark_worker import serve, text_output
+
+
+def parse(pdf, page, options):
+    markdown = edgeparse.convert(
+        pdf, pages=str(page), table_method=options["table_method"], raster_table_ocr=False
+    )
+    return text_output("markdown", markdown)
+
+
+serve(parse, versions=["edgeparse"])

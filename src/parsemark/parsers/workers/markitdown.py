@@ -1,0 +1,32 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["markitdown[pdf]==0.1.8", "pypdfium2==5.14.0"]
+#
+# [tool.parsemark]
+# about = "Markdown for language models from the text layer"
+# licence = "MIT"
+# homepage = "https://github.com/microsoft/markitdown"
+# gives = ["markdown"]
+# ///
+"""markitdown: `convert` on the single page, because it reads whole documents only."""
+
+import tempfile
+from pathlib import Path
+
+import pypdfium2
+from markitdown import MarkItDown
+from parsemark_worker import serve, text_output
+
+converter = MarkItDown(enable_plugins=False)
+
+
+def parse(pdf, page, options):
+    with tempfile.TemporaryDirectory() as folder:
+        single = Path(folder) / "page.pdf"
+        with pypdfium2.PdfDocument(pdf) as whole, pypdfium2.PdfDocument.new() as part:
+            part.import_pages(whole, [page - 1])
+            part.save(single)
+        return text_output("markdown", converter.convert(single).markdown)
+
+
+serve(parse, versions=["markitdown", "pdfplumber", "pdfminer.six"])

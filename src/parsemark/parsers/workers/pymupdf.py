@@ -1,0 +1,38 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["pymupdf==2.0"]
+#
+# [tool.parsemark]
+# about = "PyMuPDF's table finder, from ruling lines or from the alignment of words"
+# licence = "AGPL-3.0"
+# homepage = "https://github.com/pymupdf/PyMuPDF"
+# gives = ["cells", "boxes"]
+#
+# [tool.parsemark.options.strategy]
+# default = "lines"
+# choices = ["lines", "lines_strict", "text"]
+# about = "What marks the borders of cells"
+# ///
+"""PyMuPDF: `Page.find_tables`, with the spans that the boxes of its cells imply."""
+
+import pymupdf
+from parsemark_worker import cells_from_boxes, elements_output, serve, table
+
+
+def parse(pdf, page, options):
+    with pymupdf.open(pdf) as document:
+        found = document[page - 1].find_tables(strategy=options["strategy"])
+        return elements_output(_read(t) for t in found.tables)
+
+
+def _read(found):
+    boxes = [
+        (box, text)
+        for row, texts in zip(found.rows, found.extract(), strict=True)
+        for box, text in zip(row.cells, texts, strict=True)
+        if box is not None
+    ]
+    return table(cells=cells_from_boxes(boxes), box=found.bbox)
+
+
+serve(parse, versions=["pymupdf", "pymupdf-layout"])

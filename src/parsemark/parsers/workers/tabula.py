@@ -1,0 +1,41 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["tabula-py[jpype]==2.10.0"]
+#
+# [tool.parsemark]
+# about = "tabula-java: from ruling lines (lattice) or from white space (stream)"
+# licence = "MIT"
+# homepage = "https://github.com/chezou/tabula-py"
+# gives = ["cells", "boxes"]
+# needs = ["java"]
+#
+# [tool.parsemark.options.mode]
+# default = "auto"
+# choices = ["auto", "lattice", "stream"]
+# about = "auto lets tabula decide for each page"
+# ///
+"""tabula: `read_pdf` with its own guess of the tables' places."""
+
+import tabula
+from parsemark_worker import elements_output, serve, table
+
+
+def parse(pdf, page, options):
+    found = tabula.read_pdf(
+        pdf,
+        pages=page,
+        output_format="json",
+        guess=True,
+        lattice=options["mode"] == "lattice",
+        stream=options["mode"] == "stream",
+        silent=True,
+    )
+    return elements_output(_read(t) for t in found if t["data"])
+
+
+def _read(found):
+    rows = [[cell["text"] for cell in row] for row in found["data"]]
+    return table(rows, box=(found["left"], found["top"], found["right"], found["bottom"]))
+
+
+serve(parse, versions=["tabula-py"], programs={"java": ["java", "-version"]})
