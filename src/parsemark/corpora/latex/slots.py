@@ -1,0 +1,207 @@
+"""From the marks of a table to the box of each cell.
+
+A cell's box is its slot: from column edge to column edge and from row edge to row edge, so that the slots of
+a table tile its box. Column edges are the middles of TeX's separators; row edges lie between the struts
+(and the ink) of neighbouring rows. All of it is computed in the table's own frame, so that rotation is
+undone first and redone last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from parsemark.model import Box
+
+NEAR = 1.5
+"""Ink this close to a long table (its outer rules) belongs to it, in points."""
+
+
+@dataclass
+class RawCell:
+    """A cell as marked: its place in TeX's alignment, and its ink as (box, text, angle)."""
+
+    row: int
+    col: int
+    colspan: int
+    start: Box
+    ink: Sequence[tuple[Box, str, int]]
+    end: Box | None = None
+    rowspan: int = 1
+
+    @property
+    def text(self) -> str:
+        """The glyphs."""
+        return "".join(text for _, text, _ in self.ink)
+
+
+@dataclass
+class RawTable:
+    """A table as marked, on one page."""
+
+    id: int
+    cells: list[RawCell] = field(default_factory=list)
+    edges: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
+    box: Box | None = None
+    """TeX's box; None for a long table."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedCell:
+    """A cell of TeX's own grid."""
+
+    row: int
+    col: int
+    rowspan: int
+    colspan: int
+    text: str
+    """The glyphs, without reliable blanks."""
+    box: Box
+    ink: Box | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedTable:
+    """A table of TeX's own: its grid, and exact boxes."""
+
+    id: int
+    angle: int
+    """By how many degrees the table is turned counter-clockwise: 0, 90, 180 or 270."""
+    box: Box
+    """The hull of the table's ink."""
+    n_rows: int
+    n_cols: int
+    cells: tuple[MarkedCell, ...]
+
+
+def place_cells(table: RawTable, page_ink: Iterable[Box]) -> MarkedTable:
+    """Number the rows, join what is spanned, and give each cell its slot."""
+    rows = {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
+    cells = _without_covered(table.cells, rows)
+    n_cols = max(c.col + c.colspan for c in table.cells)
+    angle = _angle(table.cells)
+    box = _ink_box(table, page_ink)
+    turned = _turn(box, angle)
+    columns = _column_edges(table, n_cols, angle, turned)
+    bands = _row_edges(table.cells, rows, angle, turned)
+    placed = []
+    for cell in cells:
+        row, span = rows[cell.row], min(abs(cell.rowspan), len(rows) - rows[cell.row])
+        slot = Box(
+            columns[cell.col],
+            bands[row],
+            max(columns[cell.col], columns[min(cell.col + cell.colspan, n_cols)]),
+            max(bands[row], bands[row + span]),
+        )
+        ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
+        placed.append(MarkedCell(row, cell.col, span, cell.colspan, cell.text, _turn_back(slot, angle), ink))
+    return MarkedTable(table.id, angle, box, len(rows), n_cols, tuple(placed))
+
+
+def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
+    """The cells without the empty ones that a multirow covers. A negative multirow spans upwards."""
+    tops = {rank: row for row, rank in rows.items()}
+    covered: set[tuple[int, int]] = set()
+    kept = []
+    for cell in cells:
+        if abs(cell.rowspan) == 1:
+            kept.append(cell)
+            continue
+        rank = rows[cell.row]
+        first = max(0, rank + cell.rowspan + 1) if cell.rowspan < 0 else rank
+        last = min(len(rows), first + abs(cell.rowspan))
+        covered |= {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
+        kept.append(
+            RawCell(tops[first], cell.col, cell.colspan, cell.start, cell.ink, cell.end, last - first)
+        )
+    return [c for c in kept if c.rowspan > 1 or c.text.strip() or (rows[c.row], c.col) not in covered]
+
+
+def _angle(cells: Sequence[RawCell]) -> int:
+    votes = Counter(angle for cell in cells for _, text, angle in cell.ink if text.strip())
+    return votes.most_common(1)[0][0] if votes else 0
+
+
+def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
+    inks = [box for cell in table.cells for box, _, _ in cell.ink]
+    if table.box is not None:
+        frame = table.box.expanded(0.5)
+        inks += [ink for ink in page_ink if frame.contains(ink)]
+        return Box.hull(inks) if inks else table.box
+    marks = [box for cell in table.cells for box in (cell.start, cell.end) if box is not None]
+    frame = Box.hull([*marks, *inks, *(b for edges in table.edges.values() for b in edges)]).expanded(NEAR)
+    inks += [ink for ink in page_ink if frame.contains(ink)]
+    return Box.hull(inks or marks)
+
+
+def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[float]:
+    """The left edge of each column, and the right edge of the last."""
+    middles: dict[int, float] = {}
+    for col, boxes in table.edges.items():
+        if 0 < col < n_cols:
+            sides = [_turn(box, angle).x0 for box in boxes]
+            middles[col] = (min(sides) + max(sides)) / 2
+    starts, ends = _extents(table, angle)
+    for col in range(1, n_cols):
+        if col not in middles and col in starts and col in ends:
+            middles[col] = (ends[col] + starts[col]) / 2
+    edges = [frame.x0]
+    for col in range(1, n_cols):
+        edges.append(max(edges[-1], middles.get(col, edges[-1])))
+    return [*(min(edge, frame.x1) for edge in edges), frame.x1]
+
+
+def _extents(table: RawTable, angle: int) -> tuple[dict[int, float], dict[int, float]]:
+    """Where the contents of a column begin at the earliest, and those before it end at the latest."""
+    starts: dict[int, float] = {}
+    ends: dict[int, float] = {}
+    for cell in table.cells:
+        start = _turn(cell.start, angle).x0
+        starts[cell.col] = min(start, starts.get(cell.col, start))
+        if cell.end is not None:
+            end, after = _turn(cell.end, angle).x1, cell.col + cell.colspan
+            ends[after] = max(end, ends.get(after, end))
+    return starts, ends
+
+
+def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], angle: int, frame: Box) -> list[float]:
+    """The top edge of each row, and the bottom edge of the last."""
+    tops: dict[int, list[float]] = defaultdict(list)
+    bottoms: dict[int, list[float]] = defaultdict(list)
+    for cell in cells:
+        parts = [cell.start, *([cell.end] if cell.end is not None else [])]
+        if abs(cell.rowspan) == 1:
+            parts += [box for box, _, _ in cell.ink]
+        row = rows[cell.row]
+        for part in parts:
+            turned = _turn(part, angle)
+            tops[row].append(turned.y0)
+            bottoms[row].append(turned.y1)
+    edges = [frame.y0]
+    for row in range(1, len(rows)):
+        middle = (max(bottoms[row - 1]) + min(tops[row])) / 2
+        edges.append(max(edges[-1], min(middle, frame.y1)))
+    return [*edges, frame.y1]
+
+
+def _turn(box: Box, angle: int) -> Box:
+    """The box in the frame of a table turned by `angle`: x runs along its rows, y down its columns."""
+    if angle == 90:
+        return Box(-box.y1, box.x0, -box.y0, box.x1)
+    if angle == 180:
+        return Box(-box.x1, -box.y1, -box.x0, -box.y0)
+    if angle == 270:
+        return Box(box.y0, -box.x1, box.y1, -box.x0)
+    return box
+
+
+def _turn_back(box: Box, angle: int) -> Box:
+    """Inverse of `_turn`."""
+    if angle == 90:
+        return Box(box.y0, -box.x1, box.y1, -box.x0)
+    if angle == 180:
+        return Box(-box.x1, -box.y1, -box.x0, -box.y0)
+    if angle == 270:
+        return Box(-box.y1, box.x0, -box.y0, box.x1)
+    return box
