@@ -1,4 +1,167 @@
 // Python bindings of the kernel. What is bound here has a pure-Python twin in parsemark/kernels.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
-NB_MODULE(_native, m) { m.doc() = "Fast twins of the functions in parsemark.kernels."; }
+#include "alignment.hpp"
+#include "edit_similarity.hpp"
+#include "grid_alignment.hpp"
+#include "ordered_tree.hpp"
+#include "row_tree.hpp"
+#include "sequence_matcher.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace parsemark;
+
+namespace {
+
+Text to_text(nb::handle item) {
+  PyObject* object = item.ptr();
+  if (!PyUnicode_Check(object)) throw nb::type_error("texts must be strings");
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(object);
+  const int kind = PyUnicode_KIND(object);
+  const void* data = PyUnicode_DATA(object);
+  Text text(static_cast<std::size_t>(length), 0);
+  for (Py_ssize_t i = 0; i < length; ++i) text[i] = PyUnicode_READ(kind, data, i);
+  return text;
+}
+
+std::vector<Text> to_texts(const nb::list& items) {
+  std::vector<Text> texts;
+  texts.reserve(items.size());
+  for (nb::handle item : items) texts.push_back(to_text(item));
+  return texts;
+}
+
+RowTree make_row_tree(std::vector<int> row_lengths, std::vector<std::int64_t> labels, const nb::list& texts) {
+  std::size_t cells = 0;
+  for (int length : row_lengths) {
+    if (length < 0) throw nb::value_error("a row cannot have a negative length");
+    cells += static_cast<std::size_t>(length);
+  }
+  if (cells != labels.size() || cells != texts.size())
+    throw nb::value_error("row_lengths, labels and texts must describe the same cells");
+  RowTree tree;
+  tree.row_lengths = std::move(row_lengths);
+  tree.labels = std::move(labels);
+  for (nb::handle text : texts) tree.texts.add(to_text(text));
+  tree.number_nodes();
+  return tree;
+}
+
+OrderedTree make_ordered_tree(std::vector<int> leftmost, std::vector<std::string> labels, const nb::list& texts) {
+  if (leftmost.size() != labels.size() || leftmost.size() != texts.size())
+    throw nb::value_error("leftmost, labels and texts must describe the same nodes");
+  for (std::size_t i = 0; i < leftmost.size(); ++i)
+    if (leftmost[i] < 0 || static_cast<std::size_t>(leftmost[i]) > i)
+      throw nb::value_error("leftmost must name an earlier node or the node itself");
+  OrderedTree tree;
+  tree.leftmost = std::move(leftmost);
+  tree.labels = std::move(labels);
+  for (nb::handle text : texts) {
+    if (text.is_none()) {
+      tree.text_ids.push_back(-1);
+    } else {
+      tree.texts.add(to_text(text));
+      tree.text_ids.push_back(tree.texts.ids.back());
+    }
+  }
+  return tree;
+}
+
+void fill_grid(Grid& grid, int rows, int cols, std::vector<int> ids, std::size_t n_entries) {
+  if (rows < 0 || cols < 0 || ids.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))
+    throw nb::value_error("ids must have rows * cols entries");
+  for (int id : ids)
+    if (id < 0 || static_cast<std::size_t>(id) >= n_entries) throw nb::value_error("an id names no entry");
+  grid.rows = rows;
+  grid.cols = cols;
+  grid.ids = std::move(ids);
+}
+
+TextGrid make_text_grid(int rows, int cols, std::vector<int> ids, const nb::list& texts) {
+  TextGrid grid;
+  grid.texts = to_texts(texts);
+  fill_grid(grid, rows, cols, std::move(ids), grid.texts.size());
+  return grid;
+}
+
+SpanGrid make_span_grid(int rows, int cols, std::vector<int> ids, std::vector<Span> spans) {
+  SpanGrid grid;
+  grid.spans = std::move(spans);
+  fill_grid(grid, rows, cols, std::move(ids), grid.spans.size());
+  return grid;
+}
+
+using MatchTuple = std::tuple<double, Pairs, Pairs>;
+
+MatchTuple as_tuple(GridMatch match) { return {match.total, std::move(match.rows), std::move(match.cols)}; }
+
+TextSimilarity text_similarity(const std::string& name) {
+  if (name == "difflib") return TextSimilarity::kDifflib;
+  if (name == "lcs") return TextSimilarity::kLcs;
+  throw nb::value_error("similarity must be difflib or lcs");
+}
+
+SpanOverlap span_overlap(const std::string& name) {
+  if (name == "union") return SpanOverlap::kUnion;
+  if (name == "hull") return SpanOverlap::kHull;
+  throw nb::value_error("overlap must be union or hull");
+}
+
+template <int (*Compare)(PatternMasks&, int, int)>
+int compare_texts(nb::str a, nb::str b) {
+  PatternMasks masks({to_text(b)}, {to_text(a)});
+  return Compare(masks, 0, 0);
+}
+
+std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) {
+  const int n_a = static_cast<int>(rewards.size());
+  const int n_b = rewards.empty() ? 0 : static_cast<int>(rewards[0].size());
+  AlignmentTable table(n_a, n_b, true);
+  for (const std::vector<double>& row : rewards) {
+    if (row.size() != static_cast<std::size_t>(n_b)) throw nb::value_error("rewards must be a rectangle");
+    table.add_row([&](int j, double) { return row[j]; });
+  }
+  return {table.value(n_b), table.trace()};
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  m.doc() = "Fast twins of the functions in parsemark.kernels.";
+
+  nb::class_<RowTree>(m, "RowTree");
+  nb::class_<OrderedTree>(m, "OrderedTree");
+  nb::class_<TextGrid>(m, "TextGrid");
+  nb::class_<SpanGrid>(m, "SpanGrid");
+
+  m.def("row_tree", &make_row_tree, "row_lengths"_a, "labels"_a, "texts"_a);
+  m.def("ordered_tree", &make_ordered_tree, "leftmost"_a, "labels"_a, "texts"_a);
+  m.def("text_grid", &make_text_grid, "rows"_a, "cols"_a, "ids"_a, "texts"_a);
+  m.def("span_grid", &make_span_grid, "rows"_a, "cols"_a, "ids"_a, "spans"_a);
+
+  m.def("row_tree_distance", &row_tree_distance, "a"_a, "b"_a, "structure_only"_a = false);
+  m.def("ordered_tree_distance", &ordered_tree_distance, "a"_a, "b"_a, "structure_only"_a = false);
+  m.def(
+      "match_text_grids",
+      [](const TextGrid& a, const TextGrid& b, const std::string& similarity) {
+        return as_tuple(match_text_grids(a, b, text_similarity(similarity)));
+      },
+      "a"_a, "b"_a, "similarity"_a = "difflib");
+  m.def(
+      "match_span_grids",
+      [](const SpanGrid& a, const SpanGrid& b, const std::string& overlap) {
+        return as_tuple(match_span_grids(a, b, span_overlap(overlap)));
+      },
+      "a"_a, "b"_a, "overlap"_a = "union");
+
+  m.def("levenshtein", &compare_texts<levenshtein>, "a"_a, "b"_a);
+  m.def("lcs_length", &compare_texts<lcs_length>, "a"_a, "b"_a);
+  m.def("difflib_matched", &compare_texts<difflib_matched>, "a"_a, "b"_a);
+  m.def("align", &align, "rewards"_a);
+}

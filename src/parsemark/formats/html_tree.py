@@ -27,15 +27,25 @@ _NO_TAG = re.compile(rf"<(?!/?(?:{_ELEMENTS})(?=[\s/>])|!--|!doctype|\?)", re.IG
 """A `<` that begins no element of HTML or MathML, as in `-9<H<8`: text that a parser would lose."""
 
 
-def parse_html(text: str, position: int | None = None) -> etree._Element | None:
+def has_stray_angles(text: str) -> bool:
+    """Whether the text has a `<` that begins no element."""
+    return _NO_TAG.search(text) is not None
+
+
+def parse_html(
+    text: str, position: int | None = None, *, keep_stray_angles: bool = True
+) -> etree._Element | None:
     """The root of the tree of `text`, or None where there is nothing in it.
 
     Args:
         text: HTML, whole or a part of it, well formed or not.
         position: Where `text` begins in what the caller reads, for errors.
+        keep_stray_angles: Whether a `<` that begins no element is text; lxml alone takes `<H` for a tag.
     """
     check_size(text)
-    source = _NO_TAG.sub("&lt;", without_controls(text))
+    source = without_controls(text)
+    if keep_stray_angles:
+        source = _NO_TAG.sub("&lt;", source)
     if not source.strip():
         return None
     parser = etree.HTMLParser(

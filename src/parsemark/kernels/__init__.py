@@ -1,1 +1,39 @@
-"""Computes on arrays and strings without knowing documents: tree edit, 2-D alignment, difflib."""
+"""Computes on arrays and strings without knowing documents: tree edit, alignment, text similarity.
+
+Every function exists twice: compiled (`_native`, from cpp/) and in Python (`pure`). Both give the same
+values. The compiled one is used where it was built; set PARSEMARK_PURE_PYTHON=1 to use the
+Python one all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from types import ModuleType
+
+from parsemark.kernels import pure
+
+
+def _choose() -> ModuleType:
+    if os.environ.get("PARSEMARK_PURE_PYTHON", "") not in ("", "0"):
+        return pure
+    try:
+        from parsemark.kernels import _native
+    except ImportError:
+        warnings.warn(
+            "parsemark was installed without its compiled kernel: values are the same, but metrics are "
+            "slower. Install a C++17 compiler and reinstall parsemark to get it.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return pure
+    return _native
+
+
+kernel: ModuleType = _choose()
+"""The implementation in use."""
+
+
+def is_native() -> bool:
+    """Whether the compiled implementation is in use."""
+    return kernel is not pure

@@ -1,1 +1,119 @@
-"""Turns truth and prediction into a score. One family per file."""
+"""Turns truth and prediction into a score. One family per file.
+
+>>> from parsemark.metrics import score
+>>> truth = "<table><tr><td>1</td><td>2</td></tr></table>"
+>>> {name: s.value for name, s in score(truth, truth, metrics=["teds", "grits_con"]).items()}
+{'teds': 1.0, 'grits_con': 1.0}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Score, Table
+from parsemark.registry import Registry, parse_spec
+
+METRICS = Registry(
+    kind="metric",
+    group="parsemark.metrics",
+    builtin={
+        "teds": "parsemark.metrics.tree_similarity:Teds",
+        "grits_top": "parsemark.metrics.grid_similarity:GritsTop",
+        "grits_con": "parsemark.metrics.grid_similarity:GritsCon",
+    },
+)
+"""All metrics by name."""
+
+DEFAULT_METRICS = ("teds", "teds(structure_only=true)", "grits_top", "grits_con")
+
+AnyTable = str | Table | TableInput
+
+
+@lru_cache(maxsize=256)
+def get_metric(spec: str) -> Metric[Any]:
+    """The metric that a spec such as `teds(structure_only=true)` names.
+
+    Raises:
+        UnknownNameError: No metric has that name; the error carries the nearest ones.
+        UsageError: The metric has no such option, or the option no such value.
+    """
+    parsed = parse_spec(spec)
+    metric: Metric[Any] = METRICS.load(parsed.name).from_options(parsed.as_dict())
+    return metric
+
+
+def list_metrics() -> list[Metric[Any]]:
+    """All metrics with default options, by name."""
+    return [get_metric(name) for name in METRICS]
+
+
+def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Score]:
+    """Score one table against another with several metrics.
+
+    Args:
+        truth: The table as it should be: text in any format, a Table, or a prepared TableInput.
+        pred: The table as it was extracted.
+        metrics: Specs of table metrics.
+
+    Returns:
+        For each metric, under its canonical name, its score. What could not be read has the status
+        `metric_failed` and a message.
+    """
+    truth, pred = _as_input(truth), _as_input(pred)
+    chosen = [get_metric(spec) for spec in metrics]
+    return {str(metric): metric.score(truth, pred) for metric in chosen}
+
+
+def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:
+    """TEDS of two tables; see `parsemark.metrics.tree_similarity.Teds`.
+
+    Raises:
+        FormatError: A table cannot be read, or the two are too large to compare.
+    """
+    metric = METRICS.load("teds").from_options({"structure_only": structure_only, "normalize": normalize})
+    return float(metric.compute(_as_input(truth), _as_input(pred)))
+
+
+class Grits(NamedTuple):
+    """The two GriTS values of a pair."""
+
+    top: float
+    con: float
+
+
+def grits(truth: AnyTable, pred: AnyTable, *, overlap: str = "union", mode: str = "reference") -> Grits:
+    """GriTS of two tables, topology and content; see `parsemark.metrics.grid_similarity`.
+
+    >>> grits("<table><tr><td>1</td></tr></table>", "<table><tr><td>2</td></tr></table>")
+    Grits(top=1.0, con=0.0)
+
+    Raises:
+        FormatError: A table cannot be read, or the two are too large to compare.
+    """
+    truth, pred = _as_input(truth), _as_input(pred)
+    top = METRICS.load("grits_top").from_options({"overlap": overlap}).compute(truth, pred)
+    con = METRICS.load("grits_con").from_options({"mode": mode}).compute(truth, pred)
+    return Grits(float(top), float(con))
+
+
+def _as_input(table: AnyTable) -> TableInput:
+    return table if isinstance(table, TableInput) else TableInput(table)
+
+
+__all__ = [
+    "DEFAULT_METRICS",
+    "METRICS",
+    "Facts",
+    "Grits",
+    "Metric",
+    "TableInput",
+    "get_metric",
+    "grits",
+    "list_metrics",
+    "score",
+    "teds",
+]

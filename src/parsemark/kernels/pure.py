@@ -1,0 +1,22 @@
+"""All kernel functions in Python, under the names that the native module has."""
+
+from parsemark.kernels.alignment import align
+from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
+from parsemark.kernels.row_trees import row_tree, row_tree_distance
+from parsemark.kernels.texts import difflib_matched, lcs_length, levenshtein
+from parsemark.kernels.trees import ordered_tree, ordered_tree_distance
+
+__all__ = [
+    "align",
+    "difflib_matched",
+    "lcs_length",
+    "levenshtein",
+    "match_span_grids",
+    "match_text_grids",
+    "ordered_tree",
+    "ordered_tree_distance",
+    "row_tree",
+    "row_tree_distance",
+    "span_grid",
+    "text_grid",
+]

@@ -1,0 +1,182 @@
+"""A table as the tree that TEDS edits, in the kernel's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from lxml import etree
+
+from parsemark.errors import FormatError
+from parsemark.kernels import kernel
+from parsemark.metrics.html_rows import Rows, read_span
+
+Tokens = str | tuple[str, ...]
+"""The content of a cell: characters alone, or characters and tags (`<b>`, `</b>`) one by one."""
+
+_PLAIN_CELL = "td 1 1"
+_FIRST_TAG_CODE = 0xD800
+_MAX_TAGS = 2048
+"""Tags are encoded as lone surrogates, which no parsed text can contain, so that a token is one character."""
+
+
+@dataclass(frozen=True)
+class EditTree:
+    """Nodes in postorder, the root last. Only `td` nodes have content."""
+
+    labels: tuple[str, ...]
+    leftmost: tuple[int, ...]
+    contents: tuple[Tokens | None, ...]
+    n_elements: int
+    """Elements below the root, markup inside cells included: the denominator of TEDS."""
+    row_lengths: tuple[int, ...] | None = field(default=None)
+    """Cells of each row if the tree is table > tr > td, else None."""
+
+    @cached_property
+    def tag_codes(self) -> Mapping[str, str]:
+        """A character for each tag in the contents."""
+        tags = {t for c in self.contents if isinstance(c, tuple) for t in c if len(t) > 1}
+        return extend_tag_codes({}, tags)
+
+    @cached_property
+    def n_characters(self) -> int:
+        """Tokens of all contents."""
+        return sum(len(c) for c in self.contents if c is not None)
+
+    def prepared(self, codes: Mapping[str, str], as_rows: bool) -> Any:
+        """The kernel's tree, with tags encoded by `codes`."""
+        if codes is not self.tag_codes:
+            return self._build(codes, as_rows)
+        return self._own_rows if as_rows else self._own_tree
+
+    @cached_property
+    def _own_rows(self) -> Any:
+        return self._build(self.tag_codes, as_rows=True)
+
+    @cached_property
+    def _own_tree(self) -> Any:
+        return self._build(self.tag_codes, as_rows=False)
+
+    def _build(self, codes: Mapping[str, str], as_rows: bool) -> Any:
+        if not as_rows:
+            texts = [None if c is None else _encode(c, codes) for c in self.contents]
+            return kernel.ordered_tree(self.leftmost, self.labels, texts)
+        cells = [(label, c) for label, c in zip(self.labels, self.contents, strict=True) if c is not None]
+        spans = [_span_code(label) for label, _ in cells]
+        return kernel.row_tree(self.row_lengths, spans, [_encode(c, codes) for _, c in cells])
+
+
+def extend_tag_codes(codes: Mapping[str, str], tags: set[str]) -> dict[str, str]:
+    """`codes` with a character for each tag that has none yet."""
+    extended = dict(codes)
+    for tag in sorted(tags - extended.keys()):
+        if len(extended) == _MAX_TAGS:
+            raise FormatError(f"The cells have more than {_MAX_TAGS:,} different tags")
+        extended[tag] = chr(_FIRST_TAG_CODE + len(extended))
+    return extended
+
+
+def tree_of_rows(rows: Rows) -> EditTree:
+    """The tree table > tr > td."""
+    labels: list[str] = []
+    leftmost: list[int] = []
+    contents: list[Tokens | None] = []
+    for row in rows:
+        start = len(labels)
+        for cell in row:
+            leftmost.append(len(labels))
+            labels.append(_cell_label(cell.colspan, cell.rowspan))
+            contents.append(cell.text)
+        leftmost.append(start)
+        labels.append("tr")
+        contents.append(None)
+    return EditTree(
+        (*labels, "table"),
+        (*leftmost, 0),
+        (*contents, None),
+        len(labels),
+        tuple(len(row) for row in rows),
+    )
+
+
+def tree_of_element(table: etree._Element) -> EditTree:
+    """The tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves."""
+    labels: list[str] = []
+    leftmost: list[int] = []
+    contents: list[Tokens | None] = []
+
+    def visit(node: etree._Element) -> int:
+        first = -1
+        if node.tag == "td":
+            label = _cell_label(read_span(node.get("colspan")), read_span(node.get("rowspan")))
+            content: Tokens | None = _cell_tokens(node)
+        else:
+            label, content = str(node.tag), None
+            for child in node:
+                leaf = visit(child)
+                first = leaf if first < 0 else first
+        leftmost.append(len(labels) if first < 0 else first)
+        labels.append(label)
+        contents.append(content)
+        return leftmost[-1]
+
+    visit(table)
+    n_elements = sum(1 for _ in table.iterdescendants())
+    return EditTree(tuple(labels), tuple(leftmost), tuple(contents), n_elements, _row_lengths(table))
+
+
+def _row_lengths(table: etree._Element) -> tuple[int, ...] | None:
+    if any(row.tag != "tr" or any(cell.tag != "td" for cell in row) for row in table):
+        return None
+    return tuple(len(row) for row in table)
+
+
+def _cell_label(colspan: int, rowspan: int) -> str:
+    if colspan == rowspan == 1:
+        return _PLAIN_CELL
+    return f"td {colspan} {rowspan}"
+
+
+def _span_code(label: str) -> int:
+    if label == _PLAIN_CELL:
+        return 0
+    _, colspan, rowspan = label.split()
+    return int(colspan) << 32 | int(rowspan)
+
+
+def _encode(content: Tokens, codes: Mapping[str, str]) -> str:
+    return content if isinstance(content, str) else "".join(codes.get(token, token) for token in content)
+
+
+def _cell_tokens(cell: etree._Element) -> Tokens:
+    if len(cell) == 0:
+        return cell.text or ""
+    tokens: list[str] = list(cell.text or "")
+    for child in cell:
+        _add_tokens(child, tokens)
+    return tuple(tokens)
+
+
+def _add_tokens(node: etree._Element, tokens: list[str]) -> None:
+    tokens.append(f"<{node.tag}>")
+    tokens.extend(node.text or "")
+    for child in node:
+        _add_tokens(child, tokens)
+    if node.tag != "unk":
+        tokens.append(f"</{node.tag}>")
+    if node.tag != "td":
+        tokens.extend(node.tail or "")
+
+
+def edit_distance(a: EditTree, b: EditTree, structure_only: bool) -> float:
+    """Tree edit distance of two tables."""
+    codes_a: Mapping[str, str] = a.tag_codes
+    codes_b: Mapping[str, str] = b.tag_codes
+    if codes_a and codes_b and not structure_only:
+        codes_b = extend_tag_codes(codes_a, set(codes_b))
+    as_rows = a.row_lengths is not None and b.row_lengths is not None
+    trees: Sequence[Any] = (a.prepared(codes_a, as_rows), b.prepared(codes_b, as_rows))
+    distance = kernel.row_tree_distance if as_rows else kernel.ordered_tree_distance
+    return float(distance(*trees, structure_only))

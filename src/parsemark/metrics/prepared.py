@@ -1,0 +1,120 @@
+"""A table on its way into metrics: read once, prepared once for each form that a metric needs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from lxml import etree
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_tables
+from parsemark.formats.html_tree import has_stray_angles, parse_html
+from parsemark.formats.notation import fold_notation
+from parsemark.metrics.edit_tree import EditTree, tree_of_element, tree_of_rows
+from parsemark.metrics.grids import TableGrids, grids_of_rows, grids_of_table
+from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
+from parsemark.model import Table
+
+_EMPTY = Table(0, 0)
+
+
+class TableInput:
+    """A text in any format, or a `Table`, with everything that metrics derive from it, cached.
+
+    A text without any table is an empty table: a parser that returned prose instead of a table has an answer,
+    and it is wrong. A text that is over a limit raises FormatError when it is first read.
+
+    Args:
+        source: The table; None if there is none. Of a text with several tables, the first.
+        format: The text's format; found out by default.
+    """
+
+    def __init__(self, source: str | Table | None, format: str | None = None) -> None:
+        if source is not None and not isinstance(source, str | Table):
+            raise FormatError(f"A table must be a text or a Table, not {type(source).__name__}")
+        self.source = _EMPTY if source is None else source
+        self.format = format
+
+    def __reduce__(self) -> tuple[type[TableInput], tuple[str | Table, str | None]]:
+        return TableInput, (self.source, self.format)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table as the model has it, with clean texts."""
+        if isinstance(self.source, Table):
+            return self.source
+        found = read_tables(self.source, self.format)
+        return found[0].table if found else _EMPTY
+
+    @cached_property
+    def html(self) -> str | None:
+        """The HTML of the table, if that is how it is written."""
+        if isinstance(self.source, Table) or self.format not in (None, "html"):
+            return None
+        if self.source.lstrip()[:1] == "<":
+            return self.source
+        found = read_tables(self.source, self.format)
+        return found[0].source if found and found[0].format == "html" else None
+
+    @cached_property
+    def element(self) -> etree._Element | None:
+        """The table element as lxml reads it, without any care for stray `<`."""
+        if self.html is None:
+            return None
+        return _table_element(self.html, keep_stray_angles=False)
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether there is no table at all."""
+        return self.element is None if self.html is not None else self.table.n_rows == 0
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Rows of cells with their texts as written, as the reference implementations read them."""
+        if self.html is None:
+            return rows_of_table(self.table)
+        return [] if self.element is None else read_rows(self.element)
+
+    @cached_property
+    def lossless_rows(self) -> Rows:
+        """Rows of cells in which a stray `<` is text, where `rows` may have lost what follows it."""
+        if self.html is None or not has_stray_angles(self.html):
+            return self.rows
+        element = _table_element(self.html, keep_stray_angles=True)
+        return [] if element is None else read_rows(element)
+
+    @cached_property
+    def plain_tree(self) -> EditTree:
+        """The tree of table, tr and td alone."""
+        return tree_of_rows(self.lossless_rows)
+
+    @cached_property
+    def html_tree(self) -> EditTree:
+        """The tree of the HTML as it is given; of a table that is not HTML, the plain tree."""
+        return self.plain_tree if self.element is None else tree_of_element(self.element)
+
+    @cached_property
+    def grids(self) -> TableGrids:
+        """The grids that GriTS compares."""
+        return grids_of_table(self.table) if self.html is None else grids_of_rows(self.rows)
+
+    @cached_property
+    def folded_rows(self) -> list[list[str]]:
+        """The grid as texts after notation folding: a spanning cell repeats its text, a hole is empty."""
+        folded = [fold_notation(cell.text) for cell in self.table.cells]
+        return [["" if i < 0 else folded[i] for i in row] for row in self.table.grid]
+
+
+def rows_of_table(table: Table) -> Rows:
+    """The rows of a table of the model."""
+    rows: Rows = [[] for _ in range(table.n_rows)]
+    for cell in table.cells:
+        rows[cell.row].append(RowCell(cell.text, cell.rowspan, cell.colspan))
+    return rows
+
+
+def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | None:
+    table = first_table(parse_html(html, keep_stray_angles=keep_stray_angles))
+    if table is None:
+        table = first_table(parse_html(f"<table>{html}</table>", keep_stray_angles=keep_stray_angles))
+    return table
