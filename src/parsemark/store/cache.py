@@ -5,7 +5,9 @@ The cache lies in `$PARSEMARK_CACHE/parses`, or `~/.cache/parsemark/parses`. It 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -51,13 +53,28 @@ class ParseCache:
 
     def put(self, record: ParseRecord, limits: str, blobs: BlobStore) -> None:
         """Keep a record and its blob. A cache that cannot be written to is no error."""
+        with contextlib.suppress(OSError):
+            if record.blob is None or self.blobs.adopt(record.blob, blobs):
+                entry = {"limits": limits, "record": record.to_json()}
+                write_bytes(self._path(record.key), json.dumps(entry).encode())
+
+    def get_versions(self, fingerprint: str) -> dict[str, dict[str, str]] | None:
+        """What a parser's worker said of itself when its pages were parsed: `versions` and `weights`."""
         try:
-            if record.blob is not None and not self.blobs.adopt(record.blob, blobs):
-                return
-            entry = {"limits": limits, "record": record.to_json()}
-            write_bytes(self._path(record.key), json.dumps(entry).encode())
-        except OSError:
-            return
+            entry = json.loads(self._parser_path(fingerprint).read_bytes())
+            return {
+                part: {str(k): str(v) for k, v in entry[part].items()} for part in ("versions", "weights")
+            }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def put_versions(self, fingerprint: str, versions: dict[str, dict[str, str]]) -> None:
+        """Keep what a parser's worker says of itself."""
+        with contextlib.suppress(OSError):
+            write_bytes(self._parser_path(fingerprint), json.dumps(versions).encode())
+
+    def _parser_path(self, fingerprint: str) -> Path:
+        return self.folder / "parsers" / f"{hashlib.sha256(fingerprint.encode()).hexdigest()}.json"
 
     def _path(self, key: str) -> Path:
         return self.folder / "records" / key[:2] / f"{key}.json"

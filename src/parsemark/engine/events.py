@@ -1,0 +1,30 @@
+"""What the engine tells whoever shows its progress."""
+
+from __future__ import annotations
+
+from parsemark.store import ParseRecord
+
+
+class Events:
+    """Told as work goes on, from several threads; this one ignores all. Subclasses show it."""
+
+    def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
+        """A parser has `n_pages` pages, of which `n_done` are done already."""
+
+    def installing(self, parser: str, what: str) -> None:
+        """A parser's environment is being built."""
+
+    def unusable(self, parser: str, why: str) -> None:
+        """A parser cannot be used; all its pages fail."""
+
+    def parsed(self, record: ParseRecord) -> None:
+        """A page is done."""
+
+    def scoring(self, *, n_pages: int) -> None:
+        """Scoring of so many pages (sample by parser) begins."""
+
+    def scored(self, n_pages: int) -> None:
+        """So many more pages are scored."""
+
+    def note(self, text: str) -> None:
+        """Something the user should know."""

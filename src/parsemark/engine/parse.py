@@ -1,0 +1,194 @@
+"""The parse stage: open or resume a run, plan, run the plan, fold what was recorded into the tables."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import parsemark
+from parsemark.corpora import Corpus
+from parsemark.engine.events import Events
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.plan import Page, Plan, make_plan, select_keys
+from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
+from parsemark.errors import StoreError, UsageError
+from parsemark.model import Sample
+from parsemark.parsers import Parser
+from parsemark.store import (
+    CorpusEntry,
+    Limits,
+    Manifest,
+    ParseCache,
+    ParserEntry,
+    Run,
+    file_sha256,
+    sample_to_row,
+)
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """How a corpus is parsed."""
+
+    pages: str | None = None
+    """Which samples: see `select_keys`."""
+    n_workers: int | None = None
+    """None for as many as the executor has CPUs."""
+    limits: PageLimits = field(default_factory=PageLimits)
+    cache: Path | None = None
+    """Folder of the cache of parses; None to use none."""
+    executor: str = "local"
+    address: str | None = None
+    """Of a Ray cluster; None starts one on this machine."""
+    protocol: str = "tables"
+    command: Sequence[str] = ()
+
+
+def parse_corpus(
+    out: Path, corpus: Corpus, parsers: Sequence[Parser], options: ParseOptions, events: Events | None = None
+) -> Run:
+    """Parse a corpus with several parsers into a run directory; what is there already is not repeated.
+
+    Raises:
+        StoreError: `out` holds a run of another corpus.
+        KeyboardInterrupt: The user stopped it; all that is done is kept.
+    """
+    events = events or Events()
+    _check_names(parsers)
+    run = open_run(out, corpus, options)
+    pages = _add_samples(run, corpus, options.pages)
+    cache = ParseCache(options.cache) if options.cache else None
+    named = [(parser.name, parser.fingerprint) for parser in parsers]
+    plan = make_plan(run, pages, named, cache, str(options.limits))
+    _announce(plan, events)
+    for parser in parsers:
+        _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None)
+    pool = ParsePool(
+        run,
+        {parser.name: parser for parser in parsers},
+        _workers(options),
+        cache=cache,
+        limits=options.limits,
+        events=events,
+    )
+    try:
+        pool.execute(plan, options.n_workers)
+    finally:
+        run.fold_journals()
+        for parser in parsers:
+            if (hello := pool.hellos.get(parser.name)) is not None:
+                said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
+                _note_parser(run, parser, said)
+                if cache:
+                    cache.put_versions(parser.fingerprint, said)
+    return run
+
+
+def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
+    """The run in `out`: a new one, or one of the same corpus to go on with."""
+    entry = CorpusEntry(
+        name=corpus.name,
+        version=corpus.version,
+        hash=corpus.hash,
+        spec=corpus.spec,
+        n_samples=len(corpus),
+    )
+    limits = Limits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
+    if not (out / "manifest.json").exists():
+        manifest = Manifest(
+            command=list(options.command),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            code_version=parsemark.__version__,
+            corpus=entry,
+            protocol=options.protocol,
+            limits=limits,
+            machine=_machine(),
+        )
+        try:
+            return Run.create(out, manifest)
+        except StoreError:
+            if not (out / "manifest.json").exists():
+                raise
+            # another process was faster: go on with its run
+    run = Run.open(out)
+    if run.manifest.corpus.hash != corpus.hash:
+        old = run.manifest.corpus
+        raise StoreError(
+            f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
+            f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
+            "--overwrite."
+        )
+    run.update_manifest(lambda m: m.model_copy(update={"limits": limits}))
+    return run
+
+
+def _check_names(parsers: Sequence[Parser]) -> None:
+    names = [parser.name for parser in parsers]
+    if not names:
+        raise UsageError("Name at least one parser.")
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise UsageError(f"Named twice: {', '.join(sorted(twice))}.")
+
+
+def _add_samples(run: Run, corpus: Corpus, wanted: str | None) -> list[Page]:
+    samples = [corpus.read(key) for key in select_keys(corpus.keys, wanted)]
+    hashes: dict[Path, str] = {}
+    pages = [_page(sample, hashes) for sample in samples]
+    run.add_samples(sample_to_row(s, p.pdf_sha256) for s, p in zip(samples, pages, strict=True))
+    return pages
+
+
+def _page(sample: Sample, hashes: dict[Path, str]) -> Page:
+    if sample.pdf is None:
+        raise UsageError(f"Sample {sample.id} has no PDF to parse; score stored outputs with --predictions.")
+    if sample.pdf not in hashes:
+        hashes[sample.pdf] = file_sha256(sample.pdf)
+    return Page(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)
+
+
+def _announce(plan: Plan, events: Events) -> None:
+    for name, jobs in plan.jobs.items():
+        cached = sum(record.parser == name for record in plan.from_cache)
+        done = plan.n_done[name]
+        events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
+
+
+def _workers(options: ParseOptions) -> Workers:
+    if options.executor == "local":
+        return LocalWorkers(options.limits)
+    if options.executor == "ray":
+        from parsemark.engine.ray_workers import RayWorkers
+
+        return RayWorkers(options.limits, options.address)
+    raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")
+
+
+def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | None) -> None:
+    """Record the parser as it is; its versions are known once a worker has started."""
+    old = run.manifest.parser(parser.name)
+    if said is None and old is not None and old.fingerprint == parser.fingerprint:
+        return
+    entry = ParserEntry(
+        name=parser.name,
+        fingerprint=parser.fingerprint,
+        settings=dict(parser.options),
+        licence=parser.info.licence,
+        gives=list(parser.info.gives),
+        **(said or {}),
+    )
+    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+
+
+def _machine() -> dict[str, str | int | float | None]:
+    return {
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "python": sys.version.split()[0],
+        "cpus": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+    }

@@ -1,0 +1,147 @@
+"""Workers as Ray actors: the same plan and the same pool, on the machines of a cluster.
+
+An actor holds one `PageWorker`, so a model is loaded once per actor. Only the driver writes to the run
+directory; the cluster needs no shared disk, since pages travel as PDF bytes and outputs as answers. If a
+node dies, its pages are given to new actors elsewhere: that is no failure of the parser.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from parsemark.engine.events import Events
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.plan import Page
+from parsemark.engine.watch import Watch
+from parsemark.engine.worker import Outcome, PageWorker, ParserUnusableError, StoppedError
+from parsemark.errors import MissingDependencyError, ParserError
+from parsemark.model import Status
+from parsemark.parsers import Hello, Parser, get_parser
+
+MAX_LOSSES = 5
+"""How many actors one page may lose before it counts as the page's fault."""
+
+
+class RayWorkers:
+    """Actors on a Ray cluster."""
+
+    def __init__(self, limits: PageLimits, address: str | None) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingDependencyError("ray", "--executor ray", 'pip install "parsemark[ray]"') from error
+        self._ray: Any = ray
+        self._limits = limits
+        self._address = address
+        self._ours = False
+
+    def __enter__(self) -> RayWorkers:
+        if not self._ray.is_initialized():
+            try:
+                self._ray.init(address=self._address, log_to_driver=False, logging_level="warning")
+            except (ConnectionError, ValueError) as error:
+                raise ParserError(f"No Ray cluster at {self._address}: {error}") from error
+            self._ours = True
+        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Actor)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ours:
+            self._ray.shutdown()
+
+    def capacity(self) -> int:
+        """One worker for each CPU of the cluster."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def install(self, parser: Parser, events: Events) -> None:
+        """Nothing here: each actor builds the environment on its own node, once per node."""
+
+    def start(self, parser: Parser) -> _RayWorker:
+        """A worker whose actor is started with its first page."""
+        return _RayWorker(self._ray, self._actor, parser.spec, self._limits)
+
+
+class _RayWorker:
+    """The driver's side of one actor."""
+
+    def __init__(self, ray: Any, actor: Any, spec: str, limits: PageLimits) -> None:
+        self.hello: Hello | None = None
+        self._ray = ray
+        self._new_actor: Callable[[], Any] = lambda: actor.remote(spec, limits)
+        self._handle: Any = None
+        self._sent = ""
+        self._stopped = False
+
+    def parse(self, page: Page) -> Outcome:
+        """Have one page parsed, on another node if this one dies."""
+        for _ in range(MAX_LOSSES):
+            try:
+                return self._ask(page)
+            except self._ray.exceptions.RayActorError as error:
+                last = error
+            except self._ray.exceptions.ObjectLostError as error:
+                last = error
+            self.close()
+            if self._stopped:
+                raise StoppedError
+        why = f"{MAX_LOSSES} Ray actors were lost on this page: {last}"
+        return Outcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])
+
+    def stop(self) -> None:
+        """Give up; the thread that waits for a page is freed."""
+        self._stopped = True
+        self.close()
+
+    def close(self) -> None:
+        """End the actor."""
+        handle, self._handle, self._sent = self._handle, None, ""
+        if handle is not None:
+            self._ray.kill(handle)
+
+    def _ask(self, page: Page) -> Outcome:
+        if self._stopped:
+            raise StoppedError
+        if self._handle is None:
+            self._handle = self._new_actor()
+        data = None if self._sent == page.pdf_sha256 else page.pdf.read_bytes()
+        self._sent = page.pdf_sha256
+        outcome, hello = self._ray.get(self._handle.parse.remote(page.number, data))
+        self.hello = hello
+        answered: Outcome = outcome
+        return answered
+
+
+class _Actor:
+    """The cluster's side: one worker process, and the PDF that it reads."""
+
+    def __init__(self, spec: str, limits: PageLimits) -> None:
+        self._spec = spec
+        self._limits = limits
+        self._watch = Watch()
+        self._watch.__enter__()
+        self._folder = Path(tempfile.mkdtemp(prefix="parsemark-ray-"))
+        self._worker: PageWorker | None = None
+
+    def parse(self, number: int, pdf: bytes | None) -> tuple[Outcome, Hello | None]:
+        """Parse a page of `pdf`, or of the PDF of the last call where that is None."""
+        if self._worker is None:
+            self._worker = self._prepare()
+        path = self._folder / "document.pdf"
+        if pdf is not None:
+            path.write_bytes(pdf)
+        outcome = self._worker.parse(str(path), number)
+        return outcome, self._worker.hello
+
+    def _prepare(self) -> PageWorker:
+        try:
+            parser = get_parser(self._spec)
+            state = parser.state()
+            if state.kind == "missing":
+                raise ParserError(f"{parser.name} cannot be used: {state}.")
+            parser.install()
+        except ParserError as error:
+            raise ParserUnusableError(str(error)) from error
+        return PageWorker(parser, self._limits, self._watch)

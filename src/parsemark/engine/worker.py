@@ -1,0 +1,201 @@
+"""One parser's worker as the engine uses it: kept alive from page to page, replaced when it dies.
+
+Whatever a worker does, it costs one page: the page gets an `Outcome` that says what happened. A failure is
+tried once more where that makes sense:
+
+- The worker died or wrote garbage: once more, in a new worker.
+- It ran out of time or memory, or answered too much: once more only if the worker had served other pages
+  before, since what those left behind may be the cause. In a new worker the page itself is the cause.
+- The parser itself reported an error: not again, it would report it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.watch import Watch, Watched, kill_group
+from parsemark.errors import ParserError
+from parsemark.model import Status
+from parsemark.parsers.parser import WorkerCommand
+from parsemark.parsers.session import Answer, Hello, WorkerFailure, WorkerSession
+from parsemark.registry import OptionValue
+
+STDERR_KEPT = 2_000
+
+
+class RunnableParser(Protocol):
+    """What the engine needs of a parser."""
+
+    @property
+    def name(self) -> str:
+        """Its canonical spec."""
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """All its options."""
+
+    def command(self) -> WorkerCommand:
+        """What starts its worker."""
+
+
+class ParserUnusableError(ParserError):
+    """The parser's worker cannot be started: no page of it can be parsed."""
+
+
+class StoppedError(Exception):
+    """The run was stopped while the page was being parsed; the page counts as not done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one page."""
+
+    status: Status
+    output: bytes | None = None
+    wall_s: float | None = None
+    cpu_s: float | None = None
+    peak_memory_mb: float | None = None
+    attempts: int = 1
+    error: str | None = None
+    stderr_tail: str | None = None
+
+
+class PageWorker:
+    """Parses pages with one parser, in one process at a time."""
+
+    def __init__(self, parser: RunnableParser, limits: PageLimits, watch: Watch) -> None:
+        self.parser = parser
+        self.hello: Hello | None = None
+        """What the worker said of itself; None before the first page."""
+        self._limits = limits
+        self._watch = watch
+        self._session: WorkerSession | None = None
+        self._watched: Watched | None = None
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def parse(self, pdf: str, page: int) -> Outcome:
+        """Have one page parsed.
+
+        Raises:
+            ParserUnusableError: The worker does not start.
+            StoppedError: `stop` was called.
+        """
+        outcome, again = self._attempt(pdf, page)
+        if again:
+            second, _ = self._attempt(pdf, page)
+            outcome = dataclasses.replace(second, attempts=2)
+        return outcome
+
+    def stop(self) -> None:
+        """End the worker from another thread; a page that is being parsed gets no outcome."""
+        with self._lock:
+            self._stopped = True
+            if self._watched is not None:
+                kill_group(self._watched.pid)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._watched is not None:
+            self._watch.remove(self._watched)
+        if self._session is not None:
+            self._session.close()
+        self._session = self._watched = None
+
+    def _attempt(self, pdf: str, page: int) -> tuple[Outcome, bool]:
+        """One attempt, and whether another one makes sense."""
+        worn = self._session is not None
+        session, watched = self._running()
+        watched.begin()
+        started = time.perf_counter()
+        try:
+            answer = session.ask(pdf, page, self.parser.options, timeout_s=self._limits.timeout_s)
+        except WorkerFailure as failure:
+            watched.look()
+            elapsed = time.perf_counter() - started
+            self._forget()
+            return self._failed(failure, watched, elapsed), worn or self._is_chance(failure, watched)
+        elapsed = time.perf_counter() - started
+        return self._answered(answer, watched, elapsed), False
+
+    def _running(self) -> tuple[WorkerSession, Watched]:
+        if self._session is None or self._watched is None:
+            self._start()
+        assert self._session is not None and self._watched is not None
+        return self._session, self._watched
+
+    def _start(self) -> None:
+        try:
+            session = self._start_once()
+        except WorkerFailure:
+            self._forget()
+            try:
+                session = self._start_once()
+            except WorkerFailure as failure:
+                self._forget()
+                tail = failure.stderr_tail.strip()[-STDERR_KEPT:]
+                said = f" Its stderr ends: {tail}" if tail else ""
+                raise ParserUnusableError(f"{self.parser.name} does not start: {failure}{said}") from failure
+        self._session, self.hello = session, session.hello
+
+    def _start_once(self) -> WorkerSession:
+        if self._stopped:
+            raise StoppedError
+        return WorkerSession(
+            self.parser.command(),
+            start_timeout_s=self._limits.start_timeout_s,
+            max_answer_bytes=self._limits.max_answer_bytes,
+            on_start=self._started,
+        )
+
+    def _started(self, pid: int) -> None:
+        with self._lock:
+            self._watched = self._watch.add(pid, self._limits.memory_mb)
+            if self._stopped:
+                kill_group(pid)
+
+    def _forget(self) -> None:
+        """Drop a session that has ended by itself; it has closed what it held."""
+        if self._watched is not None:
+            self._watch.remove(self._watched)
+        self._session = self._watched = None
+        if self._stopped:
+            raise StoppedError
+
+    @staticmethod
+    def _is_chance(failure: WorkerFailure, watched: Watched) -> bool:
+        return failure.kind in ("died", "garbage") and not watched.exceeded
+
+    def _failed(self, failure: WorkerFailure, watched: Watched, elapsed: float) -> Outcome:
+        if watched.exceeded:
+            error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
+        elif failure.kind == "timeout":
+            error = f"The worker did not answer within {self._limits.timeout_s:g} s and was ended."
+        else:
+            error = str(failure)
+        return Outcome(
+            Status.PARSER_TIMEOUT if failure.kind == "timeout" else Status.PARSER_FAILED,
+            wall_s=elapsed,
+            cpu_s=watched.cpu_s,
+            peak_memory_mb=watched.peak_mb,
+            error=error,
+            stderr_tail=failure.stderr_tail.strip()[-STDERR_KEPT:] or None,
+        )
+
+    def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> Outcome:
+        peaks = [p for p in (answer.peak_memory_mb, watched.peak_mb) if p is not None and math.isfinite(p)]
+        return Outcome(
+            Status.OK if answer.output is not None else Status.PARSER_FAILED,
+            output=answer.output,
+            wall_s=answer.wall_s if 0 <= answer.wall_s <= elapsed else elapsed,
+            cpu_s=answer.cpu_s if 0 <= answer.cpu_s < math.inf else watched.cpu_s,
+            peak_memory_mb=max(peaks, default=None),
+            error=answer.error,
+        )

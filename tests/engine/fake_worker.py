@@ -1,0 +1,129 @@
+"""A worker that misbehaves on demand: the first word of the "PDF" says how. Speaks the protocol by hand."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def send(message: object) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def answer(request: dict, **changes: object) -> None:
+    text = Path(request["pdf"]).read_text()
+    output = {"format": "markdown", "content": f"| {text} | page {request['page']} |\n|---|---|\n| 1 | 2 |\n"}
+    send({"id": request["id"], "output": output, "error": None, "wall_s": 0.0, "cpu_s": 0.0, **changes})
+
+
+def once(request: dict) -> bool:
+    """True the first time that this page is asked for."""
+    mark = Path(request["pdf"]).with_suffix(".tried")
+    if mark.exists():
+        return False
+    mark.touch()
+    return True
+
+
+def complain(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def crash(request: dict, hoard: list) -> None:
+    complain("about to fall over")
+    os.abort()
+
+
+def crash_once(request: dict, hoard: list) -> None:
+    if once(request):
+        os._exit(3)
+    answer(request)
+
+
+def hang(request: dict, hoard: list) -> None:
+    complain("waiting for godot")
+    time.sleep(600)
+
+
+def hang_with_child(request: dict, hoard: list) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    Path(request["pdf"]).with_suffix(".pid").write_text(str(child.pid))
+    time.sleep(600)
+
+
+def leak(request: dict, hoard: list) -> None:
+    hoard += [b"x" * 2**20 for _ in range(400)]
+    time.sleep(600)
+
+
+def leak_in_child(request: dict, hoard: list) -> None:
+    subprocess.run(
+        [sys.executable, "-c", "x = b'x' * (400 << 20); import time; time.sleep(600)"], check=False
+    )
+
+
+def leak_slowly(request: dict, hoard: list) -> None:
+    hoard += [b"x" * 2**20 for _ in range(60)]
+    time.sleep(0.15)
+    answer(request)
+
+
+def garbage(request: dict, hoard: list) -> None:
+    sys.stdout.write("Loading model … 100%\n")
+    sys.stdout.flush()
+    time.sleep(600)
+
+
+def silent_exit(request: dict, hoard: list) -> None:
+    sys.exit(0)
+
+
+def huge(request: dict, hoard: list) -> None:
+    block = b"x" * 2**20
+    for _ in range(1024):
+        sys.stdout.buffer.write(block)
+    sys.stdout.buffer.flush()
+
+
+def talkative(request: dict, hoard: list) -> None:
+    for _ in range(2000):
+        complain("blah " * 100)
+    answer(request)
+
+
+def error(request: dict, hoard: list) -> None:
+    answer(request, output=None, error={"message": "no such page", "kind": "IndexError"})
+
+
+def nan(request: dict, hoard: list) -> None:
+    answer(request, wall_s=float("nan"), cpu_s=-1.0)
+
+
+def slow(request: dict, hoard: list) -> None:
+    time.sleep(0.2)
+    answer(request)
+
+
+def fine(request: dict, hoard: list) -> None:
+    answer(request)
+
+
+def main() -> None:
+    if sys.argv[1:] == ["no-start"]:
+        complain("no module named torch")
+        sys.exit(1)
+    send({"hello": 1, "parser": "fake", "versions": {"fake": "1.2.3"}, "weights": {}})
+    hoard: list = []
+    for line in sys.stdin:
+        request = json.loads(line)
+        with Path(request["pdf"]).with_suffix(".log").open("a") as log:
+            log.write(f"{request['page']}\n")
+        behaviour = Path(request["pdf"]).read_text().split()[0]
+        globals()[behaviour.replace("-", "_")](request, hoard)
+
+
+main()

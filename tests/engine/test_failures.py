@@ -1,0 +1,108 @@
+"""Whatever a worker does costs one page, and the page says what happened."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.engine.fakes import FakeParser, make_corpus, times_asked
+
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.store import ParseRecord
+
+LIMITS = PageLimits(timeout_s=1.5, memory_mb=300, max_answer_bytes=2**20)
+
+
+def parse(folder: Path, *behaviours: str, limits: PageLimits = LIMITS) -> list[ParseRecord]:
+    corpus = make_corpus(folder / "corpus", behaviours)
+    options = ParseOptions(limits=limits, n_workers=1)
+    return parse_corpus(folder / "run", corpus, [FakeParser()], options).records()
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status", "attempts", "error"),
+    [
+        ("crash", "parser_failed", 2, "SIGABRT"),
+        ("crash-once", "ok", 2, None),
+        ("silent-exit", "parser_failed", 2, "exit code 0"),
+        ("garbage", "parser_failed", 2, "wrote no JSON"),
+        ("huge", "parser_failed", 1, "over 1048576 bytes"),
+        ("hang", "parser_timeout", 1, "not answer within 1.5 s"),
+        ("leak", "parser_failed", 1, "more than 300 MB"),
+        ("leak-in-child", "parser_failed", 1, "more than 300 MB"),
+        ("error", "parser_failed", 1, "IndexError: no such page"),
+        ("talkative", "ok", 1, None),
+        ("nan", "ok", 1, None),
+    ],
+)
+def test_first_page_misbehaves(
+    tmp_path: Path, behaviour: str, status: str, attempts: int, error: str | None
+) -> None:
+    bad, good = parse(tmp_path, behaviour, "fine")
+    assert (bad.status, bad.attempts) == (status, attempts)
+    assert (bad.error is None) if error is None else (error in (bad.error or ""))
+    assert bad.wall_s is not None and 0 <= bad.wall_s < 30
+    assert bad.cpu_s is not None and bad.cpu_s >= 0
+    assert (good.status, good.attempts) == ("ok", 1)
+    assert good.peak_memory_mb is None or 1 < good.peak_memory_mb < 300
+
+
+@pytest.mark.parametrize("behaviour", ["hang", "leak", "huge"])
+def test_failure_in_a_worn_worker_is_tried_in_a_new_one(tmp_path: Path, behaviour: str) -> None:
+    first, bad, last = parse(tmp_path, "fine", behaviour, "fine")
+    assert first.status == last.status == "ok"
+    assert bad.status != "ok" and bad.attempts == 2
+
+
+def test_leak_over_many_pages_costs_no_page(tmp_path: Path) -> None:
+    records = parse(tmp_path, *["leak-slowly"] * 8)
+    assert [r.status for r in records] == ["ok"] * 8
+    assert max(r.attempts for r in records) == 2
+
+
+def test_end_of_stderr_is_kept(tmp_path: Path) -> None:
+    crash, hang = parse(tmp_path, "crash", "hang")
+    assert "about to fall over" in (crash.stderr_tail or "")
+    assert "waiting for godot" in (hang.stderr_tail or "")
+
+
+def test_children_of_a_hung_worker_are_ended(tmp_path: Path) -> None:
+    parse(tmp_path, "hang-with-child")
+    child = int((tmp_path / "corpus" / "s000.pid").read_text())
+    for _ in range(50):
+        try:
+            state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.02)
+    os.kill(child, 9)
+    pytest.fail("the child is still alive")
+
+
+def test_worker_lives_from_page_to_page(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 5)
+    run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(n_workers=1))
+    assert times_asked(corpus) == dict.fromkeys(corpus.keys, 1)
+    entry = run.manifest.parser("fake")
+    assert entry is not None and entry.versions == {"fake": "1.2.3"}
+
+
+def test_parser_that_cannot_be_used_costs_only_its_own_pages(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 3)
+    parsers = [
+        FakeParser("a-no-install", broken="uv pip failed: no network"),
+        FakeParser("b-no-start", arguments=("no-start",)),
+        FakeParser("c-fine"),
+    ]
+    records = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=2)).records()
+    by_parser = {p.name: [r for r in records if r.parser == p.name] for p in parsers}
+    assert [len(of) for of in by_parser.values()] == [3, 3, 3]
+    assert {r.status for r in by_parser["c-fine"]} == {"ok"}
+    assert all("no network" in (r.error or "") for r in by_parser["a-no-install"])
+    assert all("no module named torch" in (r.error or "") for r in by_parser["b-no-start"])
+    mended = [FakeParser("a-no-install"), FakeParser("b-no-start")]
+    again = parse_corpus(tmp_path / "run", corpus, mended, ParseOptions()).records()
+    assert {r.status for r in again} == {"ok"}

@@ -1,0 +1,160 @@
+"""Nothing is repeated, nothing is lost, and neither kills nor the number of workers change the result."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.engine.fakes import FakeParser, make_corpus, times_asked
+
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.errors import StoreError, UsageError
+from parsemark.store import Run
+
+BEHAVIOURS = ["fine", "crash", "fine", "error", "hang", "crash-once", "fine", "fine", "silent-exit", "fine"]
+LIMITS = PageLimits(timeout_s=1.0)
+PARSERS = [FakeParser("one", fingerprint="1"), FakeParser("two", fingerprint="2")]
+MEASURED = ["wall_s", "cpu_s", "peak_memory_mb", "finished", "attempts", "stderr_tail"]
+
+
+def results(run: Run) -> pl.DataFrame:
+    return run.table("parses").drop(MEASURED)
+
+
+def test_number_of_workers_does_not_change_the_result(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", BEHAVIOURS)
+    runs = [
+        parse_corpus(tmp_path / str(n), corpus, PARSERS, ParseOptions(n_workers=n, limits=LIMITS))
+        for n in (1, 4)
+    ]
+    assert results(runs[0]).height == len(BEHAVIOURS) * 2
+    assert results(runs[0]).equals(results(runs[1]))
+
+
+def test_second_run_repeats_nothing(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine", "error", "fine"])
+    options = ParseOptions(cache=tmp_path / "cache")
+    first = parse_corpus(tmp_path / "a", corpus, [FakeParser()], options)
+    parse_corpus(tmp_path / "a", corpus, [FakeParser()], options)
+    elsewhere = parse_corpus(tmp_path / "b", corpus, [FakeParser("alias")], options)
+    assert set(times_asked(corpus).values()) == {1}
+    assert elsewhere.table("parses")["cached"].to_list() == [True] * 3
+    assert elsewhere.table("parses")["blob"].to_list() == first.table("parses")["blob"].to_list()
+    assert elsewhere.manifest.parsers[0].versions == {"fake": "1.2.3"}
+    assert all(elsewhere.raw(blob) for blob in elsewhere.table("parses")["blob"].drop_nulls())
+
+
+@pytest.mark.parametrize("change", ["fingerprint", "pdf", "blob"])
+def test_what_has_changed_is_done_again(tmp_path: Path, change: str) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine", "fine"])
+    run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions())
+    parser, expected = FakeParser(), {"s000": 2, "s001": 1}
+    if change == "fingerprint":
+        parser, expected = FakeParser(fingerprint="f2"), {"s000": 2, "s001": 2}
+    elif change == "pdf":
+        (tmp_path / "corpus" / "s000.pdf").write_text("fine and new")
+    else:
+        run.blobs.path(run.table("parses")["blob"][0]).unlink()
+    parse_corpus(tmp_path / "run", corpus, [parser], ParseOptions())
+    assert times_asked(corpus) == expected
+    assert run.table("parses").height == 2
+
+
+def test_more_pages_and_parsers_join_a_run(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 4)
+    parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(pages="2"))
+    run = parse_corpus(tmp_path / "run", corpus, [FakeParser("more")], ParseOptions(pages="s003"))
+    assert run.table("samples")["sample"].to_list() == ["s000", "s001", "s003"]
+    assert run.table("parses").select("sample", "parser").rows() == [
+        ("s000", "fake"),
+        ("s001", "fake"),
+        ("s003", "more"),
+    ]
+
+
+def test_another_corpus_is_refused(tmp_path: Path) -> None:
+    parse_corpus(tmp_path / "run", make_corpus(tmp_path / "a", ["fine"]), [FakeParser()], ParseOptions())
+    with pytest.raises(StoreError, match="Choose another --out"):
+        other = make_corpus(tmp_path / "b", ["fine", "fine"])
+        parse_corpus(tmp_path / "run", other, [FakeParser()], ParseOptions())
+
+
+def test_bad_requests(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine"])
+    with pytest.raises(UsageError, match="names no sample; ids are like s000"):
+        parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(pages="x*"))
+    with pytest.raises(UsageError, match="Named twice: fake"):
+        parse_corpus(tmp_path / "run", corpus, [FakeParser(), FakeParser()], ParseOptions())
+    with pytest.raises(UsageError, match="No executor 'slurm'"):
+        parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(executor="slurm"))
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from tests.engine.fakes import FakeParser, make_corpus
+folder = Path(sys.argv[1])
+corpus = make_corpus(folder / "corpus", ["slow"] * 12)
+parsers = [FakeParser("one", fingerprint="1"), FakeParser("two", fingerprint="2")]
+options = ParseOptions(n_workers=2)
+try:
+    parse_corpus(folder / "run", corpus, parsers, options)
+except KeyboardInterrupt:
+    sys.exit(77)
+"""
+
+
+def start(folder: Path) -> subprocess.Popen[bytes]:
+    root = Path(__file__).parents[2]
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], cwd=root)
+
+
+def wait_for_work(folder: Path, n_pages: int) -> None:
+    deadline = time.monotonic() + 30
+    while len(list((folder / "corpus").glob("*.log"))) < n_pages and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_killed_and_resumed_equals_undisturbed(tmp_path: Path) -> None:
+    undisturbed = tmp_path / "undisturbed"
+    assert start(undisturbed).wait(60) == 0
+    rng = random.Random(1)
+    killed = tmp_path / "killed"
+    for n_pages in (1, 4, 8):
+        process = start(killed)
+        wait_for_work(killed, n_pages)
+        time.sleep(rng.uniform(0, 0.2))
+        process.kill()
+        assert process.wait(10) == -signal.SIGKILL
+    assert start(killed).wait(60) == 0
+    one, other = results(Run.open(killed / "run")), results(Run.open(undisturbed / "run"))
+    assert one.height == 24 and one.equals(other)
+    # Only the pages that were under way at a kill were asked for again.
+    asked = sum(len(log.read_text().split()) for log in (killed / "corpus").glob("*.log"))
+    assert asked <= 24 + 3 * 2
+
+
+def test_ctrl_c_stops_cleanly_and_keeps_what_is_done(tmp_path: Path) -> None:
+    process = start(tmp_path)
+    wait_for_work(tmp_path, 4)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(10) == 77
+    run = Run.open(tmp_path / "run")
+    done = run.table("parses")
+    assert 2 <= done.height < 24 and set(done["status"]) == {"ok"}
+    assert not list((tmp_path / "run" / "journal").iterdir())
+
+
+def test_two_processes_on_one_run(tmp_path: Path) -> None:
+    processes = [start(tmp_path), start(tmp_path)]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    run = Run.open(tmp_path / "run")
+    assert run.table("parses").height == 24
+    assert all(run.raw(blob) for blob in run.table("parses")["blob"])
