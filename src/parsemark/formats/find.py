@@ -7,8 +7,6 @@ left, delimited and aligned text.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 from collections.abc import Callable
 
@@ -19,6 +17,7 @@ from parsemark.formats.drawn import find_drawn_tables
 from parsemark.formats.fences import unfenced
 from parsemark.formats.found import FORMATS, FoundTable
 from parsemark.formats.html import find_html_tables
+from parsemark.formats.latex import find_latex_tables
 from parsemark.formats.limits import MAX_TABLES, check_size
 from parsemark.formats.markdown import find_pipe_tables
 from parsemark.formats.plain import find_aligned_tables, find_plain_tables
@@ -70,10 +69,7 @@ def read_table(text: str, format: str | None = None) -> Table:
 
 
 def _find_latex(text: str) -> list[FoundTable]:
-    if "\\begin" not in text or importlib.util.find_spec("parsemark.formats.latex") is None:
-        return []
-    found: list[FoundTable] = importlib.import_module("parsemark.formats.latex").find_latex_tables(text)
-    return found
+    return find_latex_tables(text) if "\\begin" in text else []
 
 
 def _blanked(text: str, found: list[FoundTable]) -> str:

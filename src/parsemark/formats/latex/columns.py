@@ -1,0 +1,105 @@
+r"""Column specifications: what each column adds to its cells.
+
+Three things in `{l r@{.}l >{$}c<{$} S[table-format=2.1] *{3}{c}}` change what a cell shows: text between
+columns (`@{.}`), columns in math mode, and siunitx' number columns. Everything else is alignment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.limits import MAX_COLUMNS
+
+_WIDTH_COLUMNS = frozenset("pmbwW")
+_TWO_ARGUMENTS = frozenset("wW")
+_SEPARATORS = frozenset("@!")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What the specification adds to the cells of one column."""
+
+    before: tuple[Range, ...] = ()
+    """`@{…}` in front of the first column."""
+    after: tuple[Range, ...] = ()
+    """`@{…}` and `!{…}` between this column and the next."""
+    prefix: tuple[Range, ...] = ()
+    """`>{…}`."""
+    suffix: tuple[Range, ...] = ()
+    """`<{…}`."""
+    is_number: bool = False
+    """Whether siunitx sets the cells."""
+
+
+@dataclass(slots=True)
+class _Parts:
+    before: tuple[Range, ...] = ()
+    after: tuple[Range, ...] = ()
+    prefix: tuple[Range, ...] = ()
+    suffix: tuple[Range, ...] = ()
+    is_number: bool = False
+
+    def column(self) -> Column:
+        return Column(self.before, self.after, self.prefix, self.suffix, self.is_number)
+
+
+def read_columns(source: Source, specification: Range) -> list[Column]:
+    """The columns of a specification; what is not understood is passed over."""
+    reader = _SpecificationReader(source)
+    reader.read(specification, depth=0)
+    return [parts.column() for parts in reader.columns]
+
+
+class _SpecificationReader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.columns: list[_Parts] = []
+        self.pending = _Parts()
+
+    def read(self, span: Range, depth: int) -> None:
+        index, end = span
+        while index < end and len(self.columns) < MAX_COLUMNS:
+            token = self.source.tokens[index]
+            index += 1
+            if token.kind is Kind.CHAR and token.text == "*" and depth < 5:
+                index = self._repeat(index, end, depth)
+            elif token.kind is Kind.CHAR and token.text in "@!><":
+                argument, index = self.source.argument(index, end)
+                self._decorate(token.text, argument)
+            elif token.kind is Kind.CHAR and token.text.isalpha():
+                index = self._column(token.text, index, end)
+            elif token.kind is Kind.OPEN:
+                index = self.source.after(index - 1)
+
+    def _repeat(self, index: int, end: int, depth: int) -> int:
+        count, index = self.source.argument(index, end)
+        body, index = self.source.argument(index, end)
+        digits = self.source.raw(count).strip()
+        for _ in range(min(int(digits), MAX_COLUMNS) if digits.isascii() and digits.isdigit() else 0):
+            if len(self.columns) >= MAX_COLUMNS or body[0] == body[1]:
+                break
+            self.read(body, depth + 1)
+        return index
+
+    def _decorate(self, mark: str, argument: Range) -> None:
+        last = self.columns[-1] if self.columns else None
+        if mark == ">":
+            self.pending.prefix += (argument,)
+        elif mark == "<" and last is not None:
+            last.suffix += (argument,)
+        elif mark in _SEPARATORS and last is not None:
+            last.after += (argument,)
+        elif mark in _SEPARATORS:
+            self.pending.before += (argument,)
+
+    def _column(self, letter: str, index: int, end: int) -> int:
+        self.pending.is_number = letter == "S"
+        self.columns.append(self.pending)
+        self.pending = _Parts()
+        _, index = self.source.optional(index, end)
+        if letter in _WIDTH_COLUMNS:
+            for _ in range(2 if letter in _TWO_ARGUMENTS else 1):
+                if self.source.skip_space(index, end) < end:
+                    _, index = self.source.argument(index, end)
+        return index

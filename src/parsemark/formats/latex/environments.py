@@ -1,0 +1,126 @@
+r"""Finds table environments in a text of any kind, and reads what follows their `\begin`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from parsemark.formats.latex.scanner import Kind, Range, Source
+
+TABLE_ENVIRONMENTS = {
+    "tabular": "oM",
+    "tabular*": "moM",
+    "tabularx": "moM",
+    "tabulary": "moM",
+    "xltabular": "omM",
+    "longtable": "oM",
+    "longtabu": "otM",
+    "tabu": "otM",
+    "supertabular": "M",
+    "supertabular*": "mM",
+    "xtabular": "M",
+    "mpsupertabular": "M",
+    "array": "oM",
+    "NiceTabular": "oMo",
+    "NiceTabular*": "moMo",
+    "NiceTabularX": "moMo",
+    "NiceArray": "oMo",
+    "tblr": "oM",
+    "longtblr": "oM",
+    "talltblr": "oM",
+}
+"""Environment to its arguments: `o` optional, `t` tabu's `to 5cm`, `m` a width, `M` the columns."""
+
+_NAMES = "|".join(re.escape(name) for name in sorted(TABLE_ENVIRONMENTS, key=len, reverse=True))
+_SIDE = re.compile(rf"\\(begin|end)[ \t]*\{{({_NAMES})\}}")
+_CUT_OFF = re.compile(r"\n[ \t]*\n|\n[ \t]*```|\\end[ \t]*\{table|</")
+_MATRIX_DELIMITER = re.compile(r"\\left[ \t]*(?:\\?[^A-Za-z\s]|\\[a-z]+)[ \t\n]*\Z")
+_MAX_WIDTH_TOKENS = 40
+
+
+class Environment(NamedTuple):
+    r"""A table environment in a text, from its `\begin` to behind its `\end`."""
+
+    name: str
+    start: int
+    end: int
+
+
+def find_environments(text: str) -> list[Environment]:
+    r"""The outermost table environments of a text, in order.
+
+    A `\begin` in a comment line is none. An environment that is never closed (a parser that was cut off) ends
+    at the next blank line. An `array` between `\left` and `\right` is a matrix, not a table.
+    """
+    found: list[Environment] = []
+    behind = 0
+    for name, start, end in sorted(_pairs(text), key=lambda e: e.start):
+        if start < behind:
+            continue
+        behind = end if end >= 0 else _cut_off(text, start)
+        if not _is_matrix(text, name, start):
+            found.append(Environment(name, start, behind))
+    return found
+
+
+def _cut_off(text: str, start: int) -> int:
+    """Where an environment that is never closed ends."""
+    following = _SIDE.search(text, start + 1)
+    limit = following.start() if following and following[1] == "begin" else len(text)
+    match = _CUT_OFF.search(text, start, limit)
+    return match.start() if match else limit
+
+
+def _pairs(text: str) -> Iterator[Environment]:
+    """Every environment, matched like brackets; one that is never closed has end -1."""
+    open_stack: list[tuple[str, int]] = []
+    open_counts: dict[str, int] = {}
+    for match in _SIDE.finditer(text):
+        if _in_comment_line(text, match.start()):
+            continue
+        name = match[2]
+        if match[1] == "begin":
+            open_stack.append((name, match.start()))
+            open_counts[name] = open_counts.get(name, 0) + 1
+        elif open_counts.get(name, 0):
+            while True:
+                opened, start = open_stack.pop()
+                open_counts[opened] -= 1
+                if opened == name:
+                    break
+                yield Environment(opened, start, -1)
+            yield Environment(name, start, match.end())
+    for name, start in open_stack:
+        yield Environment(name, start, -1)
+
+
+def _in_comment_line(text: str, position: int) -> bool:
+    line_start = text.rfind("\n", max(0, position - 1000), position) + 1
+    return text[line_start:position].lstrip()[:1] == "%"
+
+
+def _is_matrix(text: str, name: str, start: int) -> bool:
+    return name == "array" and _MATRIX_DELIMITER.search(text, max(0, start - 40), start) is not None
+
+
+def column_specification(source: Source, name: str, index: int, end: int) -> tuple[Range, int]:
+    r"""The column specification behind a `\begin{name}`, and where the rows begin."""
+    specification = (index, index)
+    for kind in TABLE_ENVIRONMENTS[name]:
+        if kind == "o":
+            _, index = source.optional(index, end)
+        elif kind == "t":
+            index = _skip_to_group(source, index, end)
+        else:
+            argument, index = source.argument(index, end)
+            if kind == "M":
+                specification = argument
+    return specification, index
+
+
+def _skip_to_group(source: Source, index: int, end: int) -> int:
+    for here in range(index, min(index + _MAX_WIDTH_TOKENS, end)):
+        if source.tokens[here].kind is Kind.OPEN:
+            return here
+    return index

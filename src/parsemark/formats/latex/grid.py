@@ -1,0 +1,100 @@
+"""The cells of a LaTeX table placed on TeX's own grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsemark.errors import FormatError
+from parsemark.formats.latex.columns import Column, read_columns
+from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
+from parsemark.formats.latex.rows import Body, Line, Row, split_body
+from parsemark.formats.latex.scanner import ALONE, Kind, Source
+from parsemark.formats.latex.spans import SpannedCell, read_spans
+from parsemark.formats.limits import check_grid
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCell:
+    """A cell of the source at its place, as TeX sets it: rows are not joined yet."""
+
+    row: int
+    col: int
+    cell: SpannedCell
+
+
+@dataclass(frozen=True, slots=True)
+class TexGrid:
+    """A table environment as TeX sees it, before multirow cells take the places below them."""
+
+    source: Source
+    environment: str
+    columns: list[Column]
+    cells: list[PlacedCell]
+    lines: list[Line]
+    """The rule above each row, and at the end the rule below the last one."""
+    blank_rows: frozenset[int]
+    """Rows that are only vertical space."""
+    head_rows: int | None
+    r"""Rows before longtable's `\endhead`, where the source has one."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.lines) - 1
+
+
+def read_grid(text: str) -> TexGrid:
+    """The grid of the first table environment in a source.
+
+    Raises:
+        FormatError: There is none, or it is over a limit.
+    """
+    source = Source(text)
+    for index, token in enumerate(source.tokens):
+        if token.kind is Kind.BEGIN and token.text in TABLE_ENVIRONMENTS:
+            end = source.partner[index]
+            end = len(source.tokens) if end == ALONE else end
+            specification, start = column_specification(source, token.text, index + 1, end)
+            body = split_body(source, (start, end))
+            columns = read_columns(source, specification)
+            break
+    else:
+        raise FormatError("There is no LaTeX table environment (tabular, longtable, array, ...) in the text")
+    rows, head_rows = _logical_rows(body)
+    return _place(source, token.text, columns, rows, body.below, head_rows)
+
+
+def _logical_rows(body: Body) -> tuple[list[Row], int | None]:
+    r"""The rows in the order of the printed table.
+
+    longtable writes its head and foot first, and a second version of each for the other pages. A reader wants
+    the table once: first head, body, last foot.
+    """
+    bounds = sorted((count, name) for name, count in body.marks.items())
+    parts: dict[str, list[Row]] = {}
+    start = 0
+    for count, name in bounds:
+        parts[name] = body.rows[start:count]
+        start = count
+    rest = body.rows[start:]
+    head = parts.get("endfirsthead", parts.get("endhead"))
+    foot = parts.get("endlastfoot", parts.get("endfoot", []))
+    return [*(head or []), *rest, *foot], None if head is None else len(head)
+
+
+def _place(
+    source: Source, name: str, columns: list[Column], rows: list[Row], below: Line, head_rows: int | None
+) -> TexGrid:
+    cells: list[PlacedCell] = []
+    n_cols = 0
+    for number, row in enumerate(rows):
+        col = 0
+        for span in row.cells:
+            cell = read_spans(source, span)
+            cells.append(PlacedCell(number, col, cell))
+            col += cell.colspan
+        n_cols = max(n_cols, col)
+        check_grid(number + 1, n_cols)
+    lines = [*(row.above for row in rows), below]
+    blank = frozenset(number for number, row in enumerate(rows) if row.is_blank)
+    return TexGrid(source, name, columns, cells, lines, blank, head_rows)

@@ -1,0 +1,112 @@
+"""From the cells that TeX sets to the disjoint cells that a reader sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedCell:
+    """A cell with its text, at the row in which the source has it; `rowspan` may be negative."""
+
+    row: int
+    col: int
+    text: str
+    rowspan: int = 1
+    colspan: int = 1
+
+    def places(self) -> Iterable[tuple[int, int]]:
+        """The grid positions that it covers, for a positive span."""
+        cols = range(self.col, self.col + self.colspan)
+        return ((row, col) for row in range(self.row, self.row + self.rowspan) for col in cols)
+
+
+def join_rows(cells: list[PrintedCell], n_rows: int) -> list[PrintedCell]:
+    """Let cells with a rowspan take the empty places below (or above) them.
+
+    A cell with text always keeps its place; a span ends before it. An empty cell loses the places that a span
+    takes and keeps the others.
+    """
+    taken = {(c.row, col) for c in cells if c.text for col in range(c.col, c.col + c.colspan)}
+    joined = [_grown(c, taken, n_rows) for c in cells if c.text]
+    for cell in cells:
+        if not cell.text:
+            for run in _free_runs(cell, taken):
+                joined.append(_grown(run, taken, n_rows))
+                taken.update(joined[-1].places())
+    return joined
+
+
+def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> PrintedCell:
+    """The cell with as many of its rows as are free; they are taken now."""
+    step = 1 if cell.rowspan > 0 else -1
+    cols = range(cell.col, cell.col + cell.colspan)
+    last = cell.row
+    for _ in range(abs(cell.rowspan) - 1):
+        following = last + step
+        if not 0 <= following < n_rows or any((following, col) in taken for col in cols):
+            break
+        taken.update((following, col) for col in cols)
+        last = following
+    return replace(cell, row=min(cell.row, last), rowspan=abs(last - cell.row) + 1)
+
+
+def _free_runs(cell: PrintedCell, taken: set[tuple[int, int]]) -> list[PrintedCell]:
+    """The parts of an empty cell that nothing has taken."""
+    runs: list[PrintedCell] = []
+    start: int | None = None
+    for col in range(cell.col, cell.col + cell.colspan + 1):
+        is_free = col < cell.col + cell.colspan and (cell.row, col) not in taken
+        if is_free and start is None:
+            start = col
+        elif not is_free and start is not None:
+            runs.append(replace(cell, col=start, colspan=col - start))
+            start = None
+    return runs
+
+
+def without_rows(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCell]:
+    """The cells when some rows are taken out; a cell that is only there goes."""
+    kept: list[PrintedCell] = []
+    shift = _shifts(removed, max((c.row + c.rowspan for c in cells), default=0))
+    for cell in cells:
+        top, bottom = shift[cell.row], shift[cell.row + cell.rowspan]
+        if bottom > top:
+            kept.append(replace(cell, row=top, rowspan=bottom - top))
+    return kept
+
+
+def without_cols(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCell]:
+    """The cells when some columns are taken out; a cell that is only there goes."""
+    kept: list[PrintedCell] = []
+    shift = _shifts(removed, max((c.col + c.colspan for c in cells), default=0))
+    for cell in cells:
+        left, right = shift[cell.col], shift[cell.col + cell.colspan]
+        if right > left:
+            kept.append(replace(cell, col=left, colspan=right - left))
+    return kept
+
+
+def _shifts(removed: set[int], size: int) -> list[int]:
+    """Old index to new index, one more than `size` of them."""
+    shifts = [0]
+    for index in range(size):
+        shifts.append(shifts[-1] + (index not in removed))
+    return shifts
+
+
+def spanned_over(cells: list[PrintedCell], n_cols: int) -> set[int]:
+    """Columns in which no cell begins."""
+    return set(range(n_cols)) - {c.col for c in cells}
+
+
+def rows_spanned_over(cells: list[PrintedCell], n_rows: int, n_cols: int) -> set[int]:
+    """Rows in which no cell begins and no place is free."""
+    candidates = set(range(n_rows)) - {c.row for c in cells}
+    covered = dict.fromkeys(candidates, 0)
+    for cell in cells:
+        if cell.rowspan > 1:
+            for row in candidates.intersection(range(cell.row, cell.row + cell.rowspan)):
+                covered[row] += cell.colspan
+    return {row for row, count in covered.items() if count == n_cols}

@@ -1,0 +1,316 @@
+r"""LaTeX source as the text that the page shows.
+
+Superscripts are written `x^2` and `x^{10}`, subscripts `x_i`, fractions `a/b`, roots `√x`; line breaks inside
+a cell are newlines. Fonts, colours, boxes and lengths go. A command that nobody knows prints its arguments,
+or its name if it has none. Only what prints numbers from elsewhere (citations, references) and notes is left
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from parsemark.errors import FormatError
+from parsemark.formats.latex.atoms import Atom, Class, atom, join, script
+from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH
+from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
+from parsemark.formats.latex.rows import skip_arguments
+from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source, Token
+from parsemark.formats.latex.symbols import FUNCTIONS, symbol
+from parsemark.formats.limits import MAX_LATEX_DEPTH
+
+Printed = tuple[Atom, int]
+"""What a command prints, and the index of what follows it."""
+Special = Callable[["Printer", int, int, bool], Printed]
+"""A command with its own way of printing: printer, index behind its name, end, whether in math mode."""
+
+_LIGATURES = {
+    "-": ("---", "—", "--", "–"),
+    "`": ("``", "“"),
+    "'": ("''", "”"),
+    "?": ("?`", "¿"),
+    "!": ("!`", "¡"),
+}
+_MATH_CHARACTERS = {"-": "−"}
+_MATH_ENVIRONMENTS = frozenset(
+    [
+        "math",
+        "displaymath",
+        "equation",
+        "align",
+        "alignat",
+        "gather",
+        "multline",
+        "eqnarray",
+        "aligned",
+        "gathered",
+        "split",
+        "cases",
+        "dcases",
+        "matrix",
+        "pmatrix",
+        "bmatrix",
+        "Bmatrix",
+        "vmatrix",
+        "Vmatrix",
+        "smallmatrix",
+        "subarray",
+        "array",
+    ]
+)
+_FENCES = {"pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}", "vmatrix": "||", "Vmatrix": "‖‖", "cases": "{ "}
+_ENVIRONMENT_ARGUMENTS = {
+    "minipage": "ooom", "adjustbox": "m", "turn": "m", "rotate": "m", "adjustwidth": "mm", "tabbing": "",
+    "threeparttable": "o", "tablenotes": "o", "itemize": "o", "enumerate": "o", "varwidth": "om",
+    "spacing": "m",
+    "subarray": "m", "alignat": "m", "multicols": "m", "list": "mm", "tikzpicture": "o", "table": "o",
+    "table*": "o", "sidewaystable": "o", "sidewaystable*": "o", "resizebox": "mm",
+}  # fmt: skip
+
+
+class Printer:
+    """Prints ranges of a source; `special` maps commands to their own printing functions."""
+
+    def __init__(self, source: Source, special: dict[str, Special]) -> None:
+        self.source = source
+        self.special = special
+        self._depth = 0
+
+    def print(self, span: Range, math: bool) -> str:
+        """The text of a range."""
+        return join(self.atoms(span)) if math else self.text(span)
+
+    def text(self, span: Range) -> str:
+        """The text of a range in text mode."""
+        self._enter(span)
+        pieces: list[str] = []
+        index, end = span
+        while index < end:
+            piece, index = self._text_piece(index, end)
+            pieces.append(piece)
+        self._depth -= 1
+        return "".join(pieces)
+
+    def atoms(self, span: Range) -> list[Atom]:
+        """The atoms of a range in math mode."""
+        self._enter(span)
+        line: list[Atom] = []
+        index, end = span
+        while index < end:
+            token = self.source.tokens[index]
+            if token.kind in (Kind.SUPER, Kind.SUB) or (token.kind is Kind.CHAR and token.text == "'"):
+                index = self._attach_script(line, token, index, end)
+            elif token.kind is Kind.COMMAND and token.text in ("over", "atop"):
+                rest = self.atoms((index + 1, end))
+                line, index = [fraction(join(line), join(rest))], end
+            else:
+                item, index = self._math_piece(token, index, end)
+                line.append(item)
+        self._depth -= 1
+        return line
+
+    def operand(self, index: int, end: int, math: bool) -> tuple[str, int]:
+        r"""What a script or an accent applies to: a group, a character, or a command with its arguments."""
+        index = self.source.skip_space(index, end)
+        if index < end and self.source.tokens[index].kind is Kind.COMMAND:
+            self._enter((index, end))
+            printed, index = self.command(index, end, math)
+            self._depth -= 1
+            return str(printed), index
+        argument, index = self.source.argument(index, end)
+        if math:
+            return join(self.atoms(argument), spaced=False), index
+        return self.text(argument), index
+
+    def command(self, index: int, end: int, math: bool) -> Printed:
+        """What the command at `index` prints."""
+        name = self.source.tokens[index].text
+        index += 1
+        if name in self.special:
+            return self.special[name](self, index, end, math)
+        if name in LINE_BREAKS:
+            behind = self.source.starred(index, end) if name == "\\" else index
+            return Atom("\n"), skip_arguments(self.source, "l", behind, end)
+        if name in SIGNATURES:
+            return self._known(name, SIGNATURES[name], index, end, math)
+        found = symbol(name)
+        if found is not None:
+            return _symbol_atom(name, found), self._skip_gobbled_space(name, index, end, math)
+        return self._unknown(name, index, end, math)
+
+    def knows_all(self, span: Range) -> bool:
+        """Whether every command in a range is known, so that what it prints is certain."""
+        commands = (t.text for t in self.source.tokens[span[0] : span[1]] if t.kind is Kind.COMMAND)
+        return all(
+            n in self.special or n in LINE_BREAKS or n in SIGNATURES or symbol(n) is not None
+            for n in commands
+        )
+
+    def _enter(self, span: Range) -> None:
+        self._depth += 1
+        if self._depth > MAX_LATEX_DEPTH:
+            start, end = span
+            position = self.source.tokens[start].start if start < end else None
+            raise FormatError(f"LaTeX nested deeper than {MAX_LATEX_DEPTH} levels", position=position)
+
+    def _text_piece(self, index: int, end: int) -> tuple[str, int]:
+        token = self.source.tokens[index]
+        printed = token.text, index + 1
+        if token.kind is Kind.CHAR:
+            printed = self._ligature(token, index, end)
+        elif token.kind in (Kind.SPACE, Kind.TIE, Kind.ALIGN):
+            printed = " ", index + 1
+        elif token.kind is Kind.OPEN and self.source.partner[index] != ALONE:
+            closes = min(self.source.partner[index], end)
+            printed = self.text((index + 1, closes)), closes + 1
+        elif token.kind is Kind.MATH or (token.kind is Kind.COMMAND and token.text in ("(", "[")):
+            printed = self._formula(token, index, end)
+        elif token.kind in (Kind.SUPER, Kind.SUB):
+            inner, behind = self.operand(index + 1, end, math=False)
+            printed = script(token.text, inner.strip()), behind
+        elif token.kind is Kind.BEGIN:
+            printed = self._environment(index, end, math=False)
+        elif token.kind is Kind.COMMAND:
+            item, behind = self.command(index, end, math=False)
+            printed = str(item), behind
+        elif token.kind is not Kind.VERB:
+            printed = "", index + 1
+        return printed
+
+    def _math_piece(self, token: Token, index: int, end: int) -> Printed:
+        printed = Atom(""), index + 1
+        if token.kind is Kind.CHAR:
+            printed = atom(_MATH_CHARACTERS.get(token.text, token.text)), index + 1
+        elif token.kind in (Kind.TIE, Kind.ALIGN):
+            printed = Atom(" ", Class.SPACE), index + 1
+        elif token.kind is Kind.VERB:
+            printed = Atom(token.text), index + 1
+        elif token.kind is Kind.OPEN and self.source.partner[index] != ALONE:
+            closes = min(self.source.partner[index], end)
+            printed = Atom(join(self.atoms((index + 1, closes)))), closes + 1
+        elif token.kind is Kind.BEGIN:
+            text, behind = self._environment(index, end, math=True)
+            printed = Atom(text), behind
+        elif token.kind is Kind.COMMAND:
+            printed = self.command(index, end, math=True)
+        return printed
+
+    def _ligature(self, token: Token, index: int, end: int) -> tuple[str, int]:
+        options = _LIGATURES.get(token.text, ())
+        for source, text in zip(options[::2], options[1::2], strict=True):
+            behind = index + len(source)
+            tokens = self.source.tokens[index : min(behind, end)]
+            if "".join(t.text for t in tokens if t.kind is Kind.CHAR) == source:
+                return text, behind
+        return token.text, index + 1
+
+    def _formula(self, token: Token, index: int, end: int) -> tuple[str, int]:
+        r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
+        closing = {"(": ")", "[": "]"}.get(token.text, token.text)
+        here = index + 1
+        while here < end:
+            other = self.source.tokens[here]
+            if other.kind is token.kind and other.text == closing:
+                return join(self.atoms((index + 1, here))), here + 1
+            here = self.source.after(here)
+        return ("$" if token.kind is Kind.MATH else ""), index + 1
+
+    def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
+        if token.kind is Kind.CHAR:
+            inner, behind = "'", index + 1
+        else:
+            inner, behind = self.operand(index + 1, end, math=True)
+        if not line or line[-1].kind is Class.SPACE:
+            line.append(Atom(""))
+        inner = " ".join(inner.split())
+        if token.kind is Kind.SUB:
+            line[-1].sub += inner
+        else:
+            line[-1].sup += inner
+        return behind
+
+    def _environment(self, index: int, end: int, math: bool) -> tuple[str, int]:
+        name = self.source.tokens[index].text
+        closes = self.source.partner[index]
+        if closes == ALONE or closes > end:
+            return "", index + 1
+        start = index + 1
+        if name in TABLE_ENVIRONMENTS:
+            _, start = column_specification(self.source, name, start, closes)
+        else:
+            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(name, ""), start, closes)
+        is_math = (math or name.rstrip("*") in _MATH_ENVIRONMENTS) and name not in ("tabular", "minipage")
+        fences = _FENCES.get(name, "  ")
+        inner = self._lines((start, closes)) if is_math else self.text((start, closes))
+        return f"{fences[0]}{inner}{fences[1]}", closes + 1
+
+    def _lines(self, span: Range) -> str:
+        r"""The lines of a matrix or an alignment: `\\` ends a line, `&` is a gap."""
+        lines: list[str] = []
+        start, end = span
+        index = start
+        while index < end:
+            token = self.source.tokens[index]
+            if token.kind is Kind.ALIGN or (token.kind is Kind.COMMAND and token.text == "\\"):
+                lines.append(join(self.atoms((start, index))) + (" " if token.kind is Kind.ALIGN else "\n"))
+                start = index + 1
+            index = self.source.after(index)
+        return "".join([*lines, join(self.atoms((start, end)))])
+
+    def _known(self, name: str, signature: str, index: int, end: int, math: bool) -> Printed:
+        printed: list[str] = []
+        for kind in signature:
+            argument: Range | None = None
+            if kind == "*":
+                index = self.source.starred(index, end)
+            elif kind in "oO":
+                argument, index = self.source.optional(index, end)
+            elif kind == "l":
+                index = skip_arguments(self.source, "l", index, end)
+            elif kind == "p":
+                index = self.source.parenthesised(index, end)
+            elif self.source.skip_space(index, end) < end:
+                argument, index = self.source.argument(index, end)
+            if kind == "V" and argument is not None:
+                printed.append(self.source.raw(argument))
+            elif kind.isupper() and argument is not None:
+                printed.append(self.print(argument, math and name not in TEXT_IN_MATH))
+        text = " ".join(printed)
+        if name in SPACING:
+            return Atom(" ", Class.SPACE), index
+        return Atom(text), index if signature else self._skip_gobbled_space(name, index, end, math)
+
+    def _unknown(self, name: str, index: int, end: int, math: bool) -> Printed:
+        r"""All arguments in braces, or else the name: `\ours` is most likely set as a word."""
+        arguments: list[str] = []
+        while (
+            index < end
+            and self.source.tokens[index].kind is Kind.OPEN
+            and self.source.partner[index] != ALONE
+        ):
+            argument, index = self.source.argument(index, end)
+            arguments.append(self.print(argument, math and name not in TEXT_IN_MATH))
+        if arguments:
+            return Atom(" ".join(filter(None, arguments))), index
+        behind = self._skip_gobbled_space(name, index, end, math)
+        is_cut = index == end < len(self.source.tokens) and self.source.tokens[index].kind is Kind.OPEN
+        return Atom(name if name.isalpha() and not is_cut else ""), behind
+
+    def _skip_gobbled_space(self, name: str, index: int, end: int, math: bool) -> int:
+        r"""TeX drops the blanks behind a command made of letters."""
+        return self.source.skip_space(index, end) if name.isalpha() and not math else index
+
+
+def _symbol_atom(name: str, text: str) -> Atom:
+    if name in FUNCTIONS:
+        return Atom(text, Class.FUNCTION)
+    return atom(text)
+
+
+def fraction(numerator: str, denominator: str) -> Atom:
+    """A fraction on one line; parentheses where it would be read wrongly without them."""
+    return Atom(f"{_factor(numerator)}/{_factor(denominator)}", Class.FRACTION)
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if any(c in text for c in " +−±·×/") and not text.startswith("(") else text

@@ -1,0 +1,204 @@
+r"""The body of a table environment as rows of cells, with the rules between the rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+from parsemark.errors import FormatError
+from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.limits import MAX_GRID
+
+ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
+
+RULES = {
+    "hline": "",
+    "toprule": "l",
+    "midrule": "l",
+    "bottomrule": "l",
+    "specialrule": "mmm",
+    "hdashline": "o",
+    "firsthline": "",
+    "lasthline": "",
+    "thickhline": "",
+    "hlinewd": "m",
+    "Xhline": "mo",
+    "hhline": "m",
+    "hlineB": "m",
+    "Hline": "o",
+    "cmidrule": "lpm",
+    "cline": "m",
+    "cdashline": "mo",
+    "Xcline": "mm",
+    "tabucline": "om",
+    "cdottedline": "m",
+    "hdottedline": "",
+    "morecmidrules": "",
+    "addlinespace": "l",
+    "arrayrulecolor": "om",
+    "doublerulesepcolor": "om",
+    "rowcolor": "omoo",
+    "rowcolors": "ommm",
+    "hiderowcolors": "",
+    "showrowcolors": "",
+    "noalign": "m",
+    "rowfont": "om",
+    "rowstyle": "m",
+    "taburulecolor": "m",
+    "bigstrut": "o",
+    "pagebreak": "o",
+    "nopagebreak": "o",
+    "newpage": "",
+    "endhead": "",
+    "endfirsthead": "",
+    "endfoot": "",
+    "endlastfoot": "",
+    "caption": "*om",
+    "captionof": "mom",
+    "label": "m",
+    "kill": "",
+    "smallskip": "",
+    "medskip": "",
+    "bigskip": "",
+    "vspace": "*m",
+    "centering": "",
+    "SetRow": "om",
+    "RowStyle": "om",
+}
+r"""Commands that stand between rows: name to arguments (`*` star, `o` optional, `l` optional
+length, `m` mandatory, `p` parentheses)."""
+
+_FULL_RULES = frozenset(
+    [
+        "hline",
+        "midrule",
+        "hdashline",
+        "thickhline",
+        "hlinewd",
+        "Xhline",
+        "hhline",
+        "specialrule",
+        "Hline",
+        "toprule",
+        "bottomrule",
+        "firsthline",
+        "lasthline",
+        "hlineB",
+        "hdottedline",
+    ]
+)
+_LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"})
+_LENGTH = re.compile(r"\s*[-+]?[\d.]*\s*(?:\\?[A-Za-z]+)?\s*(?:(?:plus|minus)[^\]]*)?")
+
+
+class Line(Enum):
+    """How the source draws what lies above a row."""
+
+    NONE = 0
+    SINGLE = 1
+    DOUBLE = 2
+    MIDRULE = 3
+
+
+@dataclass(slots=True)
+class Row:
+    """One row: the token range of each cell, and the full-width rule above it."""
+
+    cells: list[Range]
+    above: Line = Line.NONE
+    is_blank: bool = False
+    r"""Whether nothing is in it, not even an `&`: vertical space, which TeX makes of a lone `\\`."""
+
+
+@dataclass(slots=True)
+class Body:
+    """The rows of an environment, and longtable's marks: name to the number of rows before it."""
+
+    rows: list[Row] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
+    below: Line = Line.NONE
+    """The rule after the last row."""
+
+
+def split_body(source: Source, span: Range) -> Body:
+    """Rows and cells at the outermost level of a body."""
+    body = Body()
+    index, end = span
+    index, line = _read_rules(source, index, end, body)
+    cell_start, cells, count = index, list[Range](), 0
+    while index < end:
+        token = source.tokens[index]
+        if token.kind is Kind.ALIGN:
+            cells.append((cell_start, index))
+            index = cell_start = index + 1
+        elif token.kind is Kind.COMMAND and token.text in ROW_ENDS:
+            cells.append((cell_start, index))
+            count += len(cells)
+            if count > MAX_GRID:
+                raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=token.start)
+            body.rows.append(_row(source, cells, line))
+            index = _skip_row_end(source, index + 1, end)
+            index, line = _read_rules(source, index, end, body)
+            cell_start, cells = index, []
+        else:
+            index = min(source.after(index), end)
+    cells.append((cell_start, end))
+    last = _row(source, cells, line)
+    if last.is_blank:
+        body.below = line
+    else:
+        body.rows.append(last)
+    return body
+
+
+def _row(source: Source, cells: list[Range], line: Line) -> Row:
+    stripped = [source.strip(cell) for cell in cells]
+    is_blank = len(stripped) == 1 and stripped[0][0] == stripped[0][1]
+    return Row(stripped, line, is_blank)
+
+
+def _skip_row_end(source: Source, index: int, end: int) -> int:
+    r"""Behind the star and the length of `\\*[2pt]`; a bracket with anything else in it is a cell's text."""
+    return _skip_length(source, source.starred(index, end), end)
+
+
+def _skip_length(source: Source, index: int, end: int) -> int:
+    length, behind = source.optional(index, end)
+    return behind if length is not None and _LENGTH.fullmatch(source.raw(length)) else index
+
+
+def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, Line]:
+    """Everything between two rows, and the strongest full-width rule among it."""
+    full_rules, has_midrule = 0, False
+    while True:
+        index = source.skip_space(index, end)
+        if index >= end or source.tokens[index].kind is not Kind.COMMAND:
+            break
+        name = source.tokens[index].text
+        if name not in RULES:
+            break
+        if name in _LONGTABLE_MARKS:
+            body.marks.setdefault(name, len(body.rows))
+        full_rules += name in _FULL_RULES
+        has_midrule |= name == "midrule"
+        index = skip_arguments(source, RULES[name], index + 1, end)
+    if has_midrule:
+        return index, Line.MIDRULE
+    return index, (Line.NONE, Line.SINGLE, Line.DOUBLE)[min(full_rules, 2)]
+
+
+def skip_arguments(source: Source, signature: str, index: int, end: int) -> int:
+    """Behind the arguments of a command."""
+    for kind in signature:
+        if kind == "*":
+            index = source.starred(index, end)
+        elif kind == "o":
+            _, index = source.optional(index, end)
+        elif kind == "l":
+            index = _skip_length(source, index, end)
+        elif kind == "p":
+            index = source.parenthesised(index, end)
+        elif source.skip_space(index, end) < end:
+            _, index = source.argument(index, end)
+    return index

@@ -1,0 +1,238 @@
+"""LaTeX source as tokens, with every brace, bracket and environment matched once.
+
+All later steps walk ranges of token indices and jump over groups in one step, so reading a table takes
+time linear in its length. Broken sources are normal (parsers are cut off, people forget braces): a brace
+or environment without partner is a token that stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from parsemark.formats.limits import MAX_LATEX_CHARS, MAX_VERB_CHARS, check_size
+
+Range = tuple[int, int]
+"""Token indices, the end excluded."""
+
+ALONE = -1
+"""Entry of `Source.partner` for a token that opens nothing or is never closed."""
+
+
+class Kind(Enum):
+    """What TeX takes a piece of source for."""
+
+    COMMAND = "command"
+    OPEN = "{"
+    CLOSE = "}"
+    BEGIN = "begin"
+    END = "end"
+    ALIGN = "&"
+    MATH = "$"
+    SUPER = "^"
+    SUB = "_"
+    TIE = "~"
+    SPACE = "space"
+    VERB = "verb"
+    CHAR = "char"
+
+
+class Token(NamedTuple):
+    """One token; `text` is the name of a command or environment, the content of a verb, or the character."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+
+_SINGLE = {"{": Kind.OPEN, "}": Kind.CLOSE, "&": Kind.ALIGN, "^": Kind.SUPER, "_": Kind.SUB, "~": Kind.TIE}
+_TOKEN = re.compile(
+    r"""(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})\})
+      | (?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))
+      | \\(?P<command>[A-Za-z]+|.|$)
+      | (?P<comment>%[^\n]*(?:\n[ \t]*)?)
+      | (?P<space>\s+)
+      | (?P<math>\$\$?)
+      | (?P<char>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
+
+
+class Source:
+    """A scanned source: its tokens, and for each opening token the index of its partner."""
+
+    def __init__(self, text: str) -> None:
+        check_size(text, MAX_LATEX_CHARS)
+        self.text = text
+        self.tokens = _scan(text)
+        self.partner = _match_groups(self.tokens)
+        _match_brackets(self.tokens, self.partner)
+
+    @property
+    def whole(self) -> Range:
+        """The range of all tokens."""
+        return 0, len(self.tokens)
+
+    def skip_space(self, index: int, end: int) -> int:
+        """The first index from `index` on that is not white space."""
+        while index < end and self.tokens[index].kind is Kind.SPACE:
+            index += 1
+        return index
+
+    def strip(self, span: Range) -> Range:
+        """The range without white space at its ends."""
+        start, end = span
+        start = self.skip_space(start, end)
+        while end > start and self.tokens[end - 1].kind is Kind.SPACE:
+            end -= 1
+        return start, end
+
+    def after(self, index: int) -> int:
+        """The index behind the token, or behind its partner where it opens a group."""
+        token = self.tokens[index]
+        closes = self.partner[index]
+        return closes + 1 if closes != ALONE and token.kind in (Kind.OPEN, Kind.BEGIN) else index + 1
+
+    def argument(self, index: int, end: int) -> tuple[Range, int]:
+        """A mandatory argument (a group's inside, or one token) and the index of what follows."""
+        index = self.skip_space(index, end)
+        if index >= end:
+            return (end, end), end
+        closes = self.partner[index]
+        if self.tokens[index].kind is Kind.OPEN and closes != ALONE:
+            return (index + 1, min(closes, end)), min(closes + 1, end)
+        return (index, index + 1), index + 1
+
+    def optional(self, index: int, end: int) -> tuple[Range | None, int]:
+        """An optional argument `[…]` if there is one, and the index of what follows."""
+        start = self.skip_space(index, end)
+        if start >= end or self.tokens[start].text != "[" or self.tokens[start].kind is not Kind.CHAR:
+            return None, index
+        closes = self.partner[start]
+        if closes == ALONE or closes >= end:
+            return None, index
+        return (start + 1, closes), closes + 1
+
+    def starred(self, index: int, end: int) -> int:
+        """The index behind a star, if one is there."""
+        return index + 1 if index < end and self.tokens[index].text == "*" else index
+
+    def parenthesised(self, index: int, end: int) -> int:
+        """The index behind a short `(…)`, if one is there (the trim of a cmidrule, the size of a makebox)."""
+        start = self.skip_space(index, end)
+        if start < end and self.tokens[start].text == "(":
+            for closing in range(start + 1, min(start + 40, end)):
+                if self.tokens[closing].text == ")":
+                    return closing + 1
+        return index
+
+    def raw(self, span: Range) -> str:
+        """The source text of a range, comments and all."""
+        start, end = span
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
+
+    def is_command(self, index: int, name: str) -> bool:
+        """Whether the token is the command `name`."""
+        token = self.tokens[index]
+        return token.kind is Kind.COMMAND and token.text == name
+
+
+def _scan(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    position, length = 0, len(text)
+    while position < length:
+        match = _TOKEN.match(text, position)
+        assert match is not None, "the pattern accepts every character"
+        position = match.end()
+        if match["comment"] is not None:
+            if not _is_percent_sign(text, match.start()):
+                continue
+            position = match.start() + 1
+            tokens.append(Token(Kind.CHAR, "%", match.start(), position))
+        elif match["verb"] is not None:
+            token = _verb(text, match.start(), match.end(), match["quote"])
+            position = token.end
+            tokens.append(token)
+        else:
+            tokens.append(_token(match))
+    return tokens
+
+
+def _token(match: re.Match[str]) -> Token:
+    start, end = match.span()
+    if match["env"] is not None:
+        kind = Kind.BEGIN if match["side"] == "begin" else Kind.END
+        return Token(kind, match["name"].strip(), start, end)
+    if match["command"] is not None:
+        return Token(Kind.COMMAND, match["command"], start, end)
+    if match["space"] is not None:
+        return Token(Kind.SPACE, " ", start, end)
+    if match["math"] is not None:
+        return Token(Kind.MATH, match["math"], start, end)
+    character = match["char"]
+    return Token(_SINGLE.get(character, Kind.CHAR), character, start, end)
+
+
+def _is_percent_sign(text: str, position: int) -> bool:
+    r"""Whether an unescaped % is meant as a percent sign.
+
+    Parsers write `50% & 3 \\`. TeX would take the rest of the line for a comment; nobody puts a comment
+    right behind a number and begins it with the end of a cell.
+    """
+    before = text[position - 1 : position]
+    return before.isdigit() and _MEANT_AS_PERCENT.match(text, position) is not None
+
+
+def _verb(text: str, start: int, begin: int, quote: str) -> Token:
+    closing = text.find(quote, begin, begin + MAX_VERB_CHARS)
+    line_end = text.find("\n", begin, begin + MAX_VERB_CHARS)
+    if closing < 0 or 0 <= line_end < closing:
+        return Token(Kind.COMMAND, "verb", start, begin - len(quote))
+    return Token(Kind.VERB, text[begin:closing], start, closing + 1)
+
+
+def _match_groups(tokens: list[Token]) -> list[int]:
+    """Partners of braces and environments; what an environment's end leaves open stays alone."""
+    partner = [ALONE] * len(tokens)
+    open_tokens: list[int] = []
+    open_environments: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if token.kind is Kind.OPEN:
+            open_tokens.append(index)
+        elif token.kind is Kind.BEGIN:
+            open_tokens.append(index)
+            open_environments[token.text] = open_environments.get(token.text, 0) + 1
+        elif token.kind is Kind.CLOSE:
+            if open_tokens and tokens[open_tokens[-1]].kind is Kind.OPEN:
+                partner[open_tokens.pop()] = index
+        elif token.kind is Kind.END and open_environments.get(token.text, 0):
+            partner[_unwind(tokens, open_tokens, open_environments, token.text)] = index
+    return partner
+
+
+def _unwind(tokens: list[Token], open_tokens: list[int], open_environments: dict[str, int], name: str) -> int:
+    while True:
+        index = open_tokens.pop()
+        if tokens[index].kind is Kind.BEGIN:
+            open_environments[tokens[index].text] -= 1
+            if tokens[index].text == name:
+                return index
+
+
+def _match_brackets(tokens: list[Token], partner: list[int]) -> None:
+    """Partner of `[`: the next `]` in the same group, found in one pass from the end."""
+    closing_of = {close: index for index, close in enumerate(partner) if close != ALONE}
+    next_bracket = [ALONE]
+    for index in range(len(tokens) - 1, -1, -1):
+        token = tokens[index]
+        if index in closing_of:
+            next_bracket.append(ALONE)
+        elif partner[index] != ALONE:
+            next_bracket.pop()
+        elif token.kind is Kind.CHAR and token.text == "]":
+            next_bracket[-1] = index
+        elif token.kind is Kind.CHAR and token.text == "[":
+            partner[index] = next_bracket[-1]

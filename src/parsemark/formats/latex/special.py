@@ -1,0 +1,178 @@
+"""Commands that print in a way of their own."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import partial
+
+from parsemark.formats.latex.atoms import Atom, Class, join, script
+from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
+from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
+from parsemark.formats.latex.scanner import Kind
+from parsemark.formats.latex.symbols import ACCENTS, accented, dingbat
+
+_ALPHABETS = {
+    "mathbb": "DOUBLE-STRUCK", "mathbbm": "DOUBLE-STRUCK", "mathds": "DOUBLE-STRUCK", "Bbb": "DOUBLE-STRUCK",
+    "mathcal": "SCRIPT", "mathscr": "SCRIPT", "mathfrak": "FRAKTUR",
+}  # fmt: skip
+
+
+def _accent(combining: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
+    base, index = printer.operand(index, end, math)
+    return Atom(accented(base, combining) if len(base) == 1 or not math else base), index
+
+
+def _script(mark: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
+    argument, behind = printer.source.optional(index, end)
+    if argument is None:
+        here = printer.source.skip_space(index, end)
+        if here >= end or printer.source.tokens[here].kind is not Kind.OPEN:
+            return Atom(""), index
+        argument, behind = printer.source.argument(index, end)
+    return Atom(script(mark, printer.print(argument, math=False).strip())), behind
+
+
+def _fraction(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    _, index = printer.source.optional(index, end)
+    numerator, index = printer.operand(index, end, math)
+    denominator, index = printer.operand(index, end, math)
+    return fraction(numerator, denominator), index
+
+
+def _root(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    degree, index = printer.source.optional(index, end)
+    radicand, index = printer.operand(index, end, math)
+    order = printer.print(degree, math=True) if degree else ""
+    inner = radicand if len(radicand) == 1 or radicand.isdecimal() else f"({radicand})"
+    return Atom({"": "√", "3": "∛", "4": "∜"}.get(order, f"{script('^', order)}√") + inner), index
+
+
+def _alphabet(alphabet: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
+    text, index = printer.operand(index, end, math)
+    return Atom("".join(_letter(alphabet, c) for c in text)), index
+
+
+def _letter(alphabet: str, character: str) -> str:
+    if not (character.isascii() and character.isalnum()):
+        return character
+    case = "DIGIT" if character.isdigit() else "CAPITAL" if character.isupper() else "SMALL"
+    name = unicodedata.name(character).rsplit(" ", 1)[-1]
+    black_letter = alphabet.replace("FRAKTUR", "BLACK-LETTER")
+    for full in (f"{black_letter} {case} {name}", f"MATHEMATICAL {alphabet} {case} {name}"):
+        try:
+            return unicodedata.lookup(full)
+        except KeyError:
+            continue
+    return character
+
+
+def _dingbat(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    argument, index = printer.source.argument(index, end)
+    code = printer.source.raw(argument).strip()
+    return Atom(dingbat(int(code)) if code.isascii() and code.isdigit() and len(code) < 4 else code), index
+
+
+def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    r"""`\left` and its kin: the delimiter follows, and a dot stands for none."""
+    here = printer.source.skip_space(index, end)
+    is_dot = (
+        here < end
+        and printer.source.tokens[here].text == "."
+        and printer.source.tokens[here].kind is Kind.CHAR
+    )
+    return Atom(""), here + 1 if is_dot else here
+
+
+def _stacked(is_over: bool, printer: Printer, index: int, end: int, math: bool) -> Printed:
+    scripted, index = printer.operand(index, end, math)
+    base, index = printer.operand(index, end, math)
+    return (Atom(base, sup=scripted) if is_over else Atom(base, sub=scripted)), index
+
+
+def _arrow(text: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
+    below, index = printer.source.optional(index, end)
+    above, index = printer.operand(index, end, math)
+    under = join(printer.atoms(below), spaced=False) if below else ""
+    return Atom(text, Class.RELATION, sub=under, sup=above), index
+
+
+def _negated(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    base, index = printer.operand(index, end, math)
+    return Atom(unicodedata.normalize("NFC", base[:1] + "\u0338") + base[1:], Class.RELATION), index
+
+
+def _diagonal(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    """A cell cut by a diagonal line: its parts, with a slash for the line."""
+    _, index = printer.source.optional(index, end)
+    parts: list[str] = []
+    while len(parts) < 3 and index < end and printer.source.tokens[index].kind is Kind.OPEN:
+        argument, index = printer.source.argument(index, end)
+        parts.append(" ".join(printer.print(argument, math).split()))
+    return Atom(" / ".join(filter(None, parts))), index
+
+
+def _operator(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    argument, index = printer.source.argument(printer.source.starred(index, end), end)
+    return Atom(join(printer.atoms(argument), spaced=False), Class.FUNCTION), index
+
+
+def _item(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    label, index = printer.source.optional(index, end)
+    return Atom("\n" + (printer.print(label, math) if label else "•") + " "), index
+
+
+def _length(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    r"""`\hskip 3pt`, `\kern-2pt`: a length without braces."""
+    here = printer.source.skip_space(index, end)
+    while here < end and printer.source.tokens[here].text in tuple("-+.0123456789"):
+        here += 1
+    unit = "".join(t.text for t in printer.source.tokens[here : min(here + 2, end)] if t.kind is Kind.CHAR)
+    behind = here + 2 if unit in ("pt", "em", "ex", "cm", "mm", "in", "mu", "sp", "bp") else here
+    return Atom(" ", Class.SPACE), behind
+
+
+def _rule(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    r"""`\vrule width 1pt height 2pt`."""
+    tokens = printer.source.tokens
+    while (here := printer.source.skip_space(index, end)) < end:
+        word = "".join(t.text for t in tokens[here : min(here + 6, end)])
+        key = next((k for k in ("width", "height", "depth") if word.startswith(k)), None)
+        if key is None:
+            break
+        _, index = _length(printer, here + len(key), end, math)
+    return Atom(""), index
+
+
+def _quoted(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    text, index = printer.operand(index, end, math)
+    return Atom(f"“{text}”"), index
+
+
+def _binomial(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    above, index = printer.operand(index, end, math)
+    below, index = printer.operand(index, end, math)
+    return Atom(f"({above} {below})"), index
+
+
+SPECIAL: dict[str, Special] = {
+    **{name: partial(_accent, combining) for name, combining in ACCENTS.items()},
+    **{name: partial(_script, "^") for name in SUPERSCRIPTS},
+    **{name: partial(_script, "_") for name in SUBSCRIPTS},
+    **dict.fromkeys(FRACTIONS, _fraction),
+    **{name: partial(_alphabet, alphabet) for name, alphabet in _ALPHABETS.items()},
+    **dict.fromkeys(("left", "right", "middle"), _delimiter),
+    **dict.fromkeys(("diagbox", "backslashbox", "slashbox"), _diagonal),
+    **dict.fromkeys(("operatorname", "operatornamewithlimits"), _operator),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), _binomial),
+    **dict.fromkeys(("hskip", "kern", "mkern", "mskip", "hglue"), _length),
+    **dict.fromkeys(("vrule", "hrule"), _rule),
+    **dict.fromkeys(("overset", "stackrel"), partial(_stacked, True)),
+    "underset": partial(_stacked, False),
+    "xrightarrow": partial(_arrow, "→"),
+    "xleftarrow": partial(_arrow, "←"),
+    "sqrt": _root,
+    "ding": _dingbat,
+    "not": _negated,
+    "item": _item,
+    "enquote": _quoted,
+}

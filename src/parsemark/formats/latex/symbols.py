@@ -1,0 +1,176 @@
+"""Commands that stand for characters: pylatexenc's tables, and what they lack."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+_OWN = {
+    # spaces
+    "quad": " ", "qquad": " ", "enspace": " ", "enskip": " ", "thinspace": " ", "space": " ",
+    "hfill": " ", "hfil": " ", "hss": "", "dotfill": " ", "hrulefill": " ", "nobreakspace": " ",
+    ",": " ", ";": " ", ":": " ", ">": " ", "!": "", " ": " ", "\n": " ", "\t": " ", "/": "", "-": "",
+    "@": "",
+    "negthinspace": "", "medspace": " ", "thickspace": " ", "textvisiblespace": "␣",
+    # escaped characters
+    "%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": "{", "}": "}",
+    "lbrace": "{", "rbrace": "}", "lbrack": "[", "rbrack": "]", "backslash": "\\", "textbackslash": "\\",
+    "textasciitilde": "~", "textasciicircum": "^", "textunderscore": "_", "textbar": "|", "textless": "<",
+    "textgreater": ">", "textasciigrave": "`", "textquotesingle": "'", "textquotedbl": '"', "lq": "‘",
+    "rq": "’", "textbraceleft": "{", "textbraceright": "}", "textdollar": "$", "textpercent": "%",
+    # marks
+    "checkmark": "✓", "cmark": "✓", "xmark": "✗", "tick": "✓", "Checkmark": "✓", "XSolid": "✗",
+    "XSolidBrush": "✗", "CheckmarkBold": "✓", "tikzxmark": "✗", "yes": "✓", "textreferencemark": "※",
+    "bigstar": "★", "star": "⋆", "ast": "*", "textasteriskcentered": "*", "bullet": "•", "textbullet": "•",
+    "dag": "†", "ddag": "‡", "dagger": "†", "ddagger": "‡", "textdagger": "†", "textdaggerdbl": "‡",
+    "P": "¶", "S": "§", "copyright": "©", "textregistered": "®", "texttrademark": "™", "pounds": "£",
+    "euro": "€", "EUR": "€", "texteuro": "€", "yen": "¥", "cent": "¢", "textcent": "¢",
+    "Square": "□", "XBox": "☒", "CheckedBox": "☑", "CIRCLE": "●", "Circle": "○", "LEFTcircle": "◐",
+    "RIGHTcircle": "◑", "LEFTCIRCLE": "◖", "RIGHTCIRCLE": "◗", "faCheck": "✓", "faTimes": "✗",
+    "male": "♂", "female": "♀", "mars": "♂", "venus": "♀",
+    # text
+    "textdegree": "°", "degree": "°", "celsius": "°C", "micro": "µ", "textmu": "µ", "textohm": "Ω",
+    "ohm": "Ω", "permil": "‰", "perthousand": "‰", "textperthousand": "‰", "textonehalf": "½",
+    "textpm": "±", "texttimes": "×", "textminus": "−", "textendash": "–", "textemdash": "—",
+    "textquoteleft": "‘", "textquoteright": "’", "textquotedblleft": "“", "textquotedblright": "”",
+    "textuparrow": "↑", "textdownarrow": "↓", "textrightarrow": "→", "textleftarrow": "←",
+    "textonesuperior": "^1", "texttwosuperior": "^2", "textthreesuperior": "^3",
+    "ldots": "…", "dots": "…", "cdots": "⋯", "dotsc": "…", "dotsb": "⋯", "textellipsis": "…", "dotso": "…",
+    "LaTeX": "LaTeX", "TeX": "TeX", "slash": "/", "No": "№", "i": "ı", "j": "ȷ",
+    "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł",
+    "L": "Ł", "ss": "ß", "SS": "ẞ", "dj": "đ", "DJ": "Đ", "th": "þ", "TH": "Þ", "dh": "ð", "DH": "Ð",
+    "ng": "ŋ", "NG": "Ŋ", "guillemotleft": "«", "guillemotright": "»", "og": "«", "fg": "»",
+    # mathematics
+    "|": "‖", "lvert": "|", "rvert": "|", "vert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "mid": "|",
+    "colon": ":", "prime": "'", "to": "→", "gets": "←", "iff": "⟺",
+    "implies": "⟹", "land": "∧", "lor": "∨", "lnot": "¬", "neg": "¬", "ne": "≠", "neq": "≠", "le": "≤",
+    "ge": "≥", "leq": "≤", "geq": "≥", "ll": "≪", "gg": "≫", "cdot": "·", "times": "×", "pm": "±",
+    "mp": "∓", "div": "÷", "circ": "∘", "sim": "∼", "approx": "≈", "infty": "∞", "propto": "∝",
+    "emptyset": "∅", "varnothing": "∅", "epsilon": "ϵ", "varepsilon": "ε", "phi": "ϕ", "varphi": "φ",
+    "vartheta": "ϑ", "varrho": "ϱ", "varsigma": "ς", "varpi": "ϖ", "ell": "ℓ", "hbar": "ℏ", "Re": "ℜ",
+    "Im": "ℑ", "partial": "∂", "nabla": "∇", "sum": "∑", "prod": "∏", "int": "∫", "degC": "°C",
+    "doublecap": "⋒", "doublecup": "⋓", "Cap": "⋒", "Cup": "⋓", "centerdot": "·", "square": "□",
+    "blacksquare": "■", "lozenge": "◊", "blacklozenge": "⧫", "diamond": "⋄", "Diamond": "◇", "Box": "□",
+    "triangle": "△", "blacktriangle": "▲", "triangledown": "▽", "blacktriangledown": "▼", "mho": "℧",
+    "smallsetminus": "∖", "setminus": "∖", "coloneqq": "≔", "triangleq": "≜", "defeq": "≔",
+    "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
+    "lparen": "(", "rparen": ")", "upmu": "µ", "minus": "−", "And": "&", "leqslant": "⩽", "geqslant": "⩾",
+    "lesssim": "≲", "gtrsim": "≳", "textsmaller": "", "hyp": "-", "textnumero": "№",
+}  # fmt: skip
+r"""Name (without backslash) to text, where pylatexenc has nothing or something that reads worse."""
+
+ACCENTS = {
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323", "b": "\u0331", "r": "\u030a",
+    "k": "\u0328", "hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "widetilde": "\u0303",
+    "bar": "\u0304", "dot": "\u0307", "ddot": "\u0308", "dddot": "\u20db", "check": "\u030c",
+    "breve": "\u0306", "acute": "\u0301", "grave": "\u0300", "mathring": "\u030a", "vec": "\u20d7",
+    "overrightarrow": "\u20d7", "overline": "\u0304", "widecheck": "\u030c",
+}  # fmt: skip
+"""Accent commands to combining characters."""
+
+FUNCTIONS = frozenset(
+    [
+        "arccos",
+        "arcsin",
+        "arctan",
+        "arg",
+        "cos",
+        "cosh",
+        "cot",
+        "coth",
+        "csc",
+        "deg",
+        "det",
+        "dim",
+        "exp",
+        "gcd",
+        "hom",
+        "inf",
+        "ker",
+        "lg",
+        "lim",
+        "liminf",
+        "limsup",
+        "ln",
+        "log",
+        "max",
+        "min",
+        "Pr",
+        "sec",
+        "sin",
+        "sinh",
+        "sup",
+        "tan",
+        "tanh",
+        "argmax",
+        "argmin",
+        "softmax",
+        "sign",
+    ]
+)
+r"""Commands that print their own name."""
+
+_DINGBATS = {
+    37: "☎", 42: "☛", 43: "☞", 72: "★", 108: "●", 110: "■", 115: "▲", 116: "▼", 117: "◆", 119: "◗",
+    168: "♣", 169: "♦", 170: "♥", 171: "♠", 212: "→", 213: "↔", 214: "↕",
+}  # fmt: skip
+
+
+@cache
+def _table() -> dict[str, str]:
+    """All symbols. pylatexenc is imported here, when the first LaTeX is read, and not with the package."""
+    from pylatexenc import latex2text, latexencode
+
+    table: dict[str, str] = {}
+    for rules in ("unicode-xml", "defaults"):
+        for code, latex in latexencode.get_builtin_conversion_rules(rules)[0].rule.items():
+            name = latex[1:]
+            if latex.startswith("\\") and name.isascii() and name.isalpha():
+                table.setdefault(name, chr(code))
+    database = latex2text.get_default_latex_context_db()
+    for category in ("latex-base", "advanced-symbols"):
+        for name, specification in database.d[category]["macros"].items():
+            if isinstance(specification.simplify_repl, str) and "%" not in specification.simplify_repl:
+                table[name] = specification.simplify_repl
+    return table
+
+
+def symbol(name: str) -> str | None:
+    r"""The text of a command without arguments, or None where it is not a symbol.
+
+    >>> symbol("alpha"), symbol("checkmark"), symbol("log"), symbol("textbf")
+    ('α', '✓', 'log', None)
+    """
+    if name in _OWN:
+        return _OWN[name]
+    if name in FUNCTIONS:
+        return name
+    found = _table().get(name)
+    return found if found else None
+
+
+def accented(base: str, accent: str) -> str:
+    r"""The first character of `base` with a combining accent.
+
+    >>> accented("u", ACCENTS["bar"])
+    'ū'
+    """
+    if not base:
+        return ""
+    plain = {"ı": "i", "ȷ": "j"}.get(base[0], base[0])
+    return unicodedata.normalize("NFC", plain + accent) + base[1:]
+
+
+def dingbat(code: int) -> str:
+    r"""The character of pifont's `\ding{code}`.
+
+    >>> dingbat(51), dingbat(55), dingbat(172)
+    ('✓', '✗', '①')
+    """
+    if code in _DINGBATS:
+        return _DINGBATS[code]
+    for first, last, start in ((33, 126, 0x2701), (161, 167, 0x2761), (172, 181, 0x2460), (182, 211, 0x2776)):
+        if first <= code <= last:
+            return chr(start + code - first)
+    return chr(0x2798 + code - 216) if 216 <= code <= 254 else ""

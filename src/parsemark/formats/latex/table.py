@@ -1,0 +1,85 @@
+r"""LaTeX tables as `Table`s.
+
+What the grid of the result is, where TeX leaves it open:
+
+- `\multirow` joins the places below it (or above it, with a negative count) as far as they are empty. Text in
+  such a place is kept: the span ends before it.
+- A column in which no cell begins, because each row spans over it, is taken out; so is such a row. TeX needs
+  them, the reader of the page does not see them.
+- Columns with text between them (`r@{.}l`) are one column: `12 & 5` shows 12.5.
+- Short rows leave holes at their end. A row without `&` and without content is only vertical space and goes.
+- Header cells are those above the first `\midrule`, above longtable's `\endhead`, or above the first inner
+  `\hline` where not every row has one. Where that is not certain, `Cell.header` is None.
+"""
+
+from __future__ import annotations
+
+from parsemark.errors import FormatError
+from parsemark.formats.found import FoundTable
+from parsemark.formats.latex.cells import print_cells
+from parsemark.formats.latex.environments import find_environments
+from parsemark.formats.latex.grid import TexGrid, read_grid
+from parsemark.formats.latex.headers import header_rows
+from parsemark.formats.latex.joining import (
+    PrintedCell,
+    join_rows,
+    rows_spanned_over,
+    spanned_over,
+    without_cols,
+    without_rows,
+)
+from parsemark.model import Cell, Table
+
+
+def read_latex_table(source: str) -> Table:
+    r"""The first table environment of a LaTeX source.
+
+    Args:
+        source: A `tabular`, `tabularx`, `longtable`, `array`, …, with anything around it.
+
+    Raises:
+        FormatError: There is none, or it is over a limit of `parsemark.formats.limits`.
+
+    >>> read_latex_table(r"\begin{tabular}{lc} a & $x^2$ \\ b & 50\% \end{tabular}").text_rows()
+    [['a', 'x^2'], ['b', '50%']]
+    """
+    grid = read_grid(source)
+    return _table(grid, print_cells(grid))
+
+
+def find_latex_tables(text: str) -> list[FoundTable]:
+    """Every LaTeX table of a text, with its place. One that cannot be read raises `FormatError` with its
+    position.
+    """
+    found: list[FoundTable] = []
+    for environment in find_environments(text):
+        source = text[environment.start : environment.end]
+        try:
+            table = read_latex_table(source)
+        except FormatError as error:
+            position = environment.start + (error.position or 0)
+            raise FormatError(error.message, position=position, where=error.where) from error
+        found.append(FoundTable(table, "latex", environment.start, environment.end, source))
+    return found
+
+
+def _table(grid: TexGrid, printed: list[PrintedCell]) -> Table:
+    cells = join_rows(printed, grid.n_rows)
+    n_header = header_rows(grid)
+    if n_header is not None and any(c.row < n_header < c.row + c.rowspan for c in cells):
+        n_header = None
+    n_cols = max((c.col + c.colspan for c in cells), default=0)
+    removed = grid.blank_rows | rows_spanned_over(cells, grid.n_rows, n_cols)
+    if n_header is not None:
+        n_header -= sum(row < n_header for row in removed)
+    cells = without_rows(cells, set(removed))
+    cells = without_cols(cells, spanned_over(cells, n_cols))
+    n_rows = grid.n_rows - len(removed)
+    return Table(
+        n_rows,
+        max((c.col + c.colspan for c in cells), default=0),
+        tuple(
+            Cell(c.row, c.col, c.text, c.rowspan, c.colspan, None if n_header is None else c.row < n_header)
+            for c in cells
+        ),
+    )

@@ -1,0 +1,71 @@
+"""The text that LaTeX shows."""
+
+import pytest
+
+from parsemark.errors import FormatError
+from parsemark.formats.latex import latex_to_text
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\textbf{0.72} $\pm$ 0.03", "0.72 ± 0.03"),
+        (r"$x_{1}^{2}$", "x_1^2"),
+        (r"$x^2_1$", "x_1^2"),
+        (r"$10^{-3}$", "10^{−3}"),
+        (r"m\textsuperscript{2}", "m^2"),
+        (r"$t_a^*$", "t_a^*"),
+        (r"$f'(x)$", "f'(x)"),
+        (r"30$^{\circ}$C", "30°C"),
+        (r"$a=b$ and $a  =  b$", "a = b and a = b"),
+        (r"$-1.5$", "−1.5"),
+        (r"$p<0.05$", "p < 0.05"),
+        (r"$<0.05$", "<0.05"),
+        (r"$2\times3$; 2$\times$3", "2 × 3; 2×3"),
+        (r"$(\frac{1}{8}, \frac14)$", "(1/8,1/4)"),
+        (r"$\frac{a+b}{c}$", "(a+b)/c"),
+        (r"$1\frac12$", "1 1/2"),
+        (r"$\sqrt{2}$, $\sqrt{a+b}$, $\sqrt[3]{x}$", "√2, √(a+b), ∛x"),
+        (r"$\log_2 n$ $\sin(x)$", "log_2 n sin(x)"),
+        (r"$\mathbb{R}$ $\mathcal{L}$ $\mathbf{x}$", "ℝ ℒ x"),
+        (r"$\bar{u}$ $\hat\theta$ na\"{\i}ve \'Ecole \v{c}", "ū θ̂ naïve École č"),
+        (r"$R_\text{top k}$", "R_{top k}"),
+        (r"$\left(\alpha\right.$", "(α"),
+        (r"$a \neq b$ $a \not= b$", "a ≠ b a ≠ b"),
+        (r"\checkmark \ding{51} \ding{55} \ding{172}", "✓✓ ✗ ①"),
+        (r"85\% \& \#1 \$5 a\_b \{\}", "85% & #1 $5 a_b {}"),
+        ("1--2 --- ``q'' a~b", "1–2 — “q” a b"),
+        (r"\verb|a_b & \c|", r"a_b & \c"),
+        (r"\makecell[l]{one\\two}", "one\ntwo"),
+        (r"\shortstack{a\\b}", "a\nb"),
+        (r"\begin{tabular}[c]{@{}c@{}}a\\b & c\end{tabular}", "a\nb c"),
+        (r"\cellcolor[HTML]{DAEFF9}x \textcolor{red}{y} {\color{blue}z}", "x y z"),
+        (r"\rotatebox[origin=c]{90}{up} \raisebox{-1ex}[0pt]{low}", "up low"),
+        (r"\diagbox{Row}{Col} \rule{0pt}{2ex}", "Row / Col"),
+        (r"\unknown{kept}{too} \ours", "kept too ours"),
+        (r"text\footnotemark[1] A\tnote{a}", "text^1 A^a"),
+        (r"Smith~\cite{smith2020} Tab.~\ref{t}", "Smith Tab."),
+        (r"\href{http://x.y}{link} \url{http://a_b}", "link http://a_b"),
+        ("a% comment\n b", "ab"),
+        (r"{\bf bold} \small{s}", "bold s"),
+        ("price: $5", "price: $5"),
+        (r"a_1 x^{10}", "a_1 x^{10}"),
+        (r"$\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$", "(1 2\n3 4)"),
+        (r"\phantom{0}5", "5"),
+        ("", ""),
+    ],
+)
+def test_shows(source: str, text: str) -> None:
+    assert latex_to_text(source) == text
+
+
+def test_math_mode_can_be_given() -> None:
+    assert latex_to_text(r"\alpha _ 1", math=True) == "α_1"
+
+
+@pytest.mark.parametrize("source", ["{" * 5000, "{" * 5000 + "}" * 5000, r"\hat" * 5000, r"$a \over " * 500])
+def test_deep_nesting_ends(source: str) -> None:
+    try:
+        latex_to_text(source)
+    except FormatError as error:
+        assert "nested" in str(error)
