@@ -22,7 +22,9 @@ def table(name: str, rows: list[list[str]], box: Box | None, confidence: float |
 
 LEFT, RIGHT = Box(0, 0, 100, 100), Box(200, 0, 300, 100)
 PAGES = {
-    "p1": Page("p1", 500, 500, (table("t1", ROWS_A, LEFT), table("t2", ROWS_B, RIGHT)), attributes={"layout": "one"}),
+    "p1": Page(
+        "p1", 500, 500, (table("t1", ROWS_A, LEFT), table("t2", ROWS_B, RIGHT)), attributes={"layout": "one"}
+    ),
     "p2": Page("p2", 500, 500, (table("t1", ROWS_B, LEFT),), attributes={"layout": "two"}),
     "empty": Page("empty", 500, 500, attributes={"layout": "one"}),
 }
@@ -114,7 +116,9 @@ def test_failed_pages_stay_in_the_denominator() -> None:
     assert value(summary, "x", "td_precision") == 1
     assert summary["parsers"]["x"]["failures"]["value"] == 1
     assert summary["parsers"]["x"]["failures_by_status"] == {"parser_timeout": 1}
-    statuses = {(r.element, r.status) for s in bench.scores for r in s.scores if r.sample == "p2" and r.rule == "bbox"}
+    statuses = {
+        (r.element, r.status) for s in bench.scores for r in s.scores if r.sample == "p2" and r.rule == "bbox"
+    }
     assert statuses == {("t1", Status.PARSER_TIMEOUT)}
 
 

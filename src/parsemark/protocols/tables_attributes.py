@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,31 +23,23 @@ MAX_VALUES = 20
 TruthKey = tuple[int, str]
 
 
-def attribute_figures(samples: pl.DataFrame, evidence: Evidence) -> dict[str, Any]:
-    """`{"page": {attribute: {value: figures}}, "table": {…}}`.
+@dataclass(frozen=True)
+class AttributeGroups:
+    """Which pages, and which true tables, have which value of which attribute."""
 
-    A page attribute selects pages, so precision, recall and F1 are all defined. A table attribute selects
-    true tables, so only recall and the structure of what was found are.
+    pages: Mapping[str, Mapping[str, list[int]]]
+    tables: Mapping[str, Mapping[str, list[TruthKey]]]
+
+
+def attribute_groups(samples: pl.DataFrame, index: Mapping[str, int]) -> AttributeGroups:
+    """The groups of a run, read from the truths once for all parsers.
+
+    Args:
+        samples: The table `samples`.
+        index: Position of each sample that has a truth.
     """
-    page_groups, table_groups = _groups(samples, evidence)
-    return {
-        "page": {
-            name: {value: _page_figures(evidence, members) for value, members in sorted(groups.items())}
-            for name, groups in sorted(page_groups.items())
-        },
-        "table": {
-            name: {value: _table_figures(evidence, members) for value, members in sorted(groups.items())}
-            for name, groups in sorted(table_groups.items())
-        },
-    }
-
-
-def _groups(
-    samples: pl.DataFrame, evidence: Evidence
-) -> tuple[dict[str, dict[str, list[int]]], dict[str, dict[str, list[TruthKey]]]]:
     pages: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     tables: dict[str, dict[str, list[TruthKey]]] = defaultdict(lambda: defaultdict(list))
-    index = evidence.pages.index
     known = samples.filter(pl.col("truth").is_not_null())
     for sample, text in known.select("sample", "truth").iter_rows():
         page = page_from_json(json.loads(text))
@@ -55,7 +48,25 @@ def _groups(
         for table in page.tables:
             for name, value in table.attributes.items():
                 tables[name][_label(value)].append((index[sample], table.id))
-    return _few_values(pages), _few_values(tables)
+    return AttributeGroups(_few_values(pages), _few_values(tables))
+
+
+def attribute_figures(groups: AttributeGroups, evidence: Evidence) -> dict[str, Any]:
+    """`{"page": {attribute: {value: figures}}, "table": {…}}`.
+
+    A page attribute selects pages, so precision, recall and F1 are all defined. A table attribute selects
+    true tables, so only recall and the structure of what was found are.
+    """
+    return {
+        "page": {
+            name: {value: _page_figures(evidence, members) for value, members in sorted(values.items())}
+            for name, values in sorted(groups.pages.items())
+        },
+        "table": {
+            name: {value: _table_figures(evidence, members) for value, members in sorted(values.items())}
+            for name, values in sorted(groups.tables.items())
+        },
+    }
 
 
 def _few_values(groups: Mapping[str, Mapping[str, list[Any]]]) -> dict[str, dict[str, list[Any]]]:

@@ -15,7 +15,7 @@ import polars as pl
 from parsemark.matching import bbox, content, ngrams
 from parsemark.model import Status
 from parsemark.protocols import tables_figures as figures
-from parsemark.protocols.tables_attributes import attribute_figures
+from parsemark.protocols.tables_attributes import attribute_figures, attribute_groups
 from parsemark.protocols.tables_evidence import Evidence, Pages, gather
 from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
 from parsemark.stats.comparison import compare_all, rank_intervals
@@ -34,6 +34,7 @@ def summarise(
     parsers = sorted(parses["parser"].unique())
     evidence = {parser: _by_rule(pages, parser, matches, scores) for parser in parsers}
     rule = headline_rule(evidence)
+    groups = attribute_groups(samples, pages.index)
     summary: dict[str, Any] = {
         "protocol": "tables",
         "rule": rule,
@@ -53,7 +54,7 @@ def summarise(
             **figures.confidence_figures(ranked),
             **_page_figures(samples, parses, scores, parser),
             "by_rule": by_rule,
-            "by_attribute": attribute_figures(samples, evidence[parser][rule]),
+            "by_attribute": attribute_figures(groups, evidence[parser][rule]),
             **_agreement(evidence[parser]),
         }
     summary["comparison"] = _comparison({p: e[rule] for p, e in evidence.items()})

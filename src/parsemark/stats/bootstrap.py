@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 N_RESAMPLES = 2000
+MIN_RESAMPLES = 400
+_MAX_DRAWS = 4_000_000
 LEVEL = 0.95
 
 
-@lru_cache(maxsize=4)
+def resamples_for(n_clusters: int) -> int:
+    """How many resamples to draw: fewer where each one is large, since its draws already average much out."""
+    return int(np.clip(_MAX_DRAWS // max(1, n_clusters), MIN_RESAMPLES, N_RESAMPLES))
+
+
+@lru_cache(maxsize=8)
 def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int = 0) -> Floats:
     """How often each cluster is drawn in each resample: (n_resamples, n_clusters), rows sum to n_clusters."""
     rng = np.random.default_rng(seed)
@@ -46,7 +53,6 @@ def percentile_interval(draws: Floats, level: float = LEVEL) -> tuple[float, flo
 def bootstrap_interval(
     sums: Floats,
     statistic: Callable[[Floats], Floats],
-    n_resamples: int = N_RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float] | None:
     """Interval of a statistic of totals.
@@ -54,10 +60,9 @@ def bootstrap_interval(
     Args:
         sums: (clusters, quantities): what each cluster adds to the totals.
         statistic: Maps totals (…, quantities) to values (…).
-        n_resamples: Number of bootstrap resamples.
         seed: Of the random numbers.
     """
     if len(sums) < 2:
         return None
-    totals = cluster_weights(len(sums), n_resamples, seed) @ sums
+    totals = cluster_weights(len(sums), resamples_for(len(sums)), seed) @ sums
     return percentile_interval(statistic(totals))

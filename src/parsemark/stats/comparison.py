@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.bootstrap import N_RESAMPLES, cluster_weights, percentile_interval
+from parsemark.stats.bootstrap import cluster_weights, percentile_interval, resamples_for
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -48,26 +48,58 @@ def permutation_p(a: Floats, b: Floats, statistic: Statistic, seed: int = 0) -> 
         statistic: Maps totals (…, quantities) to values (…).
         seed: Of the random exchanges, where not all are tried.
     """
-    observed = abs(_difference(a.sum(axis=0), b.sum(axis=0), statistic))
+    return permutation_ps([(a, b)], statistic, seed)[0]
+
+
+def permutation_ps(
+    pairs: Sequence[tuple[Floats, Floats]], statistic: Statistic, seed: int = 0
+) -> list[float]:
+    """`permutation_p` for many pairs on the same clusters, which share their random exchanges."""
+    p_values = [_exact_p(a, b, statistic) for a, b in pairs]
+    rest = [k for k, p in enumerate(p_values) if p is None]
+    sampled = dict(zip(rest, _sampled_ps([pairs[k] for k in rest], statistic, seed), strict=True))
+    return [sampled[k] if p is None else p for k, p in enumerate(p_values)]
+
+
+def _exact_p(a: Floats, b: Floats, statistic: Statistic) -> float | None:
+    """The p-value over all exchanges; None if too many clusters differ for that."""
     informative = np.any(a != b, axis=1)
-    moved, n = (a - b)[informative], int(informative.sum())
-    if n == 0:
-        return 1.0
-    exact = n <= EXACT_UP_TO
-    extreme = tried = 0
-    for swaps in [_all_swaps(n)] if exact else _random_swaps(n, seed):
-        shift = swaps @ moved
-        differences = np.abs(statistic(a.sum(axis=0) - shift) - statistic(b.sum(axis=0) + shift))
-        extreme += int(np.sum(np.nan_to_num(differences) >= observed - 1e-12))
-        tried += len(swaps)
-    return extreme / tried if exact else (extreme + 1) / (tried + 1)
+    n = int(informative.sum())
+    if n > EXACT_UP_TO:
+        return None
+    swaps = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
+    return float(np.mean(_is_extreme(a, b, swaps @ (a - b)[informative], statistic)))
+
+
+def _sampled_ps(pairs: Sequence[tuple[Floats, Floats]], statistic: Statistic, seed: int) -> list[float]:
+    """P-values over random exchanges, in blocks, so that memory stays bounded for any number of clusters."""
+    if not pairs:
+        return []
+    moved = np.concatenate([a - b for a, b in pairs], axis=1)
+    extreme, width = np.zeros(len(pairs)), pairs[0][0].shape[1]
+    rng = np.random.default_rng(seed)
+    for _ in range(N_PERMUTATIONS // _BLOCK):
+        shift = rng.integers(0, 2, (_BLOCK, len(moved))).astype(float) @ moved
+        for k, (a, b) in enumerate(pairs):
+            extreme[k] += _is_extreme(a, b, shift[:, k * width : (k + 1) * width], statistic).sum()
+    p_values: list[float] = ((extreme + 1) / (N_PERMUTATIONS + 1)).tolist()
+    return p_values
+
+
+def _is_extreme(a: Floats, b: Floats, shift: Floats, statistic: Statistic) -> NDArray[np.bool_]:
+    """For each exchange whether it leaves A and B at least as far apart as they are."""
+    total_a, total_b = a.sum(axis=0), b.sum(axis=0)
+    observed = abs(_difference(total_a, total_b, statistic))
+    exchanged = np.nan_to_num(statistic(total_a - shift)) - np.nan_to_num(statistic(total_b + shift))
+    extreme: NDArray[np.bool_] = np.abs(exchanged) >= observed - 1e-12
+    return extreme
 
 
 def paired_interval(a: Floats, b: Floats, statistic: Statistic, seed: int = 0) -> tuple[float, float] | None:
     """Bootstrap interval of the difference, the same clusters drawn for both."""
     if len(a) < 2:
         return None
-    weights = cluster_weights(len(a), N_RESAMPLES, seed)
+    weights = cluster_weights(len(a), resamples_for(len(a)), seed)
     return percentile_interval(statistic(weights @ a) - statistic(weights @ b))
 
 
@@ -88,7 +120,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def compare_all(sums: Mapping[str, Floats], statistic: Statistic, seed: int = 0) -> list[PairedTest]:
     """Every pair of contestants, corrected for the number of pairs."""
     pairs = list(combinations(sums, 2))
-    p_values = [permutation_p(sums[a], sums[b], statistic, seed) for a, b in pairs]
+    p_values = permutation_ps([(sums[a], sums[b]) for a, b in pairs], statistic, seed)
     return [
         PairedTest(
             a,
@@ -109,7 +141,7 @@ def rank_intervals(
     """The central 95 % of each contestant's rank over bootstrap resamples; 1 is best, ties share a rank."""
     names = list(sums)
     n_clusters = len(next(iter(sums.values())))
-    weights = cluster_weights(n_clusters, N_RESAMPLES, seed)
+    weights = cluster_weights(n_clusters, resamples_for(n_clusters), seed)
     draws = np.nan_to_num(np.stack([statistic(weights @ sums[name]) for name in names]))
     ranks = 1 + (draws[None, :, :] > draws[:, None, :] + 1e-12).sum(axis=1)
     low, high = np.quantile(ranks, [0.025, 0.975], axis=1, method="nearest")
@@ -118,14 +150,3 @@ def rank_intervals(
 
 def _difference(a: Floats, b: Floats, statistic: Statistic) -> float:
     return float(np.nan_to_num(statistic(a)) - np.nan_to_num(statistic(b)))
-
-
-def _random_swaps(n: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Random exchanges in blocks, so that memory stays bounded for any number of clusters."""
-    rng = np.random.default_rng(seed)
-    for _ in range(N_PERMUTATIONS // _BLOCK):
-        yield rng.random((_BLOCK, n)) < 0.5
-
-
-def _all_swaps(n: int) -> NDArray[np.bool_]:
-    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(bool)
