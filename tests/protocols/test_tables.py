@@ -124,9 +124,9 @@ def test_failed_pages_stay_in_the_denominator() -> None:
 
 def test_one_rule_for_all_when_a_parser_gives_no_boxes() -> None:
     bench = Bench()
-    for sample in PAGES:
-        bench.add("boxes", sample, *(table(e.id, ROWS_A, LEFT) for e in PAGES[sample].tables[:1]))
-        bench.add("text", sample, *(Element(e.id, "table", table=e.table) for e in PAGES[sample].tables))
+    for sample, page in PAGES.items():
+        bench.add("boxes", sample, *(table(e.id, ROWS_A, LEFT) for e in page.tables[:1]))
+        bench.add("text", sample, *(Element(e.id, "table", table=e.table) for e in page.tables))
     summary = bench.summary()
     assert summary["rule"] == "ngrams"
     assert set(summary["parsers"]["text"]["by_rule"]) == {"content", "ngrams"}
@@ -181,8 +181,8 @@ def test_invented_text_is_found_and_named() -> None:
 
 def test_comparison_in_words() -> None:
     bench = Bench()
-    for sample in PAGES:
-        bench.add("good", sample, *PAGES[sample].tables)
+    for sample, page in PAGES.items():
+        bench.add("good", sample, *page.tables)
         bench.add("bad", sample)
     samples, _, matches, scores = bench.frames()
     sides = [Contestant(name, name, samples, matches, scores) for name in ("good", "bad")]

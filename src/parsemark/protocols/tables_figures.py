@@ -71,11 +71,14 @@ def page_sums(evidence: Evidence, credit: Floats) -> Floats:
 
 
 def document_sums(evidence: Evidence, credit: Floats, pages: NDArray[np.bool_] | None = None) -> Floats:
-    """The page sums added up by document, over all pages or some."""
-    sums, documents = page_sums(evidence, credit), np.array(evidence.pages.documents, dtype=object)
+    """The page sums added up by document; with `pages` only these count, and the others add nothing.
+
+    All documents stay in, so that every figure of a run is drawn from the same resamples.
+    """
+    sums = page_sums(evidence, credit)
     if pages is not None:
-        sums, documents = sums[pages], documents[pages]
-    return sum_by_cluster(sums, list(documents))[0]
+        sums = sums * pages[:, None]
+    return sum_by_cluster(sums, evidence.pages.documents)[0]
 
 
 def extraction_credit(evidence: Evidence, metric: str, theta: float = THETA) -> Floats:

@@ -24,9 +24,10 @@ def resamples_for(n_clusters: int) -> int:
 @lru_cache(maxsize=8)
 def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int = 0) -> Floats:
     """How often each cluster is drawn in each resample: (n_resamples, n_clusters), rows sum to n_clusters."""
-    rng = np.random.default_rng(seed)
-    probabilities = np.full(n_clusters, 1 / n_clusters)
-    weights = rng.multinomial(n_clusters, probabilities, size=n_resamples).astype(float)
+    drawn = np.random.default_rng(seed).integers(0, n_clusters, (n_resamples, n_clusters))
+    drawn += n_clusters * np.arange(n_resamples)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=n_resamples * n_clusters)
+    weights = counts.reshape(n_resamples, n_clusters).astype(float)
     weights.setflags(write=False)
     return weights
 
@@ -55,14 +56,14 @@ def bootstrap_interval(
     statistic: Callable[[Floats], Floats],
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """Interval of a statistic of totals.
+    """Interval of a statistic of totals; None where fewer than two clusters add anything to them.
 
     Args:
         sums: (clusters, quantities): what each cluster adds to the totals.
         statistic: Maps totals (…, quantities) to values (…).
         seed: Of the random numbers.
     """
-    if len(sums) < 2:
+    if np.count_nonzero(np.any(sums != 0, axis=1)) < 2:
         return None
     totals = cluster_weights(len(sums), resamples_for(len(sums)), seed) @ sums
     return percentile_interval(statistic(totals))
