@@ -1,0 +1,34 @@
+import pickle
+
+import pytest
+
+from parsemark import errors
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.UnknownNameError("metric", "tedz", ["teds"]),
+        errors.FormatError("Too many cells", position=7, where="page 3"),
+        errors.MissingDependencyError("pdflatex", "Making pages", "apt-get install texlive"),
+        errors.CorpusError("no truth"),
+    ],
+)
+def test_errors_cross_process_borders_unchanged(error: errors.ParsemarkError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert again.__dict__ == error.__dict__
+
+
+def test_a_format_error_says_where() -> None:
+    assert (
+        str(errors.FormatError("Bad span", position=12, where="a.html"))
+        == "Bad span (in a.html at offset 12)"
+    )
+
+
+def test_every_error_is_in_the_tree_of_the_docstring() -> None:
+    defined = [n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)]
+    assert errors.__doc__ is not None
+    assert [name for name in defined if name not in errors.__doc__] == []
