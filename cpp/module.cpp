@@ -163,5 +163,11 @@ NB_MODULE(_native, m) {
   m.def("levenshtein", &compare_texts<levenshtein>, "a"_a, "b"_a);
   m.def("lcs_length", &compare_texts<lcs_length>, "a"_a, "b"_a);
   m.def("difflib_matched", &compare_texts<difflib_matched>, "a"_a, "b"_a);
+  m.def(
+      "close_matches",
+      [](const nb::list& queries, const nb::list& candidates, double cutoff) {
+        return close_matches(to_texts(queries), to_texts(candidates), cutoff);
+      },
+      "queries"_a, "candidates"_a, "cutoff"_a);
   m.def("align", &align, "rewards"_a);
 }

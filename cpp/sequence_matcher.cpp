@@ -180,4 +180,26 @@ int difflib_matched(PatternMasks& masks, int other, int pattern) {
   return matched_one_word(rows, b_length, run, stack);
 }
 
+std::vector<int> close_matches(const std::vector<Text>& queries, const std::vector<Text>& candidates, double cutoff) {
+  PatternMasks masks(queries, candidates);
+  std::vector<int> best(queries.size(), -1);
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    double best_ratio = cutoff;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      const std::size_t total = queries[q].size() + candidates[c].size();
+      const std::size_t shorter = std::min(queries[q].size(), candidates[c].size());
+      const double at_most = total == 0 ? 1.0 : static_cast<double>(2 * shorter) / static_cast<double>(total);
+      if (at_most < best_ratio) continue;
+      const int matched = difflib_matched(masks, static_cast<int>(c), static_cast<int>(q));
+      const double ratio = total == 0 ? 1.0 : static_cast<double>(2 * matched) / static_cast<double>(total);
+      if (ratio < best_ratio) continue;
+      if (best[q] < 0 || ratio > best_ratio || candidates[c] > candidates[best[q]]) {
+        best[q] = static_cast<int>(c);
+        best_ratio = ratio;
+      }
+    }
+  }
+  return best;
+}
+
 }  // namespace parsemark

@@ -3,11 +3,12 @@
 from parsemark.kernels.alignment import align
 from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
 from parsemark.kernels.row_trees import row_tree, row_tree_distance
-from parsemark.kernels.texts import difflib_matched, lcs_length, levenshtein
+from parsemark.kernels.texts import close_matches, difflib_matched, lcs_length, levenshtein
 from parsemark.kernels.trees import ordered_tree, ordered_tree_distance
 
 __all__ = [
     "align",
+    "close_matches",
     "difflib_matched",
     "lcs_length",
     "levenshtein",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from collections.abc import Sequence
+from difflib import SequenceMatcher, get_close_matches
 
 from rapidfuzz.distance import LCSseq, Levenshtein
 
@@ -20,3 +21,14 @@ def lcs_length(a: str, b: str) -> int:
 def difflib_matched(a: str, b: str) -> int:
     """Number of characters in the blocks that `difflib.SequenceMatcher(None, a, b)` matches."""
     return sum(block.size for block in SequenceMatcher(None, a, b).get_matching_blocks())
+
+
+def close_matches(queries: Sequence[str], candidates: Sequence[str], cutoff: float) -> list[int]:
+    """For each query the first index of what `difflib.get_close_matches(…, n=1)` gives; -1 for nothing."""
+    first = {text: index for index, text in reversed(list(enumerate(candidates)))}
+    known: dict[str, int] = {}
+    for query in queries:
+        if query not in known:
+            found = get_close_matches(query, first, n=1, cutoff=cutoff)
+            known[query] = first[found[0]] if found else -1
+    return [known[query] for query in queries]

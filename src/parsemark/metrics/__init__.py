@@ -24,6 +24,15 @@ METRICS = Registry(
         "teds": "parsemark.metrics.tree_similarity:Teds",
         "grits_top": "parsemark.metrics.grid_similarity:GritsTop",
         "grits_con": "parsemark.metrics.grid_similarity:GritsCon",
+        "score_index": "parsemark.metrics.score_alignment:ScoreIndex",
+        "score_content": "parsemark.metrics.score_alignment:ScoreContent",
+        "score_content_shifted": "parsemark.metrics.score_alignment:ScoreContentShifted",
+        "content_jaccard": "parsemark.metrics.bags:ContentJaccard",
+        "dar": "parsemark.metrics.bags:Dar",
+        "cell_f1": "parsemark.metrics.bags:CellF1",
+        "row_f1": "parsemark.metrics.bags:RowF1",
+        "bleu4": "parsemark.metrics.markup_text:Bleu4",
+        "table_edit": "parsemark.metrics.markup_text:TableEdit",
     },
 )
 """All metrics by name."""

@@ -13,6 +13,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.metrics.edit_tree import EditTree, tree_of_element, tree_of_rows
 from parsemark.metrics.grids import TableGrids, grids_of_rows, grids_of_table
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
+from parsemark.metrics.placed_cells import PlacedCell, read_placed_cells
 from parsemark.model import Table
 
 _EMPTY = Table(0, 0)
@@ -99,9 +100,21 @@ class TableInput:
         return grids_of_table(self.table) if self.html is None else grids_of_rows(self.rows)
 
     @cached_property
+    def placed_cells(self) -> list[PlacedCell]:
+        """The cells with row and column, as SCORE reads them."""
+        if self.html is not None:
+            return read_placed_cells(self.html)
+        return [PlacedCell(cell.row, cell.col, cell.text) for cell in self.table.cells]
+
+    @cached_property
+    def folded_cells(self) -> list[str]:
+        """The texts of the table's cells after notation folding."""
+        return [fold_notation(cell.text) for cell in self.table.cells]
+
+    @cached_property
     def folded_rows(self) -> list[list[str]]:
         """The grid as texts after notation folding: a spanning cell repeats its text, a hole is empty."""
-        folded = [fold_notation(cell.text) for cell in self.table.cells]
+        folded = self.folded_cells
         return [["" if i < 0 else folded[i] for i in row] for row in self.table.grid]
 
 

@@ -1,0 +1,185 @@
+"""Metrics that compare tables as multisets: of cells, of rows, of neighbours, of pieces of text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard
+from parsemark.matching.content import content_bag
+from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Table
+
+
+def _facts(title: str, citation: str, reference: str) -> Facts:
+    return Facts(
+        title=title,
+        kind="table",
+        range=(0.0, 1.0),
+        higher_is_better=True,
+        symmetric=True,
+        citation=citation,
+        reference=reference,
+        both_empty=1.0,
+        one_empty=0.0,
+    )
+
+
+@dataclass(frozen=True)
+class ContentJaccard(Metric[TableInput]):
+    """Content-Jaccard: multiset Jaccard of bigrams of 2-character chunks of the table's text.
+
+    Options:
+        variant: `literal` is the paper read literally: the texts of all cells, without white space, cut
+        into chunks
+            that do not overlap. One character more at the start changes all chunks. `per_cell` starts
+            anew in each cell; `overlapping` takes a chunk at every character.
+
+    Empty cases: two tables without text are equal (1). One without text against another has 0.
+
+    Differences from the reference: the paper does not say whether chunks restart at cells; no code is
+    published.
+
+    >>> from parsemark.metrics import score
+    >>> specs = ["content_jaccard", "content_jaccard(variant=overlapping)"]
+    >>> table = "<table><tr><td>{}</td><td>Total</td></tr></table>"
+    >>> truth, pred = table.format("Location"), table.format("xLocation")
+    >>> result = score(truth, pred, metrics=specs)
+    >>> [round(s.value, 2) for s in result.values()]
+    [0.0, 0.92]
+    """
+
+    name = "content_jaccard"
+    facts = _facts(
+        "Content-Jaccard", "Soric et al. 2025, section 6.1 and appendix C.1", "the paper's definition"
+    )
+
+    variant: Literal["literal", "per_cell", "overlapping"] = "literal"
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return multiset_jaccard(content_bag(truth.table, self.variant), content_bag(pred.table, self.variant))
+
+
+@dataclass(frozen=True)
+class CellF1(Metric[TableInput]):
+    r"""F1 of the multisets of cell texts, after notation folding.
+
+    The same symbol written in LaTeX, HTML, Markdown or Unicode is the same text. Where a cell stands does
+    not matter; a spanning cell counts once, an empty one not at all.
+
+    Empty cases: two tables without text are equal (1). One without text against another has 0.
+
+    Differences from the reference: this is parsemark's own.
+
+    >>> from parsemark.metrics import score
+    >>> table = "<table><tr><td>{}</td><td>{}</td></tr></table>"
+    >>> truth, pred = table.format("α", "1"), table.format(r"$\alpha$", "2")
+    >>> score(truth, pred, metrics=["cell_f1"])["cell_f1"].value
+    0.5
+    """
+
+    name = "cell_f1"
+    facts = _facts("F1 of cells after notation folding", "parsemark", "brute force in the tests")
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return multiset_f1(_cell_bag(truth), _cell_bag(pred))
+
+
+@dataclass(frozen=True)
+class RowF1(Metric[TableInput]):
+    """F1 of the multisets of whole rows, after notation folding.
+
+    A row is the sequence of the texts at its grid positions: a spanning cell repeats its text, a hole is
+    empty. Rows without any text do not count, and empty positions at the end of a row neither.
+
+    Empty cases: two tables without text are equal (1). One without text against another has 0.
+
+    Differences from the reference: this is parsemark's own.
+
+    >>> from parsemark.metrics import score
+    >>> truth = "<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>"
+    >>> pred = "<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>3</td></tr></table>"
+    >>> score(truth, pred, metrics=["row_f1"])["row_f1"].value
+    0.5
+    """
+
+    name = "row_f1"
+    facts = _facts("F1 of rows after notation folding", "parsemark", "brute force in the tests")
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return multiset_f1(_row_bag(truth), _row_bag(pred))
+
+
+@dataclass(frozen=True)
+class Dar(Metric[TableInput]):
+    """F1 of directed adjacency relations: which text stands right of, and which below, which.
+
+    A relation joins a cell with text to the nearest cell with text to its right, in each row that it
+    spans, and likewise downwards; each pair of neighbours counts once per direction. Relations are
+    compared as multisets of (text, text, direction), with texts without white space and in lower case.
+
+    Empty cases: two tables without text are equal (1). One without text against another has 0. Where neither
+    has relations (a single cell each), the value is 1 if the texts are equal, else 0.
+
+    Differences from the reference: the ICDAR 2013 competition has no common code for texts; it also replaces
+    special characters, which is not done here.
+
+    >>> from parsemark.metrics import score
+    >>> truth = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
+    >>> pred = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>x</td></tr></table>"
+    >>> score(truth, pred, metrics=["dar"])["dar"].value
+    0.5
+    """
+
+    name = "dar"
+    facts = _facts(
+        "Directed adjacency relations",
+        "Göbel et al. 2012, A methodology for evaluating algorithms for table understanding in PDF documents",
+        "the paper's definition; brute force in the tests",
+    )
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        a, b = _relations(truth.table), _relations(pred.table)
+        if not a and not b:
+            a, b = (
+                Counter(t for t in map(_dense, (c.text for c in s.table.cells)) if t) for s in (truth, pred)
+            )
+        return multiset_f1(a, b)
+
+
+def _cell_bag(table: TableInput) -> Bag:
+    return Counter(text for text in table.folded_cells if text)
+
+
+def _row_bag(table: TableInput) -> Bag:
+    rows = (tuple(row) for row in table.folded_rows)
+    return Counter(_without_empty_end(row) for row in rows if any(row))
+
+
+def _without_empty_end(row: tuple[str, ...]) -> tuple[str, ...]:
+    end = len(row)
+    while end and not row[end - 1]:
+        end -= 1
+    return row[:end]
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split()).lower()
+
+
+def _relations(table: Table) -> Bag:
+    texts = [_dense(cell.text) for cell in table.cells]
+    rows = table.grid
+    pairs: set[tuple[int, int, str]] = set()
+    for direction, lines in (("right", rows), ("down", list(zip(*rows, strict=True)))):
+        for line in lines:
+            filled = [index for index in line if index >= 0 and texts[index]]
+            pairs.update((a, b, direction) for a, b in pairwise(filled) if a != b)
+    return Counter((texts[a], texts[b], direction) for a, b, direction in pairs)

@@ -1,0 +1,134 @@
+"""Cells with row and column as SCORE reads them: by Python's own HTML parser, spans only shift."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+from parsemark.errors import FormatError
+from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
+from parsemark.metrics.html_rows import RowCell, read_span
+
+_VOID = frozenset(
+    (
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+        "basefont",
+        "bgsound",
+        "command",
+        "frame",
+        "image",
+        "isindex",
+        "keygen",
+        "menuitem",
+        "nextid",
+        "spacer",
+    )
+)
+_MAX_DEPTH = 500
+
+
+class PlacedCell(NamedTuple):
+    """A cell at its top left position."""
+
+    row: int
+    col: int
+    text: str
+
+
+def read_placed_cells(html: str) -> list[PlacedCell]:
+    """The cells of the first table. In each row th come before td, as in the reference."""
+    check_size(html, MAX_CHARS)
+    parser = _TableParser()
+    parser.feed(html)
+    parser.close()
+    rows = [[cell.read() for cell in sorted(row, key=lambda c: c.tag == "td")] for row in parser.rows]
+    return _placed(rows)
+
+
+def _placed(rows: list[list[RowCell]]) -> list[PlacedCell]:
+    """Cells move right, past positions that an earlier cell spans; each such position moves one cell."""
+    spanned: set[tuple[int, int]] = set()
+    placed: list[PlacedCell] = []
+    for row, cells in enumerate(rows):
+        shift = 0
+        for index, cell in enumerate(cells):
+            col = index + shift
+            if cell.rowspan > 1 or cell.colspan > 1:
+                spanned |= _covered(row, col, cell)
+                if len(spanned) > MAX_GRID:
+                    raise FormatError(f"The cells of the table span more than {MAX_GRID:,} positions")
+            while (row, col) in spanned:
+                spanned.remove((row, col))
+                col, shift = col + 1, shift + 1
+            placed.append(PlacedCell(row, col, cell.text))
+    return placed
+
+
+def _covered(row: int, col: int, cell: RowCell) -> set[tuple[int, int]]:
+    rows, cols = range(row, row + cell.rowspan), range(col, col + cell.colspan)
+    return {(r, c) for r in rows for c in cols} - {(row, col)}
+
+
+class _OpenCell:
+    """A cell while it is read."""
+
+    def __init__(self, tag: str, attributes: dict[str, str | None]) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.pieces: list[str] = []
+
+    def read(self) -> RowCell:
+        rowspan, colspan = (read_span(self.attributes.get(name)) for name in ("rowspan", "colspan"))
+        return RowCell("".join(self.pieces), rowspan, colspan)
+
+
+class _TableParser(HTMLParser):
+    """Collects the cells of the first table; elements are closed by their own end tag or by an outer one."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[list[_OpenCell]] = []
+        self._open: list[tuple[str, _OpenCell | None]] = []
+        self._table_depth: int | None = None
+        self._done = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._done:
+            return
+        cell: _OpenCell | None = None
+        if self._table_depth is None and tag == "table":
+            self._table_depth = len(self._open)
+        elif self._table_depth is not None and tag == "tr":
+            self.rows.append([])
+        elif self.rows and tag in ("td", "th"):
+            cell = _OpenCell(tag, dict(attrs))
+            self.rows[-1].append(cell)
+        if tag not in _VOID:
+            if len(self._open) == _MAX_DEPTH:
+                raise FormatError(f"The HTML has more than {_MAX_DEPTH} elements inside each other")
+            self._open.append((tag, cell))
+
+    def handle_endtag(self, tag: str) -> None:
+        for depth in range(len(self._open) - 1, -1, -1):
+            if self._open[depth][0] == tag:
+                del self._open[depth:]
+                self._done = self._done or depth == self._table_depth
+                return
+
+    def handle_data(self, data: str) -> None:
+        for _, cell in self._open:
+            if cell is not None:
+                cell.pieces.append(data)

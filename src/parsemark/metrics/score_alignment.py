@@ -1,0 +1,212 @@
+"""SCORE's three table measures: index, content, and content with shifted lines."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from parsemark.kernels import kernel
+from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
+from parsemark.metrics.placed_cells import PlacedCell
+from parsemark.metrics.prepared import TableInput
+
+_CLOSE = 0.8
+_SAME_TABLE = 0.1
+_MAX_SHIFT = 3
+
+
+def _facts(title: str) -> Facts:
+    return Facts(
+        title=title,
+        kind="table",
+        range=(0.0, 1.0),
+        higher_is_better=True,
+        symmetric=False,
+        citation="Li et al. 2025, SCORE: A semantic evaluation framework for generative document parsing",
+        reference="unstructured-eval-metrics",
+        both_empty=1.0,
+        one_empty=0.0,
+    )
+
+
+@dataclass(frozen=True)
+class ScoreIndex(Metric[TableInput]):
+    """How many recognised cells stand in the right row and the right column.
+
+    For each predicted cell the closest truth cell is taken (difflib's ratio of the lower-cased texts, at
+    least 0.8; among equals the greatest string). Equal truth cells are used one after the other; when a
+    text has none left, all are free again. The value is the mean of the shares of pairs with equal row
+    and with equal column. Cells that find no partner do not count.
+
+    Empty cases: two empty tables are equal (1). An empty table against another has 0.
+
+    Differences from the reference: none known where it has a value. Like it, the value is 0 if the two
+    tables' whole texts have a difflib ratio under 0.1, and all stages are rounded to two decimals.
+
+    >>> from parsemark.metrics import score
+    >>> truth = "<table><tr><td>one</td><td>two</td></tr></table>"
+    >>> pred = "<table><tr><td>one</td></tr><tr><td>two</td></tr></table>"
+    >>> score(truth, pred, metrics=["score_index"])["score_index"].value
+    0.5
+    """
+
+    name = "score_index"
+    facts = _facts("SCORE: cells at the right row and column")
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return _when_comparable(truth, pred, _index)
+
+
+@dataclass(frozen=True)
+class ScoreContent(Metric[TableInput]):
+    """How alike the texts of rows, and of columns, are.
+
+    The cells of each row are joined. A truth row is compared with the predicted row of the same number: 1
+    − min(1, Levenshtein / length of the predicted row), and 0 if there is none. The same for columns; the
+    value is the mean of both means. A spanning cell counts in its first row and column only.
+
+    Empty cases: two empty tables are equal (1). An empty table against another has 0.
+
+    Differences from the reference: as for `score_index`.
+
+    >>> from parsemark.metrics import score
+    >>> truth = "<table><tr><td>one</td><td>two</td></tr></table>"
+    >>> pred = "<table><tr><td>one</td></tr></table>"
+    >>> score(truth, pred, metrics=["score_content"])["score_content"].value
+    0.25
+    """
+
+    name = "score_content"
+    facts = _facts("SCORE: texts of rows and columns")
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return _when_comparable(truth, pred, _content)
+
+
+@dataclass(frozen=True)
+class ScoreContentShifted(Metric[TableInput]):
+    """`score_content`, forgiving up to three lines too many or too few at the start.
+
+    Where the first truth row has less than 0.8, the predicted rows are also tried one, two and three rows
+    lower, as long as that helps, and likewise higher; the best mean counts. The same for columns.
+
+    Empty cases: two empty tables are equal (1). An empty table against another has 0.
+
+    Differences from the reference: as for `score_index`.
+
+    >>> from parsemark.metrics import score
+    >>> truth = "<table><tr><td>one</td></tr><tr><td>two</td></tr></table>"
+    >>> pred = "<table><tr><td>Table 1</td></tr><tr><td>one</td></tr><tr><td>two</td></tr></table>"
+    >>> result = score(truth, pred, metrics=["score_content", "score_content_shifted"])
+    >>> [s.value for s in result.values()]
+    [0.27, 0.74]
+    """
+
+    name = "score_content_shifted"
+    facts = _facts("SCORE: texts of rows and columns, shifted")
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return _when_comparable(truth, pred, lambda t, p: _content(t, p, max_shift=_MAX_SHIFT))
+
+
+def _when_comparable(
+    truth: TableInput, pred: TableInput, value: Callable[[Sequence[PlacedCell], Sequence[PlacedCell]], float]
+) -> float:
+    """The value, unless a table is empty or the two have nothing to do with each other."""
+    a, b = truth.placed_cells, pred.placed_cells
+    if not a or not b:
+        return float(not a and not b)
+    check_pairs("cells", len(a), len(b), MAX_POSITION_PAIRS)
+    whole_a, whole_b = (" ".join(cell.text for cell in cells) for cells in (a, b))
+    check_pairs("characters", len(whole_a), len(whole_b), MAX_CHARACTER_PAIRS)
+    if kernel.close_matches([whole_b], [whole_a], _SAME_TABLE)[0] < 0:
+        return 1.0 if whole_a == whole_b else 0.0
+    return value(a, b)
+
+
+def _index(truth: Sequence[PlacedCell], pred: Sequence[PlacedCell]) -> float:
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, cell in enumerate(truth):
+        places[cell.text.lower()].append(number)
+    texts = list(places)
+    queries = list({cell.text.lower(): None for cell in pred})
+    closest = dict(zip(queries, kernel.close_matches(queries, texts, _CLOSE), strict=True))
+    used: set[int] = set()
+    same_row = same_col = pairs = 0
+    for cell in pred:
+        found = closest[cell.text.lower()]
+        if found < 0:
+            continue
+        candidates = places[texts[found]]
+        free = next((number for number in candidates if number not in used), None)
+        if free is None:
+            used.clear()
+            free = candidates[0]
+        used.add(free)
+        pairs += 1
+        same_row += cell.row == truth[free].row
+        same_col += cell.col == truth[free].col
+    if pairs == 0:
+        return 0.0
+    return _rounded((round(same_row / pairs, 2) + round(same_col / pairs, 2)) / 2)
+
+
+def _content(truth: Sequence[PlacedCell], pred: Sequence[PlacedCell], max_shift: int = 0) -> float:
+    rows, cols = (
+        _line_similarity(_lines(truth, axis), _lines(pred, axis), max_shift) for axis in ("row", "col")
+    )
+    return _rounded((rows + cols) / 2)
+
+
+def _lines(cells: Sequence[PlacedCell], axis: Literal["row", "col"]) -> dict[int, str]:
+    lines: dict[int, list[str]] = defaultdict(list)
+    for cell in cells:
+        lines[cell.row if axis == "row" else cell.col].extend(cell.text.split())
+    return {number: " ".join(words) for number, words in lines.items()}
+
+
+def _line_similarity(truth: dict[int, str], pred: dict[int, str], max_shift: int) -> float:
+    unshifted = _similarities(truth, pred, 0)
+    best = _percent_mean(unshifted)
+    if max_shift and unshifted[0] < _CLOSE:
+        best = max(
+            _climb(truth, pred, best, range(1, max_shift + 1)),
+            _climb(truth, pred, best, range(-1, -max_shift - 1, -1)),
+        )
+    return _rounded(best / 100)
+
+
+def _climb(truth: dict[int, str], pred: dict[int, str], start: float, shifts: Iterable[int]) -> float:
+    """The best mean as long as each further shift is better than the one before."""
+    best = start
+    for shift in shifts:
+        mean = _percent_mean(_similarities(truth, pred, shift))
+        if mean <= best:
+            break
+        best = mean
+    return best
+
+
+def _similarities(truth: dict[int, str], pred: dict[int, str], shift: int) -> list[float]:
+    return [_similarity(truth[number], pred.get(number - shift, "")) for number in sorted(truth)]
+
+
+def _similarity(truth: str, pred: str) -> float:
+    if not pred:
+        return float(not truth)
+    return 1.0 - min(1.0, float(kernel.levenshtein(truth, pred)) / len(pred))
+
+
+def _percent_mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values) * 100, 2)
+
+
+def _rounded(value: float) -> float:
+    """Two decimals as numpy rounds, which the reference uses at the end."""
+    return round(value * 100) / 100
