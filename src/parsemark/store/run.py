@@ -13,7 +13,7 @@ directory: each has its own journal, and tables are replaced under a lock.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,15 @@ class Run:
         """Replace a table."""
         with self._locked():
             self._write(name, frame)
+
+    def join_parts(self, name: str, parts: Sequence[Path]) -> None:
+        """Replace a table by the rows of Parquet files, which are sorted and follow each other in order.
+
+        They are streamed, so a table may be larger than memory.
+        """
+        with self._locked(), replacing(self.path / f"{name}.parquet") as temporary:
+            pl.scan_parquet(list(parts), schema=schema_of(name)).sink_parquet(temporary)
+        self.__dict__.pop("_predictions", None)
 
     def add_samples(self, rows: Iterable[dict[str, Any]]) -> None:
         """Add samples, or replace those of the same id."""

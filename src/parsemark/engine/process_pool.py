@@ -1,0 +1,162 @@
+"""A pool of processes for our own work on hostile data: a task that crashes or hangs costs itself alone.
+
+Unlike `concurrent.futures`, the pool knows which task a dead process had, ends a process that takes too
+long, and goes on with a new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import resource
+import signal
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, TypeVar
+
+from parsemark.errors import ParsemarkError
+
+TaskT = TypeVar("TaskT")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[TaskT]):
+    """A task that was done."""
+
+    task: TaskT
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Generic[TaskT]):
+    """A task whose process died or was ended."""
+
+    task: TaskT
+    reason: str
+
+
+@dataclass
+class _Member(Generic[TaskT]):
+    process: BaseProcess
+    pipe: Connection
+    task: TaskT
+    deadline: float
+
+
+class ProcessPool(Generic[TaskT]):
+    """Runs `function(task)` in processes. Use it as a context manager.
+
+    Args:
+        function: A function of a module; tasks and results must pickle.
+        n_processes: How many run at a time.
+        timeout_s: How long one task may take.
+        memory_mb: How much address space one process may take.
+    """
+
+    def __init__(
+        self, function: Callable[[TaskT], Any], n_processes: int, *, timeout_s: float, memory_mb: int
+    ) -> None:
+        self._function = function
+        self._n_processes = n_processes
+        self._timeout_s = timeout_s
+        self._memory_mb = memory_mb
+        # A server that has imported what is needed and nothing more forks the processes: they start fast,
+        # and none of our threads or locks are copied into them.
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([function.__module__])
+        self._waiting: deque[TaskT] = deque()
+        self._busy: dict[Connection, _Member[TaskT]] = {}
+        self._idle: list[tuple[BaseProcess, Connection]] = []
+
+    def submit(self, task: TaskT) -> None:
+        """Add a task; also while results are being read."""
+        self._waiting.append(task)
+
+    def results(self) -> Iterator[Finished[TaskT] | Lost[TaskT]]:
+        """What became of each task, as they end, until there are none left.
+
+        Raises:
+            ParsemarkError: As the function raised it.
+            RuntimeError: The function raised another error, which is a bug; carries its traceback.
+        """
+        while self._waiting or self._busy:
+            while self._waiting and len(self._busy) < self._n_processes:
+                self._begin(self._waiting.popleft())
+            soonest = min(member.deadline for member in self._busy.values())
+            for pipe in wait(list(self._busy), timeout=max(0.0, soonest - time.monotonic())):
+                yield self._end(self._busy.pop(pipe))  # type: ignore[call-overload]  # only pipes are waited for
+            for member in [m for m in self._busy.values() if m.deadline <= time.monotonic()]:
+                del self._busy[member.pipe]
+                self._kill(member.process, member.pipe)
+                yield Lost(member.task, f"took more than {self._timeout_s:g} s")
+
+    def __enter__(self) -> ProcessPool[TaskT]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process, pipe in [*self._idle, *((m.process, m.pipe) for m in self._busy.values())]:
+            self._kill(process, pipe)
+
+    def _begin(self, task: TaskT) -> None:
+        process, pipe = self._idle.pop() if self._idle else self._start()
+        with contextlib.suppress(OSError):  # it died while idle: reading from it will tell
+            pipe.send(task)
+        self._busy[pipe] = _Member(process, pipe, task, time.monotonic() + self._timeout_s)
+
+    def _start(self) -> tuple[BaseProcess, Connection]:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=_serve, args=(theirs, self._function, self._memory_mb), daemon=True
+        )
+        process.start()
+        theirs.close()
+        with contextlib.suppress(EOFError, OSError):  # it died at once: reading its answer will tell
+            ours.recv()
+        return process, ours
+
+    def _end(self, member: _Member[TaskT]) -> Finished[TaskT] | Lost[TaskT]:
+        try:
+            result, error, trace = member.pipe.recv()
+        except (EOFError, OSError):
+            member.process.join()
+            code = member.process.exitcode or 0
+            member.pipe.close()
+            how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+            return Lost(member.task, f"its process ended {how}")
+        if isinstance(error, ParsemarkError):
+            raise error
+        if trace is not None:
+            raise RuntimeError(f"{error}\n{trace}")
+        self._idle.append((member.process, member.pipe))
+        return Finished(member.task, result)
+
+    @staticmethod
+    def _kill(process: BaseProcess, pipe: Connection) -> None:
+        process.kill()
+        process.join()
+        pipe.close()
+
+
+def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> None:
+    """What a process of the pool does: answer until the pool closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's business
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20, memory_mb * 2**20))
+    pipe.send("ready")  # only now the clock of the first task starts
+    while True:
+        try:
+            task = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[Any, Any, str | None] = (function(task), None, None)
+        except ParsemarkError as error:
+            answer = (None, error, None)
+        except Exception as error:  # the boundary: told to the pool, which raises it
+            answer = (None, repr(error), traceback.format_exc())
+        pipe.send(answer)

@@ -1,0 +1,157 @@
+"""Scores a few pages: what one task of the scoring stage does, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import parsemark
+from parsemark.corpora.render import page_text
+from parsemark.errors import CorpusError
+from parsemark.formats.model_json import page_from_json, prediction_to_json
+from parsemark.model import Page, Prediction, Sample, Status
+from parsemark.parsers import read_raw
+from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
+from parsemark.store import schema_of
+from parsemark.store.atomic import replacing
+from parsemark.store.blobs import BlobStore
+from parsemark.store.schemas import SORT_KEYS
+
+TABLES = ("predictions", "matches", "scores")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one parser left of a page: a blob, or a status that says why there is none."""
+
+    parser: str
+    status: Status
+    blob: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """A page and what parsers made of it."""
+
+    sample: str
+    pdf: str | None
+    number: int
+    truth: str | None
+    outputs: tuple[Output, ...]
+    lost: str | None = None
+    """Why the page cannot be scored, where an earlier try ended its process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some pages, scored together."""
+
+    run: Path
+    protocol: str
+    pages: tuple[PageTask, ...]
+
+    @property
+    def key(self) -> str:
+        """Identity of the work: what is scored, by which protocol of which version."""
+        identity = repr((parsemark.__version__, self.protocol, self.pages))
+        return hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs are scored."""
+        return sum(len(page.outputs) for page in self.pages)
+
+    def part(self, table: str) -> Path:
+        """Where the rows of this chunk lie until they are put together."""
+        return self.run / "parts" / f"{self.key}.{table}.parquet"
+
+    def is_done(self) -> bool:
+        """Whether it was scored before, perhaps by a run that was killed."""
+        return all(self.part(table).exists() for table in TABLES)
+
+    def split(self) -> Iterator[Chunk]:
+        """The same work in the smallest pieces."""
+        for page in self.pages:
+            for output in page.outputs:
+                yield replace(self, pages=(replace(page, outputs=(output,)),))
+
+    def given_up(self, reason: str) -> Chunk:
+        """The same pages, to be recorded as impossible to score."""
+        return replace(self, pages=tuple(replace(page, lost=reason) for page in self.pages))
+
+
+def score_chunk(chunk: Chunk) -> None:
+    """Score the pages of a chunk and write the rows to its part files."""
+    protocol = get_protocol(chunk.protocol)
+    blobs = BlobStore(chunk.run / "raw")
+    predictions: list[Prediction] = []
+    found = PageScores()
+    for page in chunk.pages:
+        truth = None if page.truth is None else page_from_json(json.loads(page.truth))
+        text = None if page.lost else _text_layer(page)
+        for output in page.outputs:
+            prediction = _read(page, output, blobs)
+            predictions.append(prediction)
+            if truth is not None:
+                scores = _score(protocol, truth, prediction, text)
+                found.matches.extend(scores.matches)
+                found.scores.extend(scores.scores)
+    _write_part(chunk, "predictions", [_prediction_row(p) for p in predictions])
+    for table, rows in (("matches", found.matches), ("scores", found.scores)):
+        _write_part(chunk, table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows))
+
+
+def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
+    if page.lost is not None:
+        why = f"This page could not be scored: {page.lost}."
+        return Prediction(page.sample, output.parser, Status.METRIC_FAILED, message=why)
+    if output.blob is None:
+        return Prediction(page.sample, output.parser, output.status, message=output.error)
+    return read_raw(blobs.get(output.blob), page.sample, output.parser)
+
+
+def _text_layer(page: PageTask) -> str | None:
+    """The page's text; None for a page without a text layer, of which nothing can be said to be invented."""
+    if page.pdf is None:
+        return None
+    with contextlib.suppress(CorpusError, OSError):
+        return page_text(Sample(page.sample, "", page.number, None, Path(page.pdf))) or None
+    return None
+
+
+def _score(protocol: PageProtocol, truth: Page, prediction: Prediction, text: str | None) -> PageScores:
+    try:
+        return protocol.score_page(truth, prediction, text)
+    except Exception as error:  # the engine's boundary: a metric's failure on one page is data
+        why = f"The protocol failed on this page: {error!r}"
+        failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why[:2000])
+        return protocol.score_page(truth, failed, None)
+
+
+def _prediction_row(prediction: Prediction) -> dict[str, Any]:
+    text = json.dumps(prediction_to_json(prediction), ensure_ascii=False)
+    clean = text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a Parquet file
+    return {"sample": prediction.sample, "parser": prediction.parser, "prediction": clean}
+
+
+def _write_part(chunk: Chunk, table: str, rows: Iterable[dict[str, Any]]) -> None:
+    schema = schema_of(table)
+    listed = list(rows)
+    columns = {column: [_plain(row[column]) for row in listed] for column in schema}
+    frame = pl.DataFrame(columns, schema=schema).sort(SORT_KEYS[table], maintain_order=True)
+    with replacing(chunk.part(table)) as temporary:
+        frame.write_parquet(temporary)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    return list(value) if isinstance(value, tuple) else value

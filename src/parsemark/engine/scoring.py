@@ -1,0 +1,130 @@
+"""The scoring stage: stored outputs to predictions, matches, scores and the summary. Parses nothing.
+
+Pages are scored in chunks by a pool of processes. Each chunk leaves part files, which are put together at
+the end; a run that was killed while scoring goes on with the chunks that are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from parsemark.engine.events import Events
+from parsemark.engine.process_pool import Lost, ProcessPool
+from parsemark.engine.score_chunk import TABLES, Chunk, Output, PageTask, score_chunk
+from parsemark.errors import StoreError
+from parsemark.model import Status
+from parsemark.protocols.base import get_protocol
+from parsemark.store import Run
+
+CHUNK_OUTPUTS = 48
+TIMEOUT_S = 120.0
+"""For one chunk, and for one page of a chunk that took longer."""
+MEMORY_MB = 16_384
+
+
+def score_run(
+    run: Run, *, protocol: str | None = None, n_workers: int | None = None, events: Events | None = None
+) -> dict[str, Any]:
+    """Score everything that a run has parsed and write its tables and `summary.json`.
+
+    Args:
+        run: The run.
+        protocol: By default the one of the run.
+        n_workers: Number of processes; by default one for each CPU.
+        events: Told about progress.
+
+    Returns:
+        The summary.
+    """
+    events = events or Events()
+    name = protocol or run.manifest.protocol
+    recipe = get_protocol(name)
+    chunks = _chunks(run, name, events)
+    final = _score_all(chunks, n_workers or os.cpu_count() or 1, events)
+    for table in TABLES:
+        run.join_parts(table, [chunk.part(table) for chunk in final])
+    summary = recipe.summarise(*(run.table(table) for table in ("samples", "parses", "matches", "scores")))
+    run.write_summary(summary)
+    shutil.rmtree(run.path / "parts", ignore_errors=True)
+    return summary
+
+
+def _chunks(run: Run, protocol: str, events: Events) -> list[Chunk]:
+    outputs: dict[str, dict[str, Output]] = {}
+    for record in run.records():
+        output = Output(record.parser, record.status, record.blob, record.error)
+        outputs.setdefault(record.sample, {})[record.parser] = output
+    parsers = sorted({parser for found in outputs.values() for parser in found})
+    if not parsers:
+        raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
+    samples = run.table("samples")
+    pages = [_page(row, parsers, outputs.get(row["sample"], {})) for row in samples.iter_rows(named=True)]
+    _tell_what_is_missing(pages, outputs, events)
+    size = max(1, CHUNK_OUTPUTS // len(parsers))
+    return [Chunk(run.path, protocol, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
+
+
+def _page(row: dict[str, Any], parsers: Sequence[str], outputs: dict[str, Output]) -> PageTask:
+    return PageTask(
+        row["sample"],
+        row["pdf"],
+        row["page_number"],
+        row["truth"],
+        tuple(outputs.get(parser) or _missing(parser) for parser in parsers),
+    )
+
+
+def _missing(parser: str) -> Output:
+    """A page that was never parsed counts as a page without an answer, so that all parsers have the same."""
+    return Output(parser, Status.NO_PREDICTION, None, "This page was not parsed.")
+
+
+def _tell_what_is_missing(
+    pages: Sequence[PageTask], outputs: dict[str, dict[str, Output]], events: Events
+) -> None:
+    missing: dict[str, int] = {}
+    for page in pages:
+        for output in page.outputs:
+            if output.parser not in outputs.get(page.sample, {}):
+                missing[output.parser] = missing.get(output.parser, 0) + 1
+    for parser, n in missing.items():
+        events.note(f"{parser}: {n} of {len(pages)} pages are not parsed; they count as not answered.")
+
+
+def _score_all(chunks: list[Chunk], n_workers: int, events: Events) -> list[Chunk]:
+    """Score all chunks; returns those that hold the result, in order."""
+    events.scoring(n_pages=sum(chunk.n_outputs for chunk in chunks))
+    pieces: dict[str, list[Chunk]] = {chunk.key: [chunk] for chunk in chunks}
+    open_chunks = [chunk for chunk in chunks if not chunk.is_done()]
+    events.scored(sum(chunk.n_outputs for chunk in chunks if chunk.is_done()))
+    if not open_chunks:
+        return chunks
+    n_processes = min(n_workers, len(open_chunks))
+    with ProcessPool(score_chunk, n_processes, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB) as pool:
+        origin = {chunk.key: chunk.key for chunk in chunks}
+        for chunk in open_chunks:
+            pool.submit(chunk)
+        for result in pool.results():
+            if not isinstance(result, Lost):
+                events.scored(result.task.n_outputs)
+                continue
+            parent = origin[result.task.key]
+            retries = _retries(result.task, result.reason)
+            at = pieces[parent].index(result.task)
+            pieces[parent][at : at + 1] = retries
+            for retry in retries:
+                origin[retry.key] = parent
+                pool.submit(retry)
+    return [piece for chunk in chunks for piece in pieces[chunk.key]]
+
+
+def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
+    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
+    if chunk.n_outputs > 1:
+        return list(chunk.split())
+    if chunk.pages[0].lost is not None:
+        raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")
+    return [chunk.given_up(reason)]

@@ -1,0 +1,122 @@
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.engine.fakes import FakeParser, make_corpus
+from tests.engine.hostile_tasks import score_or_die
+from tests.store.fabricate import fabricate_manifest
+
+from parsemark.engine import score_chunk as chunks
+from parsemark.engine import scoring
+from parsemark.engine.events import Events
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score_run
+from parsemark.errors import StoreError
+from parsemark.store import SCHEMAS, Run
+
+BEHAVIOURS = ["fine", "fine", "error", "crash", "fine", "fine"]
+
+
+@pytest.fixture
+def parsed(tmp_path: Path) -> Run:
+    corpus = make_corpus(tmp_path / "corpus", BEHAVIOURS)
+    parsers = [FakeParser("one", fingerprint="1"), FakeParser("two", fingerprint="2")]
+    return parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions())
+
+
+def tables(run: Run) -> dict[str, pl.DataFrame]:
+    return {name: run.table(name) for name in ("predictions", "matches", "scores")}
+
+
+def test_every_page_of_every_parser_is_scored(parsed: Run) -> None:
+    summary = score_run(parsed, n_workers=1)
+    assert set(summary["parsers"]) == {"one", "two"}
+    assert parsed.summary() == json.loads(json.dumps(summary))
+    assert parsed.table("predictions").height == 12
+    scores = parsed.table("scores")
+    assert scores.select(pl.struct("sample", "parser").n_unique()).item() == 12
+    failed = scores.filter((pl.col("sample") == "s002") & (pl.col("rule") == "content"))
+    assert set(failed["status"]) == {"parser_failed"} and failed["value"].null_count() == failed.height
+    assert dict(scores.schema) == dict(pl.Schema(SCHEMAS["scores"]))
+    assert not (parsed.path / "parts").exists()
+    prediction = parsed.prediction("s000", "one")
+    assert prediction.tables[0].table is not None
+    assert prediction.tables[0].table.text_rows()[1] == ["1", "2"]
+
+
+def test_number_of_processes_and_repetition_do_not_change_the_scores(
+    parsed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_run(parsed, n_workers=1)
+    before = tables(parsed)
+    monkeypatch.setattr(scoring, "CHUNK_OUTPUTS", 2)
+    score_run(parsed, n_workers=3)
+    for name, frame in tables(parsed).items():
+        assert frame.equals(before[name]), name
+
+
+def test_page_that_kills_the_scorer_costs_only_itself(parsed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "score_chunk", score_or_die)
+    score_run(parsed, n_workers=1)
+    scores = parsed.table("scores").filter(pl.col("rule") == "content")
+    by_sample = {s: set(f["status"]) for (s,), f in scores.group_by("sample")}
+    assert by_sample["s001"] == {"metric_failed"}
+    assert "ok" in by_sample["s000"] | by_sample["s004"]
+    assert parsed.table("predictions").height == 12
+    assert "SIGABRT" in (parsed.prediction("s001", "one").message or "")
+    assert scores["sample"].is_sorted()
+
+
+def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = chunks.get_protocol("tables")
+
+    class Raising:
+        def score_page(self, truth, prediction, text):
+            if prediction.status == "ok":
+                raise ZeroDivisionError("oops")
+            return real.score_page(truth, prediction, text)
+
+    monkeypatch.setattr(chunks, "get_protocol", lambda name: Raising())
+    chunk = scoring._chunks(parsed, "tables", Events())[0]
+    chunks.score_chunk(chunk)
+    scores = pl.read_parquet(chunk.part("scores")).filter(pl.col("sample") == "s000")
+    assert "metric_failed" in set(scores["status"])
+    assert any("oops" in (m or "") for m in scores["message"])
+
+
+def test_killed_scoring_goes_on_with_what_is_missing(parsed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "CHUNK_OUTPUTS", 4)
+    planned = scoring._chunks(parsed, "tables", Events())
+    chunks.score_chunk(planned[0])
+    counted: list[int] = []
+
+    class Counting(Events):
+        def scored(self, n_pages: int) -> None:
+            counted.append(n_pages)
+
+    score_run(parsed, n_workers=1, events=Counting())
+    assert counted == [4, 4, 4]
+    assert parsed.table("predictions").height == 12
+
+
+def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 3)
+    parse_corpus(tmp_path / "run", corpus, [FakeParser("all")], ParseOptions())
+    run = parse_corpus(tmp_path / "run", corpus, [FakeParser("few")], ParseOptions(pages="1"))
+    notes: list[str] = []
+
+    class Listening(Events):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    score_run(run, n_workers=1, events=Listening())
+    assert notes == ["few: 2 of 3 pages are not parsed; they count as not answered."]
+    few = run.table("scores").filter((pl.col("parser") == "few") & (pl.col("sample") == "s002"))
+    assert "no_prediction" in set(few["status"])
+
+
+def test_nothing_to_score(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with pytest.raises(StoreError, match="nothing to score"):
+        score_run(run)
