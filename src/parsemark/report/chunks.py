@@ -9,30 +9,19 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import math
 from pathlib import Path
 from typing import Any
+
+from parsemark.report.trimming import without_nan
 
 CALL = "parsemark.chunk"
 
 
-def plain(value: Any) -> Any:
-    """`value` with what JSON cannot hold (NaN, infinities) as None."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    return value
-
-
-def encode(value: Any) -> str:
-    """JSON, gzip, base64."""
-    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Lone surrogates are legal in Python strings and in JSON escapes, but not in UTF-8.
+def encode(text: str) -> str:
+    """JSON text as base64 of gzip."""
+    # Lone surrogates are legal in Python strings but not in UTF-8.
     data = text.encode("utf-8", "replace")
-    return base64.b64encode(gzip.compress(data, compresslevel=6, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(data, compresslevel=5, mtime=0)).decode("ascii")
 
 
 def decode(script: str) -> Any:
@@ -41,14 +30,20 @@ def decode(script: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(payload)))
 
 
-def write_chunk(root: Path, name: str, value: Any) -> int:
-    """Write `value` as `data/NAME.js` below `root` and return the file's size.
+def write_chunk(root: Path, name: str, value: Any) -> None:
+    """Write plain JSON data as `data/NAME.js` below `root`; see `write_text_chunk`."""
+    text = json.dumps(without_nan(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    write_text_chunk(root, name, text)
+
+
+def write_text_chunk(root: Path, name: str, text: str) -> None:
+    """Write JSON text as `data/NAME.js` below `root`.
 
     Args:
         root: The site's folder.
         name: Made by us (see `names`): letters, digits, hyphens and slashes.
-        value: Plain JSON data.
+        text: JSON.
     """
     path = root / "data" / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.write_text(f'{CALL}("{name}","{encode(value)}");\n', encoding="ascii")
+    path.write_text(f'{CALL}("{name}","{encode(text)}");\n', encoding="ascii")

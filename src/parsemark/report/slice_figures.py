@@ -58,10 +58,7 @@ def _add_false_tables(found: Figures, source: Source, part: Slice) -> None:
         return
     sure = pl.col("confidence").is_null() | (pl.col("confidence") > CONFIDENCE_THRESHOLD)
     extras = source.matches.filter(
-        (pl.col("rule") == source.rule)
-        & (pl.col("kind") == "extra")
-        & sure
-        & pl.col("sample").is_in(inside["sample"].implode())
+        (pl.col("kind") == "extra") & sure & pl.col("sample").is_in(inside["sample"].implode())
     )
     counts = dict(extras.group_by("parser").len().iter_rows())
     for parser in source.parsers:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -64,21 +63,26 @@ class Source:
         """One row per page and parser."""
         return self.run.table("parses")
 
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table that may be too large to hold; collect only what is needed of it."""
+        path = self.run.path / f"{name}.parquet"
+        return pl.scan_parquet(path) if path.exists() else self.run.table(name).lazy()
+
     @cached_property
     def matches(self) -> pl.DataFrame:
-        """One row per match, rule, page and parser."""
-        return self.run.table("matches")
+        """One row per match, page and parser, under the rule of the leaderboard."""
+        return self.scan("matches").filter(pl.col("rule") == self.rule).drop("rule").collect()
 
     @cached_property
     def scores(self) -> pl.DataFrame:
-        """One row per score."""
-        return self.run.table("scores")
+        """One row per score of a table, under the rule of the leaderboard."""
+        own = self.scan("scores").filter((pl.col("rule") == self.rule) & (pl.col("element") != ""))
+        return own.select("sample", "parser", "element", "pred", "metric", "value", "status").collect()
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that pairs of tables were scored with, the best known first."""
-        pairs = self.scores.filter(pl.col("element") != "")
-        present = set(pairs["metric"].unique().to_list())
+        present = set(self.scores["metric"].unique())
         first = [m for m in STRUCTURE_METRICS if m in present]
         return (*first, *sorted(present - set(first)))
 
@@ -93,7 +97,7 @@ class Source:
         stated = self.summary.get("rule")
         if stated in RULES:
             return str(stated)
-        present = set(self.matches["rule"].unique())
+        present = set(self.scan("matches").select(pl.col("rule").unique()).collect()["rule"])
         return next((rule for rule in RULES if rule in present), RULES[0])
 
     @property
@@ -127,17 +131,12 @@ class Source:
         ids = self.samples["sample"].to_list()
         return [i for i, a in zip(ids, self.attributes, strict=True) if a.get(attribute) == value]
 
-    def rows_by_page(self, name: str, batch: int) -> Iterator[tuple[int, pl.DataFrame]]:
-        """A large table of the run in page order: `(first page, rows of the next BATCH pages)`.
-
-        Only one batch is in memory at a time.
-        """
-        path: Path = self.run.path / f"{name}.parquet"
+    def batches(self, size: int) -> Iterator[tuple[int, pl.Series]]:
+        """The ids of the pages in order, some at a time, with the number of the first."""
         ids = self.samples["sample"]
-        for first in range(0, len(ids), batch):
-            part = ids.slice(first, batch)
-            if not path.exists():
-                yield first, self.run.table(name)
-                continue
-            frame = pl.scan_parquet(path).filter(pl.col("sample").is_between(part[0], part[-1]))
-            yield first, frame.collect()
+        for first in range(0, len(ids), size):
+            yield first, ids.slice(first, size)
+
+    def rows_of(self, name: str, ids: pl.Series) -> pl.DataFrame:
+        """The rows of a large table for neighbouring pages."""
+        return self.scan(name).filter(pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1]))).collect()

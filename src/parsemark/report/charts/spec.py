@@ -6,7 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Mark = Literal["line", "step", "points", "bars", "band"]
+Mark = Literal["line", "points", "bars", "band"]
+
+
+DIGITS = 4
+"""Of the numbers in the site's charts: finer than a pixel, and half the size of the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,9 @@ class Series:
     y: tuple[float, ...]
     parser: str | None = None
     """Whose colour it has; None is grey."""
+    base_x: tuple[float, ...] = ()
     base: tuple[float, ...] = ()
-    """Lower edge of a band."""
+    """The other edge of a band."""
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     """Interval around each `y`, where there is one."""
@@ -78,8 +83,7 @@ def chart_to_json(chart: Chart) -> dict[str, Any]:
         for key in [k for k, v in part.items() if v in (None, (), [], False)]:
             del part[key]
     for series in data["series"]:
-        # Four digits are finer than a pixel and halve the size of the files.
-        for key in ("x", "y", "base", "low", "high"):
+        for key in ("x", "y", "base_x", "base", "low", "high"):
             if key in series:
-                series[key] = [round(v, 4) for v in series[key]]
+                series[key] = [round(v, DIGITS) for v in series[key]]
     return data

@@ -109,7 +109,7 @@
     const select = document.getElementById("slice");
     const fromHash = () => {
       const hash = parsemark.readHash();
-      state.slice = hash.get("slice") in data.slices ? hash.get("slice") : "";
+      state.slice = Object.hasOwn(data.slices, hash.get("slice") ?? "") ? hash.get("slice") : "";
       const head = heads.find((h) => h.dataset.key === hash.get("sort"));
       if (head) {
         state.sort = head.dataset.key;

@@ -13,16 +13,9 @@
     svg("path", { class: classes("mark-line", series), d: join(pixels(series, x, y)) }),
   ];
 
-  // Precision keeps its value until recall reaches the next point, so the step goes down first.
-  const step = (series, x, y) => {
-    const points = pixels(series, x, y);
-    const corners = points.flatMap((p, i) => (i ? [[points[i - 1][0], p[1]], p] : [p]));
-    return [svg("path", { class: classes("mark-line", series), d: join(corners) })];
-  };
-
   const band = (series, x, y) => {
     const top = pixels(series, x, y);
-    const bottom = series.x.map((v, i) => [x.at(v), y.at(series.base[i])]).reverse();
+    const bottom = series.base_x.map((v, i) => [x.at(v), y.at(series.base[i])]).reverse();
     return [svg("path", { class: "mark-band", d: `${join([...top, ...bottom])}Z` })];
   };
 
@@ -77,5 +70,5 @@
     });
   };
 
-  parsemark.marks = { line, step, band, points, bars };
+  parsemark.marks = { line, band, points, bars };
 })();

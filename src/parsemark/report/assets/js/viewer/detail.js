@@ -1,0 +1,74 @@
+// One table in detail: difference, truth beside prediction, explanation, raw output.
+"use strict";
+(() => {
+  const { el } = parsemark;
+
+  const find = (elements, id) => (elements || []).find((e) => e.id === id);
+
+  const side = (title, elements, emptyText) => el("section", { class: "side" }, el("h3", {}, title),
+    elements.length ? elements.map((e) => (e.table ? parsemark.renderTable(e.table, `${title}: ${e.id}`)
+      : el("pre", { tabindex: "0" }, parsemark.visible(e.html ?? e.text ?? e.latex ?? "no content"))))
+      : el("p", { class: "muted" }, emptyText));
+
+  const source = (title, elements) => {
+    const texts = elements.flatMap((e) => [["HTML", e.html], ["LaTeX", e.latex], ["text", e.text]].filter(([, t]) => t));
+    if (!texts.length) return null;
+    return el("details", {}, el("summary", {}, title), texts.map(([kind, text]) =>
+      el("div", {}, el("h4", {}, kind), el("pre", { tabindex: "0" }, parsemark.visible(text)))));
+  };
+
+  const line = (item) => {
+    if (typeof item === "string") return item;
+    return item.message ?? item.text ?? item.words ?? JSON.stringify(item);
+  };
+  const explanation = (explained) => {
+    if (!explained) return null;
+    return explained.map(({ metric, value, details }) => {
+      const lists = Object.entries(details).filter(([, v]) => Array.isArray(v) && v.length);
+      const errors = details.errors ?? lists[0]?.[1] ?? [];
+      return el("section", { class: "explanation" }, el("h3", {}, `${parsemark.metricName(metric)}: ${parsemark.number(value, 2)}`),
+        errors.length ? el("ol", {}, errors.slice(0, 40).map((e) => el("li", {}, parsemark.foreign(parsemark.visible(String(line(e)))))))
+          : el("p", { class: "muted" }, "Nothing to complain about."));
+    });
+  };
+
+  const rawPanel = (page, parserIndex) => {
+    const place = el("div", {});
+    const show = async () => {
+      if (place.childNodes.length) return;
+      if (!page.raw) {
+        place.append(el("p", { class: "muted" }, "Raw outputs are left out of the reports of large runs; the run directory keeps them under raw/."));
+        return;
+      }
+      const outputs = await parsemark.load(`raw/${parsemark.pageFile(page.index)}`);
+      const raw = outputs[parserIndex];
+      const cut = raw && raw.text.length < raw.n_bytes ? `, of which ${raw.text.length.toLocaleString("en")} characters are shown` : "";
+      place.append(...(raw ? [el("p", { class: "muted small" }, `${raw.n_bytes.toLocaleString("en")} bytes${cut}`),
+        el("pre", { tabindex: "0", class: "raw", "aria-label": "Raw output" }, parsemark.visible(raw.text))] : [el("p", { class: "muted" }, "The parser returned nothing.")]));
+    };
+    return el("details", { class: "raw-output", on: { toggle: (event) => event.target.open && show().catch((error) => parsemark.showError(place, error)) } },
+      el("summary", {}, "Raw output of the parser for this page"), place);
+  };
+
+  const comparison = (truth, pred) => {
+    if (truth.length && pred.length && truth[0].table && pred[0].table) {
+      return el("section", {}, el("h3", {}, "Difference"),
+        pred.length > 1 ? el("p", { class: "muted small" }, `The prediction has ${pred.length} pieces; the first is compared.`) : null,
+        parsemark.renderDiff(truth[0].table, pred[0].table));
+    }
+    return null;
+  };
+
+  parsemark.renderDetail = (page, data, match, parserIndex) => {
+    if (!match) return el("div", {}, rawPanel(page, parserIndex));
+    const truth = match.truth.map((id) => find(page.truth?.elements, id)).filter(Boolean);
+    const pred = match.pred.map((id) => find(data.prediction?.elements, id)).filter(Boolean);
+    const explained = Object.hasOwn(data.explained, match.key) ? data.explained[match.key] : null;
+    return el("div", { class: "detail" },
+      el("div", { class: explained ? "with-explanation" : "" }, comparison(truth, pred), explanation(explained)),
+      el("div", { class: "sides" },
+        side("Truth", truth, "There is no table here: the parser invented it."),
+        side("Prediction", pred, "The parser found no table here.")),
+      source("Truth as given", truth), source("Prediction as given", pred), rawPanel(page, parserIndex));
+  };
+})();

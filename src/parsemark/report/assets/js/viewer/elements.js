@@ -1,0 +1,60 @@
+// The list of a page's tables: what answers what, and each score.
+"use strict";
+(() => {
+  const { el } = parsemark;
+  const KINDS = {
+    pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
+  };
+  const SCORE_NAMES = { grits_con: "GriTS Con", grits_top: "GriTS Top", teds: "TEDS" };
+  parsemark.metricName = (name) => SCORE_NAMES[name] ?? name;
+
+  const scoresOf = (data, rule, key, pred) => (data.scores[rule] || []).filter((row) => row[0] === key && row[1] === pred);
+
+  const chip = ([, , metric, value, status, message]) => el("span", { class: `chip${value === null ? " none" : ""}`, title: message ?? status ?? null },
+    el("span", { class: "chip-name" }, parsemark.metricName(metric)), " ", value === null ? (status ?? "none").replaceAll("_", " ") : parsemark.number(value));
+
+  // One entry for each match under `rule`: {truth, pred, kind, overlap, scores, key}.
+  parsemark.matchesOf = (data, rule) => (data.matches[rule] || []).map(([truth, pred, kind, overlap]) => {
+    const key = truth[0] ?? pred[0];
+    return { truth, pred, kind, overlap, key, scores: scoresOf(data, rule, key, pred.join("+")) };
+  });
+
+  const confidence = (data, match) => {
+    const found = (data.prediction?.elements || []).find((e) => e.id === match.pred[0]);
+    return found?.confidence === undefined ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "confidence"), " ", found.confidence.toFixed(2));
+  };
+
+  parsemark.renderMatches = (matches, data, chosen, choose) => {
+    if (!matches.length) return el("p", { class: "muted" }, "No table here, neither true nor predicted.");
+    return el("ol", { class: "matches" }, matches.map((match) => {
+      const button = el("button", { type: "button", class: `match kind-${match.kind}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
+        el("span", { class: "match-head" },
+          el("span", { class: "kind" }, KINDS[match.kind] ?? match.kind),
+          el("span", { class: "ids" }, parsemark.foreign(match.truth.join(" + ") || "—"), " ↔ ", parsemark.foreign(match.pred.join(" + ") || "—"))),
+        el("span", { class: "chips" },
+          match.overlap === null ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "overlap"), " ", parsemark.number(match.overlap)),
+          confidence(data, match), match.kind === "extra" ? null : match.scores.map(chip)));
+      return el("li", {}, button);
+    }));
+  };
+
+  parsemark.renderParse = (data) => {
+    const parse = data.parse;
+    if (!parse) return el("p", { class: "notice" }, "This parser was not run on this page.");
+    const facts = [
+      ["status", parse.status.replaceAll("_", " ")],
+      ["CPU time", parse.cpu_s === undefined ? null : `${parse.cpu_s.toFixed(3)} s`],
+      ["wall time", parse.wall_s === undefined ? null : `${parse.wall_s.toFixed(3)} s`],
+      ["memory", parse.peak_memory_mb === undefined ? null : `${Math.round(parse.peak_memory_mb)} MB`],
+      ["output", `${(parse.n_bytes ?? 0).toLocaleString("en")} bytes`],
+      ...Object.entries(data.page_scores).map(([name, s]) => [name.replaceAll("_", " "), s.value === null ? null : parsemark.number(s.value), s.message]),
+    ];
+    const failed = parse.status !== "ok" || data.prediction?.message;
+    return el("div", {},
+      el("p", { class: "parse-facts small" }, facts.filter(([, value]) => value !== null).map(([name, value, note]) =>
+        el("span", { title: note }, el("span", { class: "muted" }, `${name} `), value))),
+      failed ? el("div", { class: "notice error" }, el("strong", {}, "The parser failed here. "),
+        parsemark.foreign(parsemark.visible(parse.error ?? data.prediction?.message ?? "")),
+        parse.stderr_tail ? el("pre", { tabindex: "0" }, parsemark.visible(parse.stderr_tail)) : null) : null);
+  };
+})();

@@ -1,0 +1,169 @@
+// The viewer: state lives in the address, so that every view can be linked to.
+"use strict";
+(() => {
+  const { el } = parsemark;
+  const byId = (id) => document.getElementById(id);
+  const state = { pages: null, queue: [], position: 0, view: null, turn: 0 };
+  const NEIGHBOURS = 5;
+
+  const fromHash = () => {
+    const hash = parsemark.readHash();
+    const names = state.pages.parsers.map((p) => p.name);
+    const parser = Math.max(0, names.indexOf(hash.get("parser") ?? ""));
+    return {
+      parser,
+      queue: Object.hasOwn(parsemark.QUEUES, hash.get("queue") ?? "") ? hash.get("queue") : "all",
+      filter: hash.get("filter") ?? "",
+      rule: hash.get("rule") ?? state.pages.rule,
+      page: hash.get("page"),
+      table: hash.get("table"),
+    };
+  };
+
+  const link = (view, changes, replace = false) => {
+    const next = { ...view, ...changes };
+    parsemark.writeHash({
+      page: next.page,
+      table: next.table,
+      parser: state.pages.parsers[next.parser].name,
+      queue: next.queue === "all" ? "" : next.queue,
+      filter: next.filter,
+      rule: next.rule === state.pages.rule ? "" : next.rule,
+    }, replace);
+    if (replace) show();
+  };
+
+  const locate = (view) => {
+    const index = state.pages.id.indexOf(view.page ?? "");
+    if (index < 0) return 0;
+    const exact = state.queue.findIndex((e) => e.page === index && (e.table ?? null) === (view.table ?? null));
+    return exact >= 0 ? exact : state.queue.findIndex((e) => e.page === index);
+  };
+
+  const goTo = (position) => {
+    const entry = state.queue[position];
+    if (entry) link(state.view, { page: state.pages.id[entry.page], table: entry.table ?? null });
+  };
+
+  const showStrip = () => {
+    const from = Math.max(0, state.position - NEIGHBOURS);
+    const near = state.queue.slice(from, state.position + NEIGHBOURS + 1);
+    byId("strip").replaceChildren(...near.map((entry, offset) => {
+      const index = entry.page;
+      const name = state.pages.id[index];
+      const picture = parsemark.hasImage(state.pages, index)
+        ? el("img", { src: `thumbnails/${parsemark.pageFile(index)}.webp`, alt: "", loading: "lazy" })
+        : el("span", { class: "no-thumbnail" });
+      return el("li", {}, el("button", { type: "button", title: name, "aria-current": from + offset === state.position ? "true" : null, on: { click: () => goTo(from + offset) } },
+        picture, el("span", { class: "thumb-name" }, parsemark.foreign(entry.table ? `${name} · ${entry.table}` : name))));
+    }));
+  };
+
+  const showPosition = () => {
+    const here = state.position >= 0 ? state.position + 1 : "–";
+    byId("position").textContent = state.queue.length ? `${here} of ${state.queue.length.toLocaleString("en")}` : "none";
+    byId("previous").disabled = state.position <= 0;
+    byId("next").disabled = state.position >= state.queue.length - 1;
+  };
+
+  const showAttributes = (page) => {
+    byId("attributes").replaceChildren(...Object.entries(page.attributes).map(([name, value]) =>
+      el("li", {}, el("span", { class: "muted" }, parsemark.foreign(name), " "), parsemark.foreign(String(value)))));
+  };
+
+  const chooseMatch = (view, matches) => matches.find((m) => m.key === view.table || m.truth.includes(view.table) || m.pred.includes(view.table))
+    ?? matches.find((m) => m.kind !== "extra") ?? matches[0] ?? null;
+
+  const showPage = (page, view) => {
+    const data = page.parsers[view.parser];
+    const parser = state.pages.parsers[view.parser];
+    const matches = parsemark.matchesOf(data, view.rule);
+    const match = chooseMatch(view, matches);
+    const choose = (m) => link(view, { page: page.id, table: m.key }, true);
+    const chooseElement = (element, side) => {
+      const found = matches.find((m) => m[side === "truth" ? "truth" : "pred"].includes(element.id));
+      if (found) choose(found);
+    };
+    const selection = { truth: new Set(match?.truth), pred: new Set(match?.pred) };
+    byId("title").replaceChildren(parsemark.foreign(page.id));
+    byId("where").replaceChildren("Page ", String(page.page_number), " of ", parsemark.foreign(page.document));
+    byId("legend").className = `sheet-tools parser-${parser.colour}`;
+    byId("sheet").replaceChildren(parsemark.renderSheet(page, data, parser.colour, selection, chooseElement));
+    byId("matches").replaceChildren(parsemark.renderMatches(matches, data, match, choose));
+    byId("parse").replaceChildren(parsemark.renderParse(data));
+    byId("detail").replaceChildren(parsemark.renderDetail(page, data, match, view.parser));
+    showAttributes(page);
+    const rules = Object.keys(data.matches);
+    byId("rule").replaceChildren(...[...new Set([view.rule, ...rules])].map((r) => el("option", { value: r, selected: r === view.rule }, r)));
+  };
+
+  const show = async () => {
+    state.turn += 1;
+    const turn = state.turn;
+    const view = fromHash();
+    const listed = state.view && state.view.parser === view.parser && state.view.queue === view.queue && state.view.filter === view.filter;
+    const list = await parsemark.load(`lists/${view.parser}`);
+    if (turn !== state.turn) return;
+    if (!listed) state.queue = parsemark.makeQueue(view.queue, state.pages, list, view.filter);
+    let index = state.pages.id.indexOf(view.page ?? "");
+    state.position = locate(view);
+    if (index < 0) {
+      const first = state.queue[0];
+      index = first ? first.page : 0;
+      view.page = state.pages.id[index];
+      view.table = view.table ?? first?.table ?? null;
+    }
+    state.view = view;
+    byId("parser").value = String(view.parser);
+    byId("queue").value = view.queue;
+    byId("filter").value = view.filter;
+    showPosition();
+    showStrip();
+    if (index === undefined || !state.pages.id.length) return;
+    const page = await parsemark.load(`pages/${parsemark.pageFile(index)}`);
+    if (turn !== state.turn) return;
+    page.index = index;
+    showPage(page, view);
+    byId("status").textContent = `Showing ${page.id}, ${state.pages.parsers[view.parser].name}`;
+    document.documentElement.dataset.ready = String(turn);
+  };
+
+  const fillControls = () => {
+    byId("parser").replaceChildren(...state.pages.parsers.map((p, i) => el("option", { value: i }, p.name)));
+    byId("queue").replaceChildren(...Object.entries(parsemark.QUEUES).map(([key, q]) => el("option", { value: key }, q.label)));
+    byId("filter").replaceChildren(el("option", { value: "" }, "all pages"), ...Object.entries(state.pages.attributes).map(([name, column]) =>
+      el("optgroup", { label: name }, column.values.map((value) => el("option", { value: `${name}=${value}` }, `${name}: ${value}`)))));
+    const change = (key, read, changes = {}) => byId(key).addEventListener("change", (event) => link(state.view, { [key]: read(event.target.value), ...changes }));
+    change("parser", Number, { table: null });
+    change("queue", String, { page: null, table: null });
+    change("filter", String, { page: null, table: null });
+    change("rule", String);
+    byId("previous").addEventListener("click", () => goTo(state.position - 1));
+    byId("next").addEventListener("click", () => goTo(state.position + 1));
+    for (const name of ["truth", "pred", "other"]) {
+      byId(`show-${name}`).addEventListener("change", (event) => byId("sheet").classList.toggle(`hide-${name}`, !event.target.checked));
+    }
+  };
+
+  const stepByKey = (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (event.target.closest?.(".grid-frame, pre")) return;
+    if (event.key === "ArrowRight" || event.key === "j") goTo(state.position + 1);
+    else if (event.key === "ArrowLeft" || event.key === "k") goTo(state.position - 1);
+    else return;
+    event.preventDefault();
+  };
+
+  const start = (pages) => {
+    state.pages = pages;
+    if (!pages.id.length || !pages.parsers.length) {
+      byId("detail").replaceChildren(el("p", { class: "notice" }, "This run has no pages yet."));
+      return;
+    }
+    fillControls();
+    addEventListener("hashchange", show);
+    addEventListener("keydown", stepByKey);
+    show().catch((error) => parsemark.showError(byId("detail"), error));
+  };
+  parsemark.load("pages").then(start).catch((error) => parsemark.showError(byId("detail"), error));
+})();

@@ -1,0 +1,86 @@
+"""Can the confidence be trusted, and can content stand in for boxes?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from parsemark.report.charts.spec import Axis, Chart, Guide, Series
+from parsemark.report.source import Parser, Source
+
+DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))
+MOST_POINTS = 600
+
+
+def reliability(source: Source, parser: Parser) -> Chart | None:
+    """Precision by confidence, with the distribution of the confidences."""
+    bins = source.figures.get(parser.name, {}).get("reliability")
+    if not bins:
+        return None
+    total = sum(b["n"] for b in bins) or 1
+    centres = [(b["low"] + b["high"]) / 2 for b in bins]
+    known = [(c, b["precision"]) for c, b in zip(centres, bins, strict=True) if b["precision"] is not None]
+    d_ece = source.figures[parser.name].get("d_ece", {}).get("value")
+    note = f" D-ECE {d_ece:.3f}." if d_ece is not None else ""
+    return Chart(
+        f"reliability-{parser.key}",
+        f"Reliability of {parser.name}",
+        "Bars: precision of the predictions in each bin of confidence; on the diagonal it would equal the "
+        f"confidence.{note} Dashed: share of all predictions in the bin.",
+        Axis("confidence", 0.0, 1.0),
+        Axis("precision", 0.0, 1.0),
+        (
+            Series(
+                "precision",
+                "bars",
+                tuple(c for c, _ in known),
+                tuple(p for _, p in known),
+                parser=parser.name,
+            ),
+            Series(
+                "share of predictions", "line", tuple(centres), tuple(b["n"] / total for b in bins), dash=True
+            ),
+        ),
+        (DIAGONAL,),
+    )
+
+
+def content_against_boxes(source: Source) -> Chart | None:
+    """Content-Jaccard over IoU for each predicted table."""
+    overlaps = predicted_overlaps(source)
+    series = []
+    for parser in source.parsers:
+        own = overlaps.filter(pl.col("parser") == parser.name)
+        shown = own.gather_every(max(1, -(-own.height // MOST_POINTS)))
+        if not shown.is_empty():
+            xs, ys = tuple(shown["bbox"]), tuple(shown["content"])
+            series.append(Series(parser.name, "points", xs, ys, parser=parser.name, faint=True))
+    if not series:
+        return None
+    halves = (Guide("", (0.5, 0.5), (0.0, 1.0)), Guide("", (0.0, 1.0), (0.5, 0.5)))
+    return Chart(
+        "content-iou",
+        "Content-Jaccard against IoU",
+        "One point for each predicted table with a box: how much it overlaps its match by place and content; "
+        "0 where it has no match. In the upper right and lower left quarter both rules agree.",
+        Axis("IoU", 0.0, 1.0),
+        Axis("content-Jaccard", 0.0, 1.0),
+        tuple(series),
+        halves,
+        square=True,
+    )
+
+
+def predicted_overlaps(source: Source) -> pl.DataFrame:
+    """For each predicted table its overlap by `bbox` and by `content`; 0 without a match."""
+    rows = (
+        source.scan("matches")
+        .filter(pl.col("rule").is_in(["bbox", "content"]) & (pl.col("pred").list.len() == 1))
+        .select("sample", "parser", pl.col("pred").list.first(), "rule", pl.col("overlap").fill_null(0.0))
+        .collect()
+    )
+    keys = ["sample", "parser", "pred"]
+    sides = [
+        rows.filter(pl.col("rule") == rule).select(*keys, pl.col("overlap").alias(rule))
+        for rule in ("bbox", "content")
+    ]
+    return sides[0].join(sides[1], on=keys).sort(keys)

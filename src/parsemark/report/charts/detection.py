@@ -1,0 +1,150 @@
+"""Precision and recall: curves for parsers with a confidence, points for those without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parsemark.report.charts.spec import Axis, Chart, Guide, Series
+from parsemark.report.source import Source
+
+RECALL, PRECISION = Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0)
+MOST_POINTS = 400
+RULE_NAMES = {"bbox": "boxes (IoU)", "content": "content (content-Jaccard)"}
+STRUCTURE_NAMES = {"top": "GriTS topology", "con": "GriTS content", "teds": "TEDS"}
+
+Points = Sequence[Sequence[float]]
+
+
+def iso_f1(levels: Sequence[float] = (0.2, 0.4, 0.6, 0.8)) -> tuple[Guide, ...]:
+    """The curves on which F1 is constant: p = f·r / (2r − f)."""
+    guides = []
+    for level in levels:
+        first = level / (2 - level)
+        recalls = [first + (1 - first) * k / 40 for k in range(41)]
+        precisions = [level * r / (2 * r - level) for r in recalls]
+        guides.append(Guide(f"F1 {level:g}", tuple(recalls), tuple(precisions)))
+    return tuple(guides)
+
+
+def precision_recall(source: Source, rule: str) -> Chart | None:
+    """Thresholded (solid, filled) and expected (dashed, faint) precision and recall under one matching."""
+    series = []
+    for name, figures in _figures(source, rule):
+        curves = figures.get("curves")
+        if curves:
+            series.append(_curve(name, curves["thresholded"]))
+            series.append(_curve(name, curves["expected"], dash=True))
+        else:
+            series += _points(name, figures, ("td_recall", "td_precision"), label="overlap above one half")
+            series += _points(name, figures, ("e05_recall", "e05_precision"), label="expected", faint=True)
+    return _chart(
+        f"pr-{rule}",
+        f"Precision and recall, matched by {RULE_NAMES[rule]}",
+        "Solid: a table counts as found if it overlaps by more than one half. Dashed or faint: expected over "
+        "all thresholds above one half. A curve for parsers that give a confidence, a point for the others. "
+        "Grey: equal F1.",
+        series,
+    )
+
+
+def weighted_precision_recall(source: Source, rule: str, short: str) -> Chart | None:
+    """The same weighted by a structure score, with what structure costs shaded."""
+    series = []
+    for name, figures in _figures(source, rule):
+        curves = figures.get("curves")
+        if curves and short in curves:
+            plain, weighted = thin(curves["thresholded"]), thin(curves[short])
+            series.append(_band(name, plain, weighted))
+            series.append(_curve(name, weighted, dash=True))
+        else:
+            series += _points(
+                name, figures, ("td_recall", "td_precision"), label="detection alone", faint=True
+            )
+            keys = (f"te_recall_{short}", f"te_precision_{short}")
+            series += _points(name, figures, keys, label="weighted by structure")
+    score = STRUCTURE_NAMES[short]
+    return _chart(
+        f"pr-{rule}-{short}",
+        f"Precision and recall weighted by {score}",
+        f"Matched by {RULE_NAMES[rule]}; each found table counts by its {score} score. Shaded, or from the "
+        "faint point to the full one: what the structure costs.",
+        series,
+    )
+
+
+def threshold_sensitivity(source: Source) -> Chart | None:
+    """Detection F1 as the threshold of the overlap rises."""
+    series = []
+    for parser in source.parsers:
+        figures = source.figures.get(parser.name, {})
+        pairs = [
+            (float(key.removeprefix("td_f1_at_")), entry["value"])
+            for key, entry in figures.items()
+            if key.startswith("td_f1_at_") and entry["value"] is not None
+        ]
+        if pairs:
+            xs, ys = zip(*sorted(pairs), strict=True)
+            series.append(Series(parser.name, "line", xs, ys, parser=parser.name))
+    if not series:
+        return None
+    return Chart(
+        "threshold",
+        "How strict is “found”?",
+        "Detection F1 when a table must overlap by more than the threshold to count as found.",
+        Axis("overlap threshold", 0.5, 0.9),
+        Axis("detection F1", 0.0, 1.0),
+        tuple(series),
+    )
+
+
+def thin(points: Points) -> Points:
+    """At most `MOST_POINTS` of a curve's points, the first and the last among them."""
+    if len(points) <= MOST_POINTS:
+        return points
+    step = (len(points) - 1) / (MOST_POINTS - 1)
+    return [points[round(k * step)] for k in range(MOST_POINTS)]
+
+
+def _figures(source: Source, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Each parser's figures under a rule; parsers to which it does not apply are left out."""
+    found = []
+    for parser in source.parsers:
+        by_rule = source.figures.get(parser.name, {}).get("by_rule", {})
+        if rule in by_rule:
+            found.append((parser.name, by_rule[rule]))
+    return found
+
+
+def _curve(name: str, points: Points, *, dash: bool = False) -> Series:
+    shown = thin(points)
+    xs, ys = tuple(p[0] for p in shown), tuple(p[1] for p in shown)
+    return Series(name, "line", xs, ys, parser=name, dash=dash)
+
+
+def _band(name: str, plain: Points, weighted: Points) -> Series:
+    return Series(
+        name,
+        "band",
+        tuple(p[0] for p in plain),
+        tuple(p[1] for p in plain),
+        parser=name,
+        base_x=tuple(p[0] for p in weighted),
+        base=tuple(p[1] for p in weighted),
+    )
+
+
+def _points(
+    name: str, figures: Mapping[str, Any], keys: tuple[str, str], *, label: str, faint: bool = False
+) -> list[Series]:
+    recall, precision = (figures.get(key, {}).get("value") for key in keys)
+    if recall is None or precision is None:
+        return []
+    labels = (f"{name}, {label}",)
+    return [Series(name, "points", (recall,), (precision,), parser=name, faint=faint, labels=labels)]
+
+
+def _chart(key: str, title: str, caption: str, series: list[Series]) -> Chart | None:
+    if not series:
+        return None
+    return Chart(key, title, caption, RECALL, PRECISION, tuple(series), iso_f1(), square=True)

@@ -1,0 +1,161 @@
+"""One chunk of data for each page: its truth, and all that every parser made of it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.errors import StoreError
+from parsemark.report.chunks import write_chunk, write_text_chunk
+from parsemark.report.names import page_file
+from parsemark.report.options import ReportOptions
+from parsemark.report.source import Source
+from parsemark.report.trimming import cut, prediction_json
+
+BATCH = 200
+MAX_RAW_CHARACTERS = 100_000
+MAX_MESSAGE = 4_000
+
+Explanations = Mapping[tuple[str, str, str], list[dict[str, Any]]]
+"""(sample, parser, truth id) to what metrics say about the pair."""
+
+
+def write_page_chunks(
+    root: Path, source: Source, options: ReportOptions, images: set[int], explanations: Explanations
+) -> None:
+    """Write `data/pages/…` and, where the run is small enough, `data/raw/…`."""
+    with_raw = len(source.samples) * len(source.parsers) <= options.max_raw_outputs
+    for first, ids in source.batches(BATCH):
+        batch = _Batch(source, ids, explanations)
+        for offset, sample in enumerate(ids):
+            index = first + offset
+            write_text_chunk(
+                root, f"pages/{page_file(index)}", batch.page_json(sample, index in images, with_raw)
+            )
+            if with_raw:
+                write_chunk(root, f"raw/{page_file(index)}", batch.raw_outputs(sample))
+
+
+class _Batch:
+    """The rows of some neighbouring pages, by page."""
+
+    def __init__(self, source: Source, ids: pl.Series, explanations: Explanations) -> None:
+        self.source = source
+        self.explanations = explanations
+        rows = source.rows_of("samples", ids)
+        self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
+        self.predictions = _by_key(source.rows_of("predictions", ids))
+        parses = source.parses.filter(pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1])))
+        self.parses = _by_key(parses)
+        self.matches = _matches(source.rows_of("matches", ids))
+        self.scores, self.page_scores = _scores(source.rows_of("scores", ids))
+
+    def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
+        """The page as JSON text; stored JSON is passed on without reading it."""
+        row = self.samples[sample]
+        head = {
+            "id": sample,
+            "document": row["document"],
+            "page_number": row["page_number"],
+            "width": row["width"],
+            "height": row["height"],
+            "attributes": json.loads(row["attributes"] or "{}"),
+            "image": has_image,
+            "raw": has_raw,
+        }
+        truth = prediction_json(row["truth"]) if row["truth"] else "null"
+        parsers = ",".join(self._parser_json(sample, p.name) for p in self.source.parsers)
+        return f'{_dump(head)[:-1]},"truth":{truth},"parsers":[{parsers}]}}'
+
+    def _parser_json(self, sample: str, parser: str) -> str:
+        key = (sample, parser)
+        parse = next(iter(self.parses.get(key, ())), None)
+        stored = next(iter(self.predictions.get(key, ())), None)
+        facts = {
+            "parse": _parse_facts(parse) if parse else None,
+            "matches": self.matches.get(key, {}),
+            "scores": self.scores.get(key, {}),
+            "page_scores": self.page_scores.get(key, {}),
+            "explained": {
+                truth: found
+                for (s, p, truth), found in self._explanations_of(sample, parser)
+                if s == sample and p == parser
+            },
+        }
+        prediction = prediction_json(stored["prediction"]) if stored else "null"
+        return f'{_dump(facts)[:-1]},"prediction":{prediction}}}'
+
+    def _explanations_of(self, sample: str, parser: str) -> Iterator[tuple[tuple[str, str, str], Any]]:
+        truths = {t for rules in self.matches.get((sample, parser), {}).values() for m in rules for t in m[0]}
+        for truth in truths:
+            key = (sample, parser, truth)
+            if key in self.explanations:
+                yield key, self.explanations[key]
+
+    def raw_outputs(self, sample: str) -> list[dict[str, Any] | None]:
+        """What each parser returned, as text."""
+        return [self._raw(sample, parser.name) for parser in self.source.parsers]
+
+    def _raw(self, sample: str, parser: str) -> dict[str, Any] | None:
+        parse = next(iter(self.parses.get((sample, parser), ())), None)
+        if parse is None or not parse["blob"]:
+            return None
+        try:
+            data = self.source.run.raw(parse["blob"])
+        except (StoreError, OSError) as error:
+            return {"text": f"The raw output cannot be read: {error}", "n_bytes": parse["n_bytes"]}
+        text = data[: 4 * MAX_RAW_CHARACTERS].decode("utf-8", "replace")
+        return {"text": text[:MAX_RAW_CHARACTERS], "n_bytes": len(data), "blob": parse["blob"]}
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _by_key(frame: pl.DataFrame) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    grouped: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in frame.iter_rows(named=True):
+        grouped[row["sample"], row["parser"]].append(row)
+    return grouped
+
+
+def _parse_facts(row: dict[str, Any]) -> dict[str, Any]:
+    facts = {
+        k: row[k] for k in ("status", "n_bytes", "wall_s", "cpu_s", "peak_memory_mb", "attempts", "cost_usd")
+    }
+    facts |= {k: cut(row[k], MAX_MESSAGE) for k in ("error", "stderr_tail") if row[k]}
+    return {k: v for k, v in facts.items() if v is not None}
+
+
+def _matches(frame: pl.DataFrame) -> dict[tuple[str, str], dict[str, list[Any]]]:
+    """Page and parser to rule to `[truth ids, pred ids, kind, overlap]`."""
+    found: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    columns = ("sample", "parser", "rule", "truth", "pred", "kind", "overlap")
+    for sample, parser, rule, truth, pred, kind, overlap in frame.select(columns).iter_rows():
+        found[sample, parser][rule].append(
+            [truth, pred, kind, None if overlap is None else round(overlap, 4)]
+        )
+    return found
+
+
+def _scores(frame: pl.DataFrame) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]]]:
+    """Scores of tables (`rule → [element, pred, metric, value, status, message]`) and of whole pages."""
+    tables: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    pages: dict[Any, dict[str, Any]] = defaultdict(dict)
+    columns = ("sample", "parser", "rule", "element", "pred", "metric", "value", "status", "message")
+    for sample, parser, rule, element, pred, metric, value, status, message in frame.select(
+        columns
+    ).iter_rows():
+        number = None if value is None else round(value, 4)
+        note = cut(message, MAX_MESSAGE) if message else None
+        if element == "":
+            pages[sample, parser][metric] = {"value": number, "status": status, "message": note}
+        else:
+            entry = [element, pred, metric, number]
+            tables[sample, parser][rule].append(entry if status == "ok" else [*entry, status, note])
+    return tables, pages

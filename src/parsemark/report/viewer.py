@@ -1,0 +1,77 @@
+"""The page viewer: one page of HTML, and a chunk of data for each page of the run."""
+
+from __future__ import annotations
+
+from parsemark.model import AttributeValue
+from parsemark.report.chunks import write_chunk
+from parsemark.report.element_lists import write_element_lists
+from parsemark.report.explanations import explain_tables
+from parsemark.report.facets import value_text
+from parsemark.report.images import write_images
+from parsemark.report.options import ReportOptions
+from parsemark.report.page_chunks import write_page_chunks
+from parsemark.report.site import Site
+from parsemark.report.source import Source
+
+SCRIPTS = (
+    "js/download.js",
+    "js/diff/text.js",
+    "js/diff/align.js",
+    "js/diff/tables.js",
+    "js/viewer/grid.js",
+    "js/viewer/diffview.js",
+    "js/viewer/queue.js",
+    "js/viewer/sheet.js",
+    "js/viewer/elements.js",
+    "js/viewer/detail.js",
+    "js/viewer/main.js",
+)
+
+
+def write_viewer(site: Site, options: ReportOptions) -> None:
+    """Write `viewer.html`, the list of pages, the lists of tables, the pages, and their images."""
+    source = site.source
+    images = _write_images(site, options)
+    write_chunk(site.root, "pages", page_list(source, images))
+    write_element_lists(site.root, source)
+    write_page_chunks(site.root, source, options, images, explain_tables(source, options.max_explanations))
+    site.page("viewer", current="viewer", scripts=SCRIPTS, main_metric=source.main_metric or "score")
+
+
+def _write_images(site: Site, options: ReportOptions) -> set[int]:
+    samples = site.source.samples
+    if len(samples) > options.max_images:
+        return set()
+    rows = samples.iter_rows(named=True)
+    return {row["page"] for row in rows if write_images(site.root, row["page"], row, options.image_dpi)}
+
+
+def page_list(source: Source, images: set[int]) -> dict[str, object]:
+    """Names and attributes of all pages, column by column."""
+    samples = source.samples
+    return {
+        "id": samples["sample"].to_list(),
+        "document": samples["document"].to_list(),
+        "page_number": samples["page_number"].to_list(),
+        "n_tables": samples["n_tables"].to_list(),
+        "images": sorted(images) if len(images) < len(samples) else True,
+        "attributes": _columns(source.attributes),
+        "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
+        "metrics": list(source.metrics),
+        "main_metric": source.main_metric,
+        "rule": source.rule,
+        "primary": source.primary,
+    }
+
+
+def _columns(pages: list[dict[str, AttributeValue]]) -> dict[str, dict[str, object]]:
+    """Attribute to its values and, for each page, which of them it has (-1: none)."""
+    columns: dict[str, dict[str, object]] = {}
+    for name in sorted({key for page in pages for key in page}):
+        texts = [None if page.get(name) is None else value_text(page[name]) for page in pages]
+        values = sorted({t for t in texts if t is not None})
+        if len(values) > 30:
+            continue
+        position = {value: i for i, value in enumerate(values)}
+        columns[name] = {"values": list(values), "codes": [-1 if t is None else position[t] for t in texts]}
+    return columns
