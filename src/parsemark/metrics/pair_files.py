@@ -1,0 +1,162 @@
+"""Scoring files of pairs: JSON lines with a truth and a prediction each, any number, on many cores."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any
+
+from parsemark.errors import FormatError
+from parsemark.formats import FORMATS
+from parsemark.metrics import TableInput, get_metric
+from parsemark.metrics.base import Metric
+from parsemark.model import Score, Status
+
+_CHUNK = 32
+_REMEMBERED_TRUTHS = 64
+
+Line = tuple[int, str]
+"""Number, counted from 1, and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """The score of one metric for one line."""
+
+    line: int
+    id: Any
+    """As the file has it; `line N` where the line could not be read."""
+    score: Score
+
+    def as_json(self) -> str:
+        """The line of output."""
+        status = self.score.status.value
+        return json.dumps(
+            {"id": self.id, "metric": self.score.metric, "value": self.score.value, "status": status}
+        )
+
+
+def score_lines(lines: Iterable[str], metrics: Sequence[str], workers: int = 1) -> Iterator[PairScore]:
+    """Score each line with each metric, in the order of the lines at any number of workers.
+
+    A line is `{"id", "truth", "pred"}`, with `truth_format` and `pred_format` where the format should not be
+    found out. `"pred": null` says that there is no prediction: the metric's value for an empty one counts.
+    A line that cannot be read costs only itself. Blank lines are skipped.
+    """
+    names = tuple(str(get_metric(spec)) for spec in metrics)
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    if workers <= 1:
+        for chunk in _chunks(numbered):
+            yield from _score_chunk(chunk, names)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting: deque[Future[list[PairScore]]] = deque()
+        for chunk in _chunks(numbered):
+            waiting.append(pool.submit(_score_chunk, chunk, names))
+            if len(waiting) > 4 * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+
+def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    while chunk := list(islice(lines, _CHUNK)):
+        yield chunk
+
+
+def _score_chunk(chunk: Sequence[Line], names: Sequence[str]) -> list[PairScore]:
+    metrics = [get_metric(name) for name in names]
+    return [score for number, text in chunk for score in _score_line(number, text, metrics)]
+
+
+def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]]) -> list[PairScore]:
+    identity: Any = f"line {number}"
+    try:
+        pair = _read_pair(text)
+        identity = pair.get("id", identity)
+        _check_pair(pair)
+        truth = _prepared_truth(pair["truth"], pair.get("truth_format"))
+        pred = TableInput(pair["pred"], pair.get("pred_format"))
+    except FormatError as error:
+        failed = (Score(str(m), None, Status.METRIC_FAILED, message=str(error)) for m in metrics)
+        return [PairScore(number, identity, score) for score in failed]
+    if pair["pred"] is None:
+        return [PairScore(number, identity, _without_prediction(m)) for m in metrics]
+    return [PairScore(number, identity, m.score(truth, pred)) for m in metrics]
+
+
+def _read_pair(text: str) -> dict[str, Any]:
+    try:
+        pair = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"The line is not JSON: {error}") from error
+    if not isinstance(pair, dict):
+        raise FormatError('The line is not an object with "id", "truth" and "pred"')
+    return pair
+
+
+def _check_pair(pair: dict[str, Any]) -> None:
+    for key in ("id", "truth", "pred"):
+        if key not in pair:
+            raise FormatError(f'The line has no "{key}"')
+    if not isinstance(pair["truth"], str):
+        raise FormatError(f'"truth" must be a text, not {type(pair["truth"]).__name__}')
+    if not isinstance(pair["pred"], str | None):
+        raise FormatError(f'"pred" must be a text or null, not {type(pair["pred"]).__name__}')
+    for key in ("truth_format", "pred_format"):
+        if pair.get(key) not in (None, *FORMATS):
+            raise FormatError(f'"{key}" must be one of {", ".join(FORMATS)}, not {pair[key]!r}')
+
+
+@lru_cache(maxsize=_REMEMBERED_TRUTHS)
+def _prepared_truth(source: str, format: str | None) -> TableInput:
+    return TableInput(source, format)
+
+
+def _without_prediction(metric: Metric[Any]) -> Score:
+    return Score(str(metric), metric.facts.one_empty, Status.NO_PREDICTION, message="no prediction")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """All values of one metric."""
+
+    metric: str
+    values: tuple[float, ...]
+    n_failed: int
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the values; None without any."""
+        return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def median(self) -> float | None:
+        """Median of the values; None without any."""
+        return statistics.median(self.values) if self.values else None
+
+
+class Summary:
+    """Collects scores while they pass."""
+
+    def __init__(self, metrics: Sequence[str]) -> None:
+        self._values: dict[str, list[float]] = {str(get_metric(spec)): [] for spec in metrics}
+        self._failed = dict.fromkeys(self._values, 0)
+
+    def add(self, score: Score) -> None:
+        """Count one score."""
+        if score.value is None:
+            self._failed[score.metric] += 1
+        else:
+            self._values[score.metric].append(score.value)
+
+    def rows(self) -> list[MetricSummary]:
+        """The result, one row per metric."""
+        return [MetricSummary(m, tuple(v), self._failed[m]) for m, v in self._values.items()]
