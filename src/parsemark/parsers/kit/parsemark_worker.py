@@ -45,7 +45,7 @@ def _claim_streams() -> tuple[int, TextIO]:
 
 
 def _end_with_parent() -> None:
-    """Let Linux end this process with the one that started it: a hung worker must not outlive a killed run."""
+    """Let Linux end this process with the one that started it: no hung worker outlives a killed run."""
     set_parent_death_signal = 1
     try:
         ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
