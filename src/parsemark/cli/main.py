@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from parsemark.cli import compare, doctor, metrics, pairs, report
+from parsemark.cli import compare, doctor, metrics, pairs, parsers, report
 from parsemark.errors import ParsemarkError
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ def root() -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
 
 
-for command in (compare, doctor, metrics, pairs, report):
+for command in (compare, doctor, metrics, pairs, parsers, report):
     command.register(app)
 
 

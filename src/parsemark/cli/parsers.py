@@ -1,0 +1,186 @@
+"""`parsemark parsers`: list the parsers, install them, try one on a page."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from parsemark.model import Element, Table
+    from parsemark.parsers import Parser
+
+_SHOWN_CHARS = 60
+"""Of each cell in the terminal."""
+
+parsers = typer.Typer(help="List the parsers, install them, try one on a page.")
+
+
+@parsers.callback(invoke_without_command=True)
+def list_parsers(context: typer.Context) -> None:
+    """List the parsers with licence, what they give, what they need, and whether they can run here."""
+    if context.invoked_subcommand is not None:
+        return
+    from rich.console import Console
+    from rich.table import Table as View
+
+    console = Console()
+    rows = [_facts(name) for name in _names()]
+    if not console.is_terminal:
+        for row in rows:
+            typer.echo("\t".join(row))
+        return
+    table = View("parser", "licence", "gives", "needs", "options (default first)", "state", box=None)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+@parsers.command()
+def install(
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers, or `all`.")],
+) -> None:
+    """Build the environments of parsers. Without it each is built when it is first used."""
+    from rich.console import Console
+
+    from parsemark.errors import ParserError
+    from parsemark.parsers import get_parser
+    from parsemark.parsers.trial import require_usable
+
+    console = Console()
+    chosen = [get_parser(name) for name in (_names() if names == ["all"] else names)]
+    failed = []
+    for number, parser in enumerate(chosen, start=1):
+        label = f"[{number}/{len(chosen)}] {parser.name}"
+        try:
+            require_usable(parser)
+            with console.status(label) if console.is_terminal else nullcontext():
+                parser.install(partial(_step, label))
+            _step(label, "ready")
+        except ParserError as error:
+            failed.append(parser.name)
+            _step(label, str(error))
+    if failed:
+        raise typer.Exit(1)
+
+
+@parsers.command("try")
+def try_(
+    name: Annotated[str, typer.Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],
+    pdf: Annotated[Path, typer.Argument(help="A PDF file.")],
+    page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
+    timeout_s: Annotated[float, typer.Option(help="Seconds that the page may take.")] = 300,
+) -> None:
+    """Run one parser on one page and show the tables that it finds."""
+    from rich.console import Console
+
+    from parsemark.errors import ParserError
+    from parsemark.model import Status
+    from parsemark.parsers import get_parser
+    from parsemark.parsers.trial import try_parser
+
+    console = Console()
+    parser = get_parser(name)
+    trial = try_parser(
+        parser, pdf, page, timeout_s=timeout_s, progress=lambda step: typer.echo(f"{parser.name}: {step}")
+    )
+    if trial.prediction.status is not Status.OK:
+        raise ParserError(f"{parser.name}: {trial.prediction.message}")
+    versions = ", ".join(f"{package} {version}" for package, version in trial.hello.versions.items())
+    tables = trial.prediction.tables
+    found = f"{len(tables)} table{'' if len(tables) == 1 else 's'}"
+    console.print(f"{parser.name} ({_printable(versions)}): {found} on page {page}", markup=False)
+    for number, element in enumerate(tables, start=1):
+        _show(console, element, number)
+    console.print(f"{trial.answer.wall_s:.2f} s, {trial.answer.cpu_s:.2f} s of CPU", highlight=False)
+
+
+def _step(label: str, what: str) -> None:
+    typer.echo(f"{label}: {what}")
+
+
+def _names() -> list[str]:
+    from parsemark.parsers import parser_names
+
+    return parser_names()
+
+
+def _facts(name: str) -> tuple[str, ...]:
+    """One row of the list; a plug-in that is broken says so in its own row."""
+    from parsemark.errors import ParserError
+    from parsemark.parsers import get_parser
+
+    try:
+        parser = get_parser(name)
+    except ParserError as error:
+        return (name, "", "", "", "", f"broken: {error}")
+    info = parser.info
+    return (
+        name,
+        info.licence,
+        ", ".join(info.gives),
+        ", ".join([*info.needs, *_needs_of_choices(parser)]) or "-",
+        _options(parser),
+        str(parser.state()),
+    )
+
+
+def _needs_of_choices(parser: Parser) -> list[str]:
+    return [
+        f"{need} ({key}={choice})"
+        for key, option in parser.info.options.items()
+        for choice, needs in option.choice_needs.items()
+        for need in needs
+    ]
+
+
+def _options(parser: Parser) -> str:
+    from parsemark.registry import format_option
+
+    shown = []
+    for key, option in parser.info.options.items():
+        others = [choice for choice in option.choices if choice != option.default]
+        shown.append(f"{key}={'|'.join(format_option(v) for v in (option.default, *others))}")
+    return " ".join(shown) or "-"
+
+
+def _show(console: Console, element: Element, number: int) -> None:
+    from rich.table import Table as View
+    from rich.text import Text
+
+    found = element.table
+    facts = [f"table {number}"]
+    if found is not None:
+        facts.append(f"{found.n_rows} x {found.n_cols}")
+    if element.box is not None:
+        facts.append("box " + " ".join(f"{v:.0f}" for v in element.box.as_tuple()))
+    if element.confidence is not None:
+        facts.append(f"confidence {element.confidence:.2f}")
+    view = View(title=", ".join(facts), title_justify="left", show_header=False, show_lines=True)
+    for row in _first_places(found) if found is not None else []:
+        view.add_row(*(Text(_printable(text)) for text in row))
+    console.print(view)
+
+
+def _first_places(found: Table) -> list[list[str]]:
+    """The grid's texts, a spanning cell's only at its first place."""
+    rows = [[""] * found.n_cols for _ in range(found.n_rows)]
+    for cell in found.cells:
+        rows[cell.row][cell.col] = cell.text
+    return rows
+
+
+def _printable(text: str) -> str:
+    """A parser's text may hold escape sequences; the terminal must not see them."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return shown if len(shown) <= _SHOWN_CHARS else shown[: _SHOWN_CHARS - 1] + "…"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.add_typer(parsers, name="parsers")

@@ -1,0 +1,62 @@
+"""One parser on one page, as a user tries it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from parsemark.errors import ParserError, UsageError
+from parsemark.model import Prediction
+from parsemark.parsers.environment import Progress
+from parsemark.parsers.parser import Parser
+from parsemark.parsers.raw import read_raw
+from parsemark.parsers.session import Answer, Hello, WorkerSession
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a parser made of a page, and what that took."""
+
+    hello: Hello
+    answer: Answer
+    prediction: Prediction
+
+
+def require_usable(parser: Parser) -> None:
+    """Raise a ParserError that says what to do if the parser misses something that we cannot install."""
+    state = parser.state()
+    if state.missing:
+        raise ParserError(f"{parser.name} cannot run here: it misses {'; '.join(state.missing)}.")
+
+
+def try_parser(
+    parser: Parser, pdf: Path, page: int = 1, *, timeout_s: float = 300, progress: Progress | None = None
+) -> Trial:
+    """Install the parser if needed and run it on one page.
+
+    Raises:
+        UsageError: If there is no such file or page.
+        ParserError: If the parser cannot run, or fails on this page.
+    """
+    _check_page(pdf, page)
+    require_usable(parser)
+    parser.install(progress)
+    with WorkerSession(parser.command()) as session:
+        answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=timeout_s)
+    if answer.output is None:
+        raise ParserError(f"{parser.name} failed on page {page} of {pdf.name}: {answer.error}")
+    return Trial(session.hello, answer, read_raw(answer.output, f"{pdf.stem}-p{page}", parser.name))
+
+
+def _check_page(pdf: Path, page: int) -> None:
+    import pypdfium2
+
+    if not pdf.is_file():
+        raise UsageError(f"There is no file {pdf}.")
+    try:
+        with pypdfium2.PdfDocument(pdf) as document:
+            n_pages = len(document)
+    except pypdfium2.PdfiumError as error:
+        raise UsageError(f"{pdf} cannot be opened as a PDF: {error}") from error
+    if not 1 <= page <= n_pages:
+        raise UsageError(f"{pdf.name} has the pages 1 to {n_pages}, not {page}.")
