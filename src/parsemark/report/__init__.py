@@ -8,16 +8,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def build_report(run_dir: Path, out_dir: Path) -> Path:
+def build_report(run_dir: Path, out_dir: Path, *, against: Path | None = None) -> Path:
     """Write the static site of a run and return its first page.
 
     Args:
         run_dir: The run directory.
         out_dir: Where the site goes; made if missing. Files of an earlier report there are replaced.
+        against: An older run to compare with.
     """
     from parsemark.report.build import build_site
+    from parsemark.report.options import ReportOptions
 
-    return build_site(run_dir, out_dir)
+    return build_site(run_dir, out_dir, ReportOptions(against=against))
 
 
 __all__ = ["build_report"]

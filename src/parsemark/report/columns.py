@@ -145,6 +145,27 @@ COLUMNS = (
         "Detection F1 at overlaps above 0.6, 0.7, 0.8 and 0.9, averaged with these thresholds as weights.",
         _ALL_TABLES,
     ),
+    *(
+        Column(
+            f"td_f1_at_{t}",
+            f"F1 at {t}",
+            f"Detection F1 if a table must overlap by more than {t}.",
+            _ALL_TABLES,
+        )
+        for t in ("0.5", "0.6", "0.7", "0.8", "0.9")
+    ),
+    Column(
+        "content_for_bbox_precision",
+        "Content→box P",
+        "Of the predictions that content-Jaccard above one half calls found, the share that IoU calls found.",
+        "predictions found by content",
+    ),
+    Column(
+        "content_for_bbox_recall",
+        "Content→box R",
+        "Of the predictions that IoU above one half calls found, the share that content-Jaccard calls found.",
+        "predictions found by place",
+    ),
     Column(
         "negative_pages_with_false_tables",
         "Pages with false tables",

@@ -28,17 +28,17 @@ SCRIPTS = (
 )
 
 
-def write_viewer(site: Site, options: ReportOptions) -> None:
-    """Write `viewer.html`, the list of pages, the lists of tables, the pages, and their images."""
+def write_viewer(site: Site, options: ReportOptions, images: set[int]) -> None:
+    """Write `viewer.html`, the list of pages, the lists of tables, and the data of each page."""
     source = site.source
-    images = _write_images(site, options)
     write_chunk(site.root, "pages", page_list(source, images))
     write_element_lists(site.root, source)
     write_page_chunks(site.root, source, options, images, explain_tables(source, options.max_explanations))
     site.page("viewer", current="viewer", scripts=SCRIPTS, main_metric=source.main_metric or "score")
 
 
-def _write_images(site: Site, options: ReportOptions) -> set[int]:
+def write_page_images(site: Site, options: ReportOptions) -> set[int]:
+    """Write the pictures of the pages; returns the numbers of those that have one."""
     samples = site.source.samples
     if len(samples) > options.max_images:
         return set()

@@ -1,0 +1,109 @@
+// Two parsers beside each other: figures, significance, and the pages on which they differ.
+"use strict";
+(() => {
+  const { el } = parsemark;
+  const place = document.getElementById("comparison");
+  const choice = { a: document.getElementById("a"), b: document.getElementById("b") };
+  const SHOWN = 30;
+
+  const pairTest = (data, a, b) => {
+    for (const pair of data.pairs) {
+      if (pair.a === a && pair.b === b) return pair;
+      if (pair.a === b && pair.b === a) return { ...pair, a, b, difference: -pair.difference, ci95: pair.ci95 && [-pair.ci95[1], -pair.ci95[0]] };
+    }
+    return null;
+  };
+
+  const answer = (data, a, b) => {
+    if (a === b) return "Choose two different parsers.";
+    const test = pairTest(data, a, b);
+    if (!test) return "These parsers were not tested against each other.";
+    const interval = test.ci95 ? `, 95 % interval ${parsemark.signed(test.ci95[0])} to ${parsemark.signed(test.ci95[1])}` : "";
+    const p = test.p_holm < 0.001 ? "p < 0.001" : `p = ${test.p_holm.toFixed(3)}`;
+    const facts = `difference ${parsemark.signed(test.difference)}${interval}, ${p} after correction, ${test.n_documents} documents`;
+    if (test.p_holm >= 0.05) return `The data cannot tell ${a} from ${b}: ${facts}.`;
+    return test.difference > 0 ? `${a} is better than ${b}: ${facts}.` : `${b} is better than ${a}: ${facts}.`;
+  };
+
+  const deltaClass = (difference, higher) => (Math.abs(difference) < 1e-9 ? "" : (difference > 0) === higher ? "delta-up" : "delta-down");
+
+  const figureTable = (data, a, b) => {
+    const rows = data.columns.filter((c) => data.figures[a][c.key]?.value != null && data.figures[b][c.key]?.value != null).map((c) => {
+      const [x, y] = [data.figures[a][c.key].value, data.figures[b][c.key].value];
+      return el("tr", {}, el("th", { scope: "row", class: "name" }, c.label), el("td", {}, parsemark.number(x)), el("td", {}, parsemark.number(y)),
+        el("td", { class: deltaClass(x - y, c.higher_is_better) }, parsemark.signed(x - y)));
+    });
+    return el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Figures of both" }, el("table", { class: "numbers" },
+      el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Figure"), el("th", { scope: "col" }, parsemark.foreign(a)), el("th", { scope: "col" }, parsemark.foreign(b)), el("th", { scope: "col" }, "A − B"))),
+      el("tbody", {}, rows)));
+  };
+
+  const differences = (pages, first, second) => {
+    const found = [];
+    for (let i = 0; i < pages.id.length; i += 1) {
+      const [x, y] = [first.page_value[i], second.page_value[i]];
+      if (x !== null && y !== null) found.push({ index: i, x, y, difference: x - y });
+    }
+    return found;
+  };
+
+  const viewerLink = (page, parser) => `viewer.html#${new URLSearchParams({ page, parser })}`;
+
+  const scatter = (pages, rows, a, b) => ({
+    key: "page-scores", title: "Page by page", caption: "One point for each page: end-to-end F1 of both parsers. Below the diagonal A is better.",
+    x: { label: `A: ${a}`, low: 0, high: 1 }, y: { label: `B: ${b}`, low: 0, high: 1 }, square: true,
+    guides: [{ label: "", x: [0, 1], y: [0, 1] }],
+    series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),
+      labels: rows.map((r) => pages.id[r.index]), links: rows.length <= 1500 ? rows.map((r) => viewerLink(pages.id[r.index], a)) : undefined }],
+  });
+
+  const pageTable = (pages, rows, a, b) => {
+    const changed = rows.filter((r) => Math.abs(r.difference) > 1e-9).sort((r, s) => Math.abs(s.difference) - Math.abs(r.difference) || r.index - s.index);
+    const better = changed.filter((r) => r.difference > 0).length;
+    const line = (r) => el("tr", {}, el("th", { scope: "row", class: "name" }, parsemark.foreign(pages.id[r.index])),
+      el("td", {}, el("a", { href: viewerLink(pages.id[r.index], a) }, parsemark.number(r.x))),
+      el("td", {}, el("a", { href: viewerLink(pages.id[r.index], b) }, parsemark.number(r.y))),
+      el("td", { class: deltaClass(r.difference, true) }, parsemark.signed(r.difference)));
+    return [el("p", {}, `A is better on ${better} pages, B on ${changed.length - better}, and they are equal on ${rows.length - changed.length}.`),
+      el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Pages that differ most" }, el("table", { class: "numbers" },
+        el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Page"), el("th", { scope: "col" }, "A"), el("th", { scope: "col" }, "B"), el("th", { scope: "col" }, "A − B"))),
+        el("tbody", {}, changed.slice(0, SHOWN).map(line))))];
+  };
+
+  const show = async (data, pages) => {
+    const [i, j] = [Number(choice.a.value), Number(choice.b.value)];
+    const [a, b] = [pages.parsers[i].name, pages.parsers[j].name];
+    document.getElementById("answer").textContent = answer(data, a, b);
+    if (i === j) {
+      place.replaceChildren();
+      return;
+    }
+    const [first, second] = await Promise.all([parsemark.load(`lists/${i}`), parsemark.load(`lists/${j}`)]);
+    const rows = differences(pages, first, second);
+    place.replaceChildren(el("div", { class: "compare-columns" },
+      el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b)),
+      el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(pages, rows, a, b), {}))));
+    document.documentElement.dataset.ready = `${i}-${j}`;
+  };
+
+  const start = ([data, pages]) => {
+    const names = pages.parsers.map((p) => p.name);
+    const fromHash = () => {
+      const hash = parsemark.readHash();
+      choice.a.value = String(Math.max(0, names.indexOf(hash.get("a") ?? "")));
+      const second = names.indexOf(hash.get("b") ?? "");
+      choice.b.value = String(second >= 0 ? second : Math.min(1, names.length - 1));
+      return show(data, pages);
+    };
+    const write = () => parsemark.writeHash({ a: names[choice.a.value], b: names[choice.b.value] });
+    choice.a.addEventListener("change", write);
+    choice.b.addEventListener("change", write);
+    document.getElementById("swap").addEventListener("click", () => {
+      [choice.a.value, choice.b.value] = [choice.b.value, choice.a.value];
+      write();
+    });
+    addEventListener("hashchange", fromHash);
+    return fromHash();
+  };
+  Promise.all([parsemark.load("compare"), parsemark.load("pages")]).then(start).catch((error) => parsemark.showError(place, error));
+})();

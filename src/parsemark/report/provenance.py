@@ -1,0 +1,78 @@
+"""Where the numbers come from: corpus, versions, seeds, settings, command, definitions."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from parsemark.report.columns import columns_of
+from parsemark.report.site import Site
+from parsemark.report.source import Source
+
+RULE_WORDS = {
+    "bbox": "an optimal one-to-one assignment by the overlap of boxes (IoU)",
+    "content": "an optimal one-to-one assignment by the overlap of contents (content-Jaccard)",
+    "ngrams": "character 3-grams, with pieces of a split table put together and merged tables cut apart",
+}
+
+
+def write_provenance(site: Site) -> None:
+    """Write `provenance.html`."""
+    source = site.source
+    manifest = source.manifest
+    site.page(
+        "provenance",
+        current="provenance",
+        command=shlex.join(manifest.command),
+        manifest=manifest,
+        facts=_facts(source),
+        parsers=[(parser, manifest.parser(parser.name)) for parser in source.parsers],
+        columns=columns_of(source.figures),
+        rule=source.rule,
+        rule_words=RULE_WORDS[source.rule],
+        theta=source.summary.get("theta", 0.5),
+        statuses=_statuses(source),
+        metrics=_metrics(source),
+    )
+
+
+def _facts(source: Source) -> list[tuple[str, str]]:
+    manifest = source.manifest
+    corpus = manifest.corpus
+    facts = [
+        ("Corpus", f"{corpus.name} {corpus.version}"),
+        ("Corpus hash", corpus.hash),
+        ("Corpus spec", corpus.spec),
+        ("Pages in the corpus", f"{corpus.n_samples:,}"),
+        ("Pages in this run", f"{len(source.samples):,}"),
+        ("Protocol", manifest.protocol),
+        ("Seed", str(manifest.seed)),
+        ("Created", manifest.created),
+        ("parsemark", manifest.code_version),
+        ("Run schema", str(manifest.schema_version)),
+    ]
+    if manifest.limits:
+        facts.append(
+            ("Limits per page", f"{manifest.limits.timeout_s:g} s, {manifest.limits.memory_mb:,} MB")
+        )
+    facts += [(f"Machine: {key}", str(value)) for key, value in manifest.machine.items()]
+    return facts
+
+
+def _statuses(source: Source) -> list[tuple[str, str, int]]:
+    counts = source.parses.group_by("parser", "status").len().sort("parser", "status")
+    return [(parser, status.replace("_", " "), n) for parser, status, n in counts.iter_rows()]
+
+
+def _metrics(source: Source) -> list[dict[str, Any]]:
+    """What each metric says of itself; one that is not installed here is named only."""
+    from parsemark.errors import ParsemarkError
+    from parsemark.metrics import get_metric
+
+    described = []
+    for name in source.metrics:
+        try:
+            described.append({"name": name, "facts": get_metric(name).facts})
+        except ParsemarkError:
+            described.append({"name": name, "facts": None})
+    return described
