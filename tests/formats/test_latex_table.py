@@ -3,7 +3,7 @@
 import pytest
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex import find_latex_tables, read_latex_table
+from parsemark.formats.latex import find_latex_tables, read_definitions, read_latex_table
 from parsemark.model import Table
 
 
@@ -167,3 +167,14 @@ def test_no_table_is_an_error(source: str) -> None:
 
 def test_empty_environment_is_an_empty_table() -> None:
     assert tabular("").n_cells == 0
+
+
+def test_number_columns() -> None:
+    table = tabular(r"{Name} & 1.5e3 \\ x & 2.0 +- 0.1 \\ y & {n/a}", "lS[table-format=1.1]")
+    assert [row[1] for row in table.text_rows()] == ["1.5 × 10^3", "2.0 ± 0.1", "n/a"]
+
+
+def test_macros_of_the_document_can_be_given() -> None:
+    definitions = read_definitions(r"\newcommand{\pmv}[2]{#1 $\pm$ #2}")
+    table = read_latex_table(r"\begin{tabular}{l}\pmv{1}{2}\end{tabular}", definitions=definitions)
+    assert table.text_rows() == [["1 ± 2"]]

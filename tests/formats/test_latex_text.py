@@ -22,7 +22,7 @@ from parsemark.formats.latex import latex_to_text
         (r"$p<0.05$", "p < 0.05"),
         (r"$<0.05$", "<0.05"),
         (r"$2\times3$; 2$\times$3", "2 × 3; 2×3"),
-        (r"$(\frac{1}{8}, \frac14)$", "(1/8,1/4)"),
+        (r"$(\frac{1}{8}, \frac14)$", "(1/8, 1/4)"),
         (r"$\frac{a+b}{c}$", "(a+b)/c"),
         (r"$1\frac12$", "1 1/2"),
         (r"$\sqrt{2}$, $\sqrt{a+b}$, $\sqrt[3]{x}$", "√2, √(a+b), ∛x"),
@@ -69,3 +69,36 @@ def test_deep_nesting_ends(source: str) -> None:
         latex_to_text(source)
     except FormatError as error:
         assert "nested" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\num{1.2e-3}", "1.2 × 10^{−3}"),
+        (r"\SI{9.81}{\metre\per\second\squared}", "9.81 m s^{−2}"),
+        (r"\qty{5}{\kilo\gram}", "5 kg"),
+        (r"\SI{20}{\percent}", "20%"),
+        (r"\si{kg.m/s}", "kg m/s"),
+        (r"\SIrange{1}{2}{\nano\metre}", "1 to 2 nm"),
+        (r"\ang{12.5}", "12.5°"),
+        (r"\ce{H2O}", "H_2O"),
+        (r"\ce{SO4^2-}", "SO_4^{2−}"),
+        (r"\ce{2Na+ + CO3^{2-}}", "2Na^+ + CO_3^{2−}"),
+        (r"\ce{CuSO4 * 5H2O}", "CuSO_4·5H_2O"),
+    ],
+)
+def test_units_and_chemistry(source: str, text: str) -> None:
+    assert latex_to_text(source) == text
+
+
+def test_own_macros_are_expanded_where_they_are_defined() -> None:
+    source = r"\newcommand{\ours}[2][Our]{#1~#2} \def\x{X} \ours{net} \ours[The]{net} \x"
+    assert latex_to_text(source) == "Our net The net X"
+
+
+@pytest.mark.parametrize(
+    "source", [r"\def\a{\a}\a", r"\def\a{\b\b}\def\b{\a\a}\a", r"\def\a#1{\a{#1#1}}\a{xx}"]
+)
+def test_macros_without_end_are_an_error(source: str) -> None:
+    with pytest.raises(FormatError, match="without end"):
+        latex_to_text(source)

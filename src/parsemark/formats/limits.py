@@ -21,7 +21,7 @@ MAX_GRID = 500_000
 """Grid positions (rows × columns) of one table."""
 MAX_CELL_CHARS = 100_000
 """Characters of one cell."""
-MAX_LATEX_CHARS = 2_000_000
+MAX_LATEX_CHARS = 1_000_000
 """Characters of one LaTeX table or formula."""
 MAX_VERB_CHARS = 1_000
 r"""Characters of one `\verb|…|`."""
@@ -29,6 +29,8 @@ MAX_LATEX_DEPTH = 50
 """Groups, arguments and environments inside each other in one cell."""
 MAX_LATEX_EXPANSIONS = 10_000
 r"""Uses of macros that the source itself defines (`\newcommand`), so that none can explode."""
+MAX_LATEX_EXPANDED_CHARS = 200_000
+"""Characters that those uses may add."""
 
 
 def check_size(text: str, limit: int = MAX_CHARS) -> None:

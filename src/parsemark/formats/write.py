@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from parsemark.errors import UnknownNameError
+from parsemark.formats.latex import write_latex
 from parsemark.formats.write_csv import write_csv
 from parsemark.formats.write_html import write_html
 from parsemark.formats.write_markdown import write_markdown
@@ -21,5 +22,5 @@ def write_table(table: Table, format: str) -> str:
     return WRITERS[format](table)
 
 
-WRITERS = {"html": write_html, "markdown": write_markdown, "csv": write_csv}
+WRITERS = {"html": write_html, "markdown": write_markdown, "latex": write_latex, "csv": write_csv}
 """Format to writer."""

@@ -31,6 +31,9 @@ class Class(Enum):
     SPACE = "space"
 
 
+_NO_OPERAND = (Class.OPENING, Class.PUNCTUATION, Class.BINARY, Class.RELATION, Class.FUNCTION)
+
+
 @dataclass(slots=True)
 class Atom:
     """A piece of a formula with its scripts."""
@@ -90,16 +93,22 @@ def join(atoms: Iterable[Atom], spaced: bool = True) -> str:
 def _spaced(item: Atom, before: Atom | None, after: Atom | None) -> str:
     text = str(item)
     if item.kind is Class.SPACE:
-        return " "
-    if item.kind in (Class.FUNCTION, Class.FRACTION):
-        return _is_word(before) * " " + text + _is_word(after) * " "
-    if item.kind not in (Class.BINARY, Class.RELATION) or before is None or after is None:
-        return text
-    if before.kind in (Class.OPENING, Class.PUNCTUATION, Class.BINARY, Class.RELATION, Class.FUNCTION):
-        return text
-    if after.text[:1] in (")", "]", ",", ";") or after.kind is Class.RELATION:
-        return text
-    return f" {text} "
+        text = " "
+    elif item.kind is Class.PUNCTUATION and after is not None:
+        is_in_number = before is not None and (before.text + after.text).isdigit()
+        text = text if is_in_number else f"{text} "
+    elif item.kind in (Class.FUNCTION, Class.FRACTION):
+        text = _is_word(before) * " " + text + _is_word(after) * " "
+    elif item.kind in (Class.BINARY, Class.RELATION) and _has_operands(before, after):
+        text = f" {text} "
+    return text
+
+
+def _has_operands(before: Atom | None, after: Atom | None) -> bool:
+    """Whether an operator stands between two things; a sign or a lone operator does not."""
+    if before is None or after is None or before.kind in _NO_OPERAND or after.kind is Class.RELATION:
+        return False
+    return after.text[:1] not in tuple(")],;")
 
 
 def _is_word(neighbour: Atom | None) -> bool:

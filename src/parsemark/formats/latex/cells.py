@@ -12,6 +12,7 @@ from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
 from parsemark.formats.latex.scanner import Kind, Range
 from parsemark.formats.latex.special import SPECIAL
+from parsemark.formats.latex.units import number_cell
 
 _PLAIN = Column()
 
@@ -69,11 +70,13 @@ class _CellPrinter:
         return self.grid.columns[placed.col] if placed.col < len(self.grid.columns) else _PLAIN
 
     def _text(self, placed: PlacedCell, column: Column) -> str:
-        is_math = self.is_math or self._has_dollar(column.prefix)
+        is_math = self.is_math or column.is_math or self._has_dollar(column.prefix)
         prefix = "" if is_math else self._decoration(column.prefix)
         suffix = "" if is_math else self._decoration(column.suffix)
         if is_math:
             text = join([atom for part in placed.cell.content for atom in self.printer.atoms(part)])
+        elif column.is_number and len(placed.cell.content) == 1:
+            text = number_cell(self.printer, placed.cell.content[0])
         else:
             text = "".join(self.printer.text(part) for part in placed.cell.content)
         return prefix + text + suffix

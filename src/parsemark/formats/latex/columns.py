@@ -30,6 +30,8 @@ class Column:
     """`<{…}`."""
     is_number: bool = False
     """Whether siunitx sets the cells."""
+    is_math: bool = False
+    """Whether dcolumn sets the cells: in math mode."""
 
 
 @dataclass(slots=True)
@@ -39,9 +41,10 @@ class _Parts:
     prefix: tuple[Range, ...] = ()
     suffix: tuple[Range, ...] = ()
     is_number: bool = False
+    is_math: bool = False
 
     def column(self) -> Column:
-        return Column(self.before, self.after, self.prefix, self.suffix, self.is_number)
+        return Column(self.before, self.after, self.prefix, self.suffix, self.is_number, self.is_math)
 
 
 def read_columns(source: Source, specification: Range) -> list[Column]:
@@ -95,6 +98,7 @@ class _SpecificationReader:
 
     def _column(self, letter: str, index: int, end: int) -> int:
         self.pending.is_number = letter == "S"
+        self.pending.is_math = letter == "D"
         self.columns.append(self.pending)
         self.pending = _Parts()
         _, index = self.source.optional(index, end)

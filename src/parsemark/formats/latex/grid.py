@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.columns import Column, read_columns
+from parsemark.formats.latex.definitions import Definitions, expand, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
 from parsemark.formats.latex.rows import Body, Line, Row, split_body
 from parsemark.formats.latex.scanner import ALONE, Kind, Source
@@ -43,13 +44,18 @@ class TexGrid:
         return len(self.lines) - 1
 
 
-def read_grid(text: str) -> TexGrid:
+def read_grid(text: str, definitions: Definitions | None = None) -> TexGrid:
     """The grid of the first table environment in a source.
+
+    Args:
+        text: The source; macros that it defines itself are expanded.
+        definitions: More macros, of the document that the table is from.
 
     Raises:
         FormatError: There is none, or it is over a limit.
     """
-    source = Source(text)
+    known = {**(definitions or {}), **read_definitions(text)}
+    source = Source(expand(text, known))
     for index, token in enumerate(source.tokens):
         if token.kind is Kind.BEGIN and token.text in TABLE_ENVIRONMENTS:
             end = source.partner[index]

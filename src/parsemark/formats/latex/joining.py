@@ -40,6 +40,8 @@ def join_rows(cells: list[PrintedCell], n_rows: int) -> list[PrintedCell]:
 
 def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> PrintedCell:
     """The cell with as many of its rows as are free; they are taken now."""
+    if cell.rowspan == 1:
+        return cell
     step = 1 if cell.rowspan > 0 else -1
     cols = range(cell.col, cell.col + cell.colspan)
     last = cell.row
@@ -68,6 +70,8 @@ def _free_runs(cell: PrintedCell, taken: set[tuple[int, int]]) -> list[PrintedCe
 
 def without_rows(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCell]:
     """The cells when some rows are taken out; a cell that is only there goes."""
+    if not removed:
+        return cells
     kept: list[PrintedCell] = []
     shift = _shifts(removed, max((c.row + c.rowspan for c in cells), default=0))
     for cell in cells:
@@ -79,6 +83,8 @@ def without_rows(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCel
 
 def without_cols(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCell]:
     """The cells when some columns are taken out; a cell that is only there goes."""
+    if not removed:
+        return cells
     kept: list[PrintedCell] = []
     shift = _shifts(removed, max((c.col + c.colspan for c in cells), default=0))
     for cell in cells:

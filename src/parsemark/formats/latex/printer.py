@@ -75,17 +75,28 @@ class Printer:
         self.source = source
         self.special = special
         self._depth = 0
+        self._script_depth = 0
 
     def print(self, span: Range, math: bool) -> str:
         """The text of a range."""
-        return join(self.atoms(span)) if math else self.text(span)
+        return self.formula(span) if math else self.text(span)
+
+    def formula(self, span: Range) -> str:
+        """The text of a range in math mode; in scripts nothing is spaced."""
+        return join(self.atoms(span), spaced=self._script_depth == 0)
 
     def text(self, span: Range) -> str:
         """The text of a range in text mode."""
         self._enter(span)
         pieces: list[str] = []
         index, end = span
+        tokens = self.source.tokens
         while index < end:
+            token = tokens[index]
+            if token.kind is Kind.CHAR and token.text not in _LIGATURES:
+                pieces.append(token.text)
+                index += 1
+                continue
             piece, index = self._text_piece(index, end)
             pieces.append(piece)
         self._depth -= 1
@@ -114,13 +125,16 @@ class Printer:
         index = self.source.skip_space(index, end)
         if index < end and self.source.tokens[index].kind is Kind.COMMAND:
             self._enter((index, end))
+            self._script_depth += 1
             printed, index = self.command(index, end, math)
+            self._script_depth -= 1
             self._depth -= 1
             return str(printed), index
         argument, index = self.source.argument(index, end)
-        if math:
-            return join(self.atoms(argument), spaced=False), index
-        return self.text(argument), index
+        self._script_depth += 1
+        text = self.print(argument, math)
+        self._script_depth -= 1
+        return text, index
 
     def command(self, index: int, end: int, math: bool) -> Printed:
         """What the command at `index` prints."""
@@ -187,7 +201,7 @@ class Printer:
             printed = Atom(token.text), index + 1
         elif token.kind is Kind.OPEN and self.source.partner[index] != ALONE:
             closes = min(self.source.partner[index], end)
-            printed = Atom(join(self.atoms((index + 1, closes)))), closes + 1
+            printed = Atom(self.formula((index + 1, closes))), closes + 1
         elif token.kind is Kind.BEGIN:
             text, behind = self._environment(index, end, math=True)
             printed = Atom(text), behind
@@ -206,14 +220,20 @@ class Printer:
 
     def _formula(self, token: Token, index: int, end: int) -> tuple[str, int]:
         r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
-        closing = {"(": ")", "[": "]"}.get(token.text, token.text)
+        is_dollar = token.kind is Kind.MATH
+        closes = self._closing_dollar(index, end) if is_dollar else self.source.partner[index]
+        if closes == ALONE or closes >= end:
+            return "$" * is_dollar, index + 1
+        return self.formula((index + 1, closes)), closes + 1
+
+    def _closing_dollar(self, index: int, end: int) -> int:
+        dollar = self.source.tokens[index].text
         here = index + 1
         while here < end:
-            other = self.source.tokens[here]
-            if other.kind is token.kind and other.text == closing:
-                return join(self.atoms((index + 1, here))), here + 1
+            if self.source.tokens[here].kind is Kind.MATH and self.source.tokens[here].text == dollar:
+                return here
             here = self.source.after(here)
-        return ("$" if token.kind is Kind.MATH else ""), index + 1
+        return ALONE
 
     def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
         if token.kind is Kind.CHAR:
@@ -252,10 +272,10 @@ class Printer:
         while index < end:
             token = self.source.tokens[index]
             if token.kind is Kind.ALIGN or (token.kind is Kind.COMMAND and token.text == "\\"):
-                lines.append(join(self.atoms((start, index))) + (" " if token.kind is Kind.ALIGN else "\n"))
+                lines.append(self.formula((start, index)) + (" " if token.kind is Kind.ALIGN else "\n"))
                 start = index + 1
             index = self.source.after(index)
-        return "".join([*lines, join(self.atoms((start, end)))])
+        return "".join([*lines, self.formula((start, end))])
 
     def _known(self, name: str, signature: str, index: int, end: int, math: bool) -> Printed:
         printed: list[str] = []

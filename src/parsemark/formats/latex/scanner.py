@@ -58,6 +58,10 @@ _TOKEN = re.compile(
       | (?P<char>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_SPECIAL = frozenset("\\{}&$%^_~")
+_OPENERS = {(Kind.CHAR, "["): "]", (Kind.COMMAND, "("): ")", (Kind.COMMAND, "["): "]"}
+_CLOSERS = frozenset((kind, text) for (kind, _), text in _OPENERS.items())
+_BRACKETS = frozenset("[]()")
 _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 
 
@@ -144,6 +148,11 @@ def _scan(text: str) -> list[Token]:
     tokens: list[Token] = []
     position, length = 0, len(text)
     while position < length:
+        character = text[position]
+        if character not in _SPECIAL and not character.isspace():
+            tokens.append(Token(Kind.CHAR, character, position, position + 1))
+            position += 1
+            continue
         match = _TOKEN.match(text, position)
         assert match is not None, "the pattern accepts every character"
         position = match.end()
@@ -223,16 +232,18 @@ def _unwind(tokens: list[Token], open_tokens: list[int], open_environments: dict
 
 
 def _match_brackets(tokens: list[Token], partner: list[int]) -> None:
-    """Partner of `[`: the next `]` in the same group, found in one pass from the end."""
-    closing_of = {close: index for index, close in enumerate(partner) if close != ALONE}
-    next_bracket = [ALONE]
+    r"""Partners of `[`, `\(` and `\[`: the next closing one in the same group, in one pass from the end."""
+    closing_of = {close for close in partner if close != ALONE}
+    following: list[dict[tuple[Kind, str], int]] = [{}]
     for index in range(len(tokens) - 1, -1, -1):
-        token = tokens[index]
+        kind, text = tokens[index][:2]
         if index in closing_of:
-            next_bracket.append(ALONE)
+            following.append({})
         elif partner[index] != ALONE:
-            next_bracket.pop()
-        elif token.kind is Kind.CHAR and token.text == "]":
-            next_bracket[-1] = index
-        elif token.kind is Kind.CHAR and token.text == "[":
-            partner[index] = next_bracket[-1]
+            following.pop()
+        elif text not in _BRACKETS:
+            continue
+        elif (kind, text) in _CLOSERS:
+            following[-1][kind, text] = index
+        elif (kind, text) in _OPENERS:
+            partner[index] = following[-1].get((kind, _OPENERS[kind, text]), ALONE)

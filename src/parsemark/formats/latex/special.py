@@ -6,10 +6,12 @@ import unicodedata
 from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, Class, join, script
+from parsemark.formats.latex.chemistry import CHEMISTRY_COMMANDS
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
 from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
 from parsemark.formats.latex.scanner import Kind
 from parsemark.formats.latex.symbols import ACCENTS, accented, dingbat
+from parsemark.formats.latex.units import UNIT_COMMANDS
 
 _ALPHABETS = {
     "mathbb": "DOUBLE-STRUCK", "mathbbm": "DOUBLE-STRUCK", "mathds": "DOUBLE-STRUCK", "Bbb": "DOUBLE-STRUCK",
@@ -155,6 +157,8 @@ def _binomial(printer: Printer, index: int, end: int, math: bool) -> Printed:
 
 
 SPECIAL: dict[str, Special] = {
+    **UNIT_COMMANDS,
+    **CHEMISTRY_COMMANDS,
     **{name: partial(_accent, combining) for name, combining in ACCENTS.items()},
     **{name: partial(_script, "^") for name in SUPERSCRIPTS},
     **{name: partial(_script, "_") for name in SUBSCRIPTS},

@@ -17,6 +17,7 @@ from __future__ import annotations
 from parsemark.errors import FormatError
 from parsemark.formats.found import FoundTable
 from parsemark.formats.latex.cells import print_cells
+from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 from parsemark.formats.latex.headers import header_rows
@@ -31,11 +32,13 @@ from parsemark.formats.latex.joining import (
 from parsemark.model import Cell, Table
 
 
-def read_latex_table(source: str) -> Table:
+def read_latex_table(source: str, *, definitions: Definitions | None = None) -> Table:
     r"""The first table environment of a LaTeX source.
 
     Args:
-        source: A `tabular`, `tabularx`, `longtable`, `array`, …, with anything around it.
+        source: A `tabular`, `tabularx`, `longtable`, `array`, …, with anything around it. Macros that are
+            defined in it are expanded.
+        definitions: Macros of the document that the table is from (`read_definitions`).
 
     Raises:
         FormatError: There is none, or it is over a limit of `parsemark.formats.limits`.
@@ -43,7 +46,7 @@ def read_latex_table(source: str) -> Table:
     >>> read_latex_table(r"\begin{tabular}{lc} a & $x^2$ \\ b & 50\% \end{tabular}").text_rows()
     [['a', 'x^2'], ['b', '50%']]
     """
-    grid = read_grid(source)
+    grid = read_grid(source, definitions)
     return _table(grid, print_cells(grid))
 
 

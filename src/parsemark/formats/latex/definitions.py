@@ -1,0 +1,176 @@
+r"""Macros that a source defines itself: `\newcommand`, `\def`, `\let`, `\DeclareMathOperator`.
+
+They are expanded before a table is read. Every use counts against a limit, so that a definition that calls
+itself, or ten that double each other, end in a FormatError and not in an explosion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from parsemark.errors import FormatError
+from parsemark.formats.latex.scanner import Kind, Source
+from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_EXPANDED_CHARS, MAX_LATEX_EXPANSIONS
+
+_COMMANDS = frozenset({"newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"})
+_DEFS = frozenset({"def", "gdef", "edef", "xdef"})
+_OPERATORS = frozenset({"DeclareMathOperator"})
+_PARAMETER = re.compile(r"#([1-9])")
+MAY_DEFINE = re.compile(r"\\(?:new|renew|provide)command|\\[gex]?def(?![A-Za-z])|\\let(?![A-Za-z])|\\Declare")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a macro stands for: a body with `#1` … `#9`."""
+
+    body: str
+    n_arguments: int = 0
+    default: str | None = None
+    """Value of the first argument where it is optional."""
+
+
+Definitions = Mapping[str, Definition]
+
+
+def read_definitions(text: str) -> dict[str, Definition]:
+    """All macros that a source defines, wherever in it; the last definition of a name counts."""
+    found: dict[str, Definition] = {}
+    if not MAY_DEFINE.search(text):
+        return found
+    source = Source(text)
+    index, end = source.whole
+    while index < end:
+        defined = _definition_at(source, index, end)
+        if defined is None:
+            index += 1
+        else:
+            name, definition, index = defined
+            found[name] = definition
+    found.pop("", None)
+    return found
+
+
+Defined = tuple[str, Definition, int]
+"""A name, what it stands for, and the index behind the definition."""
+
+
+def _definition_at(source: Source, index: int, end: int) -> Defined | None:
+    token = source.tokens[index]
+    if token.kind is not Kind.COMMAND:
+        return None
+    for names, read in _READERS:
+        if token.text in names:
+            return read(source, index + 1, end)
+    return None
+
+
+def _name(source: Source, index: int, end: int) -> tuple[str, int]:
+    (start, stop), index = source.argument(index, end)
+    token = source.tokens[start] if stop - start == 1 else None
+    return (token.text if token is not None and token.kind is Kind.COMMAND else ""), index
+
+
+def _new_command(source: Source, index: int, end: int) -> Defined:
+    name, index = _name(source, source.starred(index, end), end)
+    count, index = source.optional(index, end)
+    default, index = source.optional(index, end) if count else (None, index)
+    body, index = source.argument(index, end)
+    digits = source.raw(count).strip() if count else "0"
+    n_arguments = int(digits) if digits in tuple("0123456789") else 0
+    return name, Definition(source.raw(body), n_arguments, source.raw(default) if default else None), index
+
+
+def _operator(source: Source, index: int, end: int) -> Defined:
+    name, index = _name(source, source.starred(index, end), end)
+    body, index = source.argument(index, end)
+    return name, Definition(rf"\operatorname{{{source.raw(body)}}}"), index
+
+
+def _plain_definition(source: Source, index: int, end: int) -> Defined | None:
+    name, index = _name(source, index, end)
+    n_arguments = 0
+    while index + 1 < end and source.tokens[index].text == "#":
+        n_arguments, index = n_arguments + 1, index + 2
+    if index >= end or source.tokens[index].kind is not Kind.OPEN:
+        return None  # delimited parameters: only TeX can read those
+    body, index = source.argument(index, end)
+    return name, Definition(source.raw(body), n_arguments), index
+
+
+def _alias(source: Source, index: int, end: int) -> Defined | None:
+    name, index = _name(source, index, end)
+    index = source.skip_space(index, end)
+    if index < end and source.tokens[index].text == "=":
+        index = source.skip_space(index + 1, end)
+    if index >= end or source.tokens[index].kind is not Kind.COMMAND:
+        return None
+    return name, Definition("\\" + source.tokens[index].text), index + 1
+
+
+_READERS: tuple[tuple[frozenset[str], Callable[[Source, int, int], Defined | None]], ...] = (
+    (_COMMANDS, _new_command),
+    (_OPERATORS, _operator),
+    (_DEFS, _plain_definition),
+    (frozenset({"let"}), _alias),
+)
+
+
+def expand(text: str, definitions: Definitions) -> str:
+    """The text with all macros of `definitions` replaced by what they stand for; definitions go.
+
+    Raises:
+        FormatError: The expansion does not end within the limits.
+    """
+    return _Expander(definitions).expand(text, 0) if definitions else text
+
+
+class _Expander:
+    def __init__(self, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self.n_uses = 0
+        self.n_chars = 0
+
+    def expand(self, text: str, depth: int) -> str:
+        source = Source(text)
+        index, end = source.whole
+        pieces: list[str] = []
+        while index < end:
+            token = source.tokens[index]
+            if (defined := _definition_at(source, index, end)) is not None:
+                index = defined[2]
+                continue
+            definition = self.definitions.get(token.text) if token.kind is Kind.COMMAND else None
+            if definition is None:
+                pieces.append(text[token.start : token.end])
+                index += 1
+                continue
+            arguments, index = self._arguments(source, definition, index + 1, end)
+            self._count(token.start, depth, definition.body, arguments)
+            body = _PARAMETER.sub(lambda m, a=arguments: a.get(int(m[1]), ""), definition.body)  # type: ignore[misc]
+            pieces.append(self.expand(body, depth + 1))
+        return "".join(pieces)
+
+    def _arguments(
+        self, source: Source, definition: Definition, index: int, end: int
+    ) -> tuple[dict[int, str], int]:
+        arguments: dict[int, str] = {}
+        for number in range(1, definition.n_arguments + 1):
+            if number == 1 and definition.default is not None:
+                given, index = source.optional(index, end)
+                arguments[1] = definition.default if given is None else source.raw(given)
+            else:
+                argument, index = source.argument(index, end)
+                arguments[number] = source.raw(argument)
+        return arguments, index
+
+    def _count(self, position: int, depth: int, body: str, arguments: Mapping[int, str]) -> None:
+        self.n_uses += 1
+        self.n_chars += len(body) + sum(len(a) * body.count(f"#{n}") for n, a in arguments.items())
+        if (
+            self.n_uses > MAX_LATEX_EXPANSIONS
+            or depth > MAX_LATEX_DEPTH
+            or self.n_chars > MAX_LATEX_EXPANDED_CHARS
+        ):
+            raise FormatError("The macros of this LaTeX source expand without end", position=position)

@@ -1,0 +1,162 @@
+r"""siunitx: numbers (`\num`, `S` columns) and units (`\SI`, `\qty`, `\unit`).
+
+Numbers keep the digits of the source; the thin spaces that siunitx puts between groups of digits are left
+out.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from parsemark.formats.latex.atoms import Atom, script
+from parsemark.formats.latex.printer import Printed, Printer, Special
+from parsemark.formats.latex.scanner import Kind, Range, Source
+
+_NUMBER = re.compile(
+    r"(?P<sign>[<>≤≥~+\-−±]*)(?P<digits>[\d.,]+(?:\(\d+\))?)(?:(?:\+-|±)(?P<error>[\d.,]+))?"
+    r"(?:[eEdD](?P<exponent>[+-]?\d+))?"
+)
+_UNITS = {
+    "metre": "m", "meter": "m", "gram": "g", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol",
+    "candela": "cd", "hertz": "Hz", "newton": "N", "pascal": "Pa", "joule": "J", "watt": "W", "coulomb": "C",
+    "volt": "V", "farad": "F", "ohm": "Ω", "siemens": "S", "weber": "Wb", "tesla": "T", "henry": "H",
+    "lumen": "lm", "lux": "lx", "becquerel": "Bq", "gray": "Gy", "sievert": "Sv", "katal": "kat",
+    "degreeCelsius": "°C", "celsius": "°C", "degree": "°", "percent": "%", "minute": "min", "hour": "h",
+    "day": "d", "litre": "L", "liter": "L", "tonne": "t", "hectare": "ha", "electronvolt": "eV",
+    "dalton": "Da",
+    "bar": "bar", "angstrom": "Å", "decibel": "dB", "neper": "Np", "bel": "B", "radian": "rad",
+    "steradian": "sr", "arcminute": "′", "arcsecond": "″", "bit": "bit", "byte": "B",
+    "astronomicalunit": "au",
+    "kilogram": "kg", "per": "/", "eV": "eV",
+    "nm": "nm", "um": "µm", "mm": "mm", "cm": "cm", "km": "km", "m": "m", "ms": "ms", "s": "s", "us": "µs",
+    "ns": "ns", "kg": "kg", "g": "g", "mg": "mg", "ug": "µg", "Hz": "Hz", "kHz": "kHz", "MHz": "MHz",
+    "GHz": "GHz", "V": "V", "mV": "mV", "A": "A", "mA": "mA", "W": "W", "mW": "mW", "kW": "kW", "J": "J",
+    "kJ": "kJ", "N": "N", "kN": "kN", "Pa": "Pa", "kPa": "kPa", "MPa": "MPa", "K": "K", "mol": "mol",
+    "dB": "dB",
+    "meV": "meV", "keV": "keV", "MeV": "MeV", "GeV": "GeV", "TeV": "TeV", "L": "L", "ml": "ml", "mL": "mL",
+}  # fmt: skip
+_PREFIXES = {
+    "quecto": "q", "ronto": "r", "yocto": "y", "zepto": "z", "atto": "a", "femto": "f", "pico": "p",
+    "nano": "n", "micro": "µ", "milli": "m", "centi": "c", "deci": "d", "deca": "da", "hecto": "h",
+    "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E", "kibi": "Ki", "mebi": "Mi",
+    "gibi": "Gi", "tebi": "Ti",
+}  # fmt: skip
+_POWERS = {"squared": "2", "cubed": "3"}
+_POWERS_BEFORE = {"square": "2", "cubic": "3"}
+
+
+def format_number(raw: str) -> str | None:
+    r"""A number as siunitx prints it, or None if the text is not one.
+
+    >>> format_number("-1.2e-3"), format_number("3.4 +- 0.1"), format_number("n/a")
+    ('−1.2 × 10^{−3}', '3.4 ± 0.1', None)
+    """
+    compact = re.sub(r"\s+|\\,|~", "", raw).replace(r"\pm", "±")
+    match = _NUMBER.fullmatch(compact)
+    if match is None:
+        return None
+    text = match["sign"].replace("-", "−") + match["digits"].replace(",", ".")
+    if match["error"]:
+        text += f" ± {match['error']}"
+    if match["exponent"]:
+        text += " × 10" + script("^", match["exponent"].lstrip("+").replace("-", "−"))
+    return text
+
+
+def number_cell(printer: Printer, span: Range) -> str:
+    """A cell of an `S` column: a number, or else text."""
+    return format_number(printer.source.raw(span)) or printer.text(span)
+
+
+def format_unit(source: Source, span: Range) -> str:
+    """The symbols of a unit, with negative powers for what stands behind `per`."""
+    parts: list[str] = []
+    index, end = span
+    prefix, power, is_per = "", "", False
+    while index < end:
+        token = source.tokens[index]
+        index += 1
+        if token.kind is not Kind.COMMAND:
+            _append_literal(parts, token.text, token.kind)
+        elif token.text == "per":
+            is_per = True
+        elif token.text in _POWERS_BEFORE:
+            power = _POWERS_BEFORE[token.text]
+        elif token.text in _PREFIXES:
+            prefix = _PREFIXES[token.text]
+        elif token.text in _POWERS or token.text == "tothe":
+            power = _POWERS.get(token.text, "")
+            if not power:
+                argument, index = source.argument(index, end)
+                power = source.raw(argument)
+            if parts:
+                parts[-1] = parts[-1].partition("^")[0] + script("^", parts[-1].count("^{−") * "−" + power)
+            power = ""
+        else:
+            exponent = "−" * is_per + (power or "1" * is_per)
+            parts.append(prefix + _UNITS.get(token.text, token.text) + script("^", exponent))
+            prefix, power, is_per = "", "", False
+    return " ".join("".join(part.split()) if part != " " else "" for part in parts if part).strip()
+
+
+def _append_literal(parts: list[str], text: str, kind: Kind) -> None:
+    """Letters of a unit that is written out (`kg.m/s`)."""
+    if kind in (Kind.TIE, Kind.SPACE) or text == ".":
+        parts.append(" ")
+    elif kind in (Kind.OPEN, Kind.CLOSE):
+        return
+    elif parts and parts[-1] != " ":
+        parts[-1] += text
+    else:
+        parts.append(text)
+
+
+def _number(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    _, index = printer.source.optional(index, end)
+    argument, index = printer.source.argument(index, end)
+    return Atom(format_number(printer.source.raw(argument)) or printer.print(argument, math)), index
+
+
+def _unit(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    _, index = printer.source.optional(index, end)
+    argument, index = printer.source.argument(index, end)
+    return Atom(format_unit(printer.source, argument)), index
+
+
+def _quantity(n_numbers: int, joint: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
+    _, index = printer.source.optional(index, end)
+    numbers: list[str] = []
+    for _ in range(n_numbers):
+        number, index = _number(printer, index, end, math)
+        numbers.append(number.text)
+    before, index = printer.source.optional(index, end)
+    unit, index = _unit(printer, index, end, math)
+    gap = "" if unit.text in ("°", "%", "′", "″") else " "
+    lead = format_unit(printer.source, before) if before else ""
+    return Atom(lead + joint.join(numbers) + gap + unit.text), index
+
+
+def _number_range(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    low, index = _number(printer, index, end, math)
+    high, index = _number(printer, index, end, math)
+    return Atom(f"{low.text} to {high.text}"), index
+
+
+def _angle(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    _, index = printer.source.optional(index, end)
+    argument, index = printer.source.argument(index, end)
+    parts = printer.source.raw(argument).split(";")
+    signs = ("°", "′", "″")
+    shown = zip(parts, signs, strict=False)
+    return Atom("".join((format_number(p) or p) + sign for p, sign in shown if p.strip())), index
+
+
+UNIT_COMMANDS: dict[str, Special] = {
+    **dict.fromkeys(("num", "tablenum"), _number),
+    **dict.fromkeys(("si", "unit"), _unit),
+    **dict.fromkeys(("SI", "qty"), partial(_quantity, 1, "")),
+    **dict.fromkeys(("SIrange", "qtyrange"), partial(_quantity, 2, " to ")),
+    "numrange": _number_range,
+    "ang": _angle,
+}

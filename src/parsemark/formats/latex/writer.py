@@ -1,0 +1,95 @@
+r"""A table as LaTeX (`booktabs` and `multirow` are needed to compile it).
+
+LaTeX cannot say: where a hole is, unless it is at the end of a row (others are written as empty cells); which
+cells are headers, unless these are whole rows at the top; and columns or rows in which no cell begins.
+"""
+
+from __future__ import annotations
+
+from parsemark.model import Cell, Table
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "`": r"\textasciigrave{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+)
+_LIGATURES = (("--", "-{}-"), ("''", "'{}'"))
+
+
+def write_latex(table: Table) -> str:
+    r"""The table as a `tabular`.
+
+    Spans are `\multicolumn` and `\multirow`; line breaks in a cell are a `\shortstack`; a `\midrule` stands
+    below the header rows where these are known.
+
+    >>> print(write_latex(Table(1, 2, (Cell(0, 0, "50%"), Cell(0, 1, "a_b")))))
+    \begin{tabular}{ll}
+    \toprule
+    50\% & a\_b \\
+    \bottomrule
+    \end{tabular}
+    """
+    n_header = _header_rows(table)
+    lines = [rf"\begin{{tabular}}{{{'l' * table.n_cols}}}", r"\toprule"]
+    for row in range(table.n_rows):
+        lines.append(f"{_row(table, row)} \\\\")
+        if row + 1 == n_header and row + 1 < table.n_rows:
+            lines.append(r"\midrule")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def escape_latex(text: str) -> str:
+    r"""Plain text as LaTeX that prints it.
+
+    >>> escape_latex("a_b -- 5%")
+    'a\\_b -{}- 5\\%'
+    """
+    escaped = text.translate(_ESCAPES)
+    for ligature, apart in _LIGATURES:
+        while ligature in escaped:
+            escaped = escaped.replace(ligature, apart)
+    return escaped
+
+
+def _header_rows(table: Table) -> int | None:
+    """The number of header rows, if whole rows at the top are headers and nothing else is."""
+    flags = [{c.header for c in table.cells if c.row == row} for row in range(table.n_rows)]
+    n_header = next((row for row, flag in enumerate(flags) if flag != {True}), len(flags))
+    is_uniform = all(flag <= {False} for flag in flags[n_header:])
+    return n_header if n_header and is_uniform else None
+
+
+def _row(table: Table, row: int) -> str:
+    last = max((col for col in range(table.n_cols) if table.cell_at(row, col)), default=0)
+    pieces: list[str] = []
+    col = 0
+    while col <= last:
+        cell = table.cell_at(row, col)
+        if cell is None:
+            pieces.append("")
+            col += 1
+            continue
+        pieces.append(_cell(cell, is_first=row == cell.row))
+        col = cell.col + cell.colspan
+    return " & ".join(pieces) if len(pieces) > 1 or pieces[0] else "{}"
+
+
+def _cell(cell: Cell, is_first: bool) -> str:
+    text = ""
+    if is_first:
+        lines = [_protected(escape_latex(line)) for line in cell.text.split("\n")]
+        text = r"\\".join(lines)
+        if len(lines) > 1:
+            text = rf"\shortstack{{{text}}}"
+        if cell.rowspan > 1:
+            text = rf"\multirow{{{cell.rowspan}}}{{*}}{{{text}}}"
+    return rf"\multicolumn{{{cell.colspan}}}{{l}}{{{text}}}" if cell.colspan > 1 else text
+
+
+def _protected(text: str) -> str:
+    r"""A star or a bracket behind `\\` would be taken for its argument."""
+    return f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text
