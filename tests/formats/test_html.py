@@ -90,6 +90,7 @@ def test_a_table_that_is_cut_off_ends_with_its_last_line() -> None:
     (found,) = read_tables(text)
     assert found.table.text_rows() == [["a", "b"], ["0.3", ""]]
     assert text[found.end :] == "\nA paragraph after it."
+    assert rows("<table><tr><td>a<td>b</") == [["a", "b"]]
 
 
 def test_a_table_never_closed_before_the_next_one() -> None:

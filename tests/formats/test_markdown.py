@@ -91,3 +91,17 @@ def test_places_of_tables_in_a_document() -> None:
     found = read_tables(text)
     assert [f.source.splitlines()[0] for f in found] == ["| a | b |", "| c |"]
     assert all(text[f.start : f.end] == f.source and f.format == "markdown" for f in found)
+
+
+def test_bars_around_a_symbol_are_seen_by_the_number_of_cells() -> None:
+    text = "| m | |E| | |R| |\n|---|---|---|---|---|---|---|\n| a | 1 | 2 |\n| b | 3 | 4 |"
+    assert rows(text) == [["m", "|E|", "|R|"], ["a", "1", "2"], ["b", "3", "4"]]
+
+
+def test_prose_before_a_table_is_not_its_header() -> None:
+    (found,) = read_tables("With P(A|B):\n| a | b |\n|---|---|\n| 1 | 2 |")
+    assert found.table.text_rows() == [["a", "b"], ["1", "2"]]
+
+
+def test_a_header_without_outer_pipes_over_rows_with_them() -> None:
+    assert rows("a | b\n---|---\n| 1 | 2 |\n| 3 | 4 |") == [["a", "b"], ["1", "2"], ["3", "4"]]

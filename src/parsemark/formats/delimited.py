@@ -102,10 +102,14 @@ def _is_regular(lines: list[str], delimiter: str) -> bool:
         return False
     if any(_GAP.search(field) for row in rows for field in row):
         return False
+    if _has_prose_spacing(rows):
+        ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)
+        fields_are_short = all(len(field.strip()) <= _SHORT_FIELD for row in rows for field in row)
+        return fields_are_short and not ends_sentences and len(rows) >= 3 and min(counts) >= 3
+    return len(rows) * min(counts) >= 6 or delimiter == ";" or any('"' in line for line in lines)
+
+
+def _has_prose_spacing(rows: list[list[str]]) -> bool:
+    """Whether a space follows the commas, as in sentences."""
     spaced = sum(field.startswith(" ") for row in rows for field in row[1:])
-    if spaced <= 0.2 * sum(len(row) - 1 for row in rows):
-        return len(rows) * min(counts) >= 6 or delimiter == ";" or any('"' in line for line in lines)
-    if any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines):
-        return False
-    fields_are_short = all(len(field.strip()) <= _SHORT_FIELD for row in rows for field in row)
-    return fields_are_short and len(rows) >= 3 and min(counts) >= 3
+    return spaced > 0.2 * sum(len(row) - 1 for row in rows)

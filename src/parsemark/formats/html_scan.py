@@ -12,6 +12,7 @@ from parsemark.formats.limits import MAX_SPAN
 _PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th"
 _COMMENT_OR_TAG = re.compile(rf"<!--|<(?P<close>/?)(?P<name>{_PARTS})(?=[\s/>])", re.IGNORECASE)
 _SPAN = re.compile(r"(?:row|col)span\s*=\s*[\"']?\s*(\d+)", re.IGNORECASE)
+_CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
 _CELLS = ("td", "th", "caption")
 _ATTRIBUTES = 10_000
 """How far the end of a tag is searched: a tag with more than that in it is no tag of a table."""
@@ -55,7 +56,9 @@ def html_table_spans(text: str) -> list[tuple[int, int]]:
         last_end = end
     if stack:
         line_end = text.find("\n", last_end)
-        spans.append((stack[0].start, len(text) if line_end < 0 else line_end))
+        end = len(text) if line_end < 0 else line_end
+        cut = _CUT_TAG.search(text, last_end, end)
+        spans.append((stack[0].start, end if cut is None else cut.start()))
     return spans
 
 

@@ -7,6 +7,7 @@ out, and headers are None. A short row leaves holes, a long one widens the table
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from parsemark.formats.cell_text import without_controls
@@ -75,15 +76,21 @@ def _joined(lines: list[Line], index: int) -> tuple[Line, int]:
 
 
 def _trimmed(block: list[Line]) -> list[Line]:
-    """Without the lines of prose with a pipe in them, before and after rows framed by pipes."""
+    """Without lines of prose with a pipe in them before framed rows, and after them where no rule is."""
     framed = [i for i, line in enumerate(block) if is_framed(line.text)]
-    if len(framed) < 2:
-        return block
-    return block[framed[0] : framed[-1] + 1]
+    delimiter = _delimiter_index(block)
+    if delimiter is not None:
+        is_like_header = delimiter > 0 and is_framed(block[delimiter - 1].text)
+        return block[framed[0] :] if is_like_header else block
+    return block[framed[0] : framed[-1] + 1] if len(framed) >= 2 else block
+
+
+def _delimiter_index(block: list[Line]) -> int | None:
+    return next((i for i, line in enumerate(block) if delimiter_columns(line.text) is not None), None)
 
 
 def _is_table(block: list[Line]) -> bool:
-    if any(delimiter_columns(line.text) is not None for line in block):
+    if _delimiter_index(block) is not None:
         return len(block) > 1
     if len(block) < 2:
         return False
@@ -117,16 +124,24 @@ def _read_block(block: list[Line]) -> Table:
 
 
 def _rows(block: list[Line]) -> _Rows:
-    delimiter = next((i for i, line in enumerate(block) if delimiter_columns(line.text) is not None), None)
+    delimiter = _delimiter_index(block)
     if delimiter is None:
-        return _Rows([(line, split_row(line.text, position=line.start)) for line in block], None)
-    expected = delimiter_columns(block[delimiter].text)
-    head = [(line, split_row(line.text, expected, line.start)) for line in block[:delimiter]]
-    body = [
-        (line, split_row(line.text, expected, line.start))
-        for line in block[delimiter + 1 :]
-        if not is_repeated_delimiter(line.text)
-    ]
+        return _Rows(_split_rows(block, _usual_count(block)), None)
+    body = [line for line in block[delimiter + 1 :] if not is_repeated_delimiter(line.text)]
+    rows = _split_rows(block[:delimiter] + body, _usual_count(body, delimiter_columns(block[delimiter].text)))
+    head = rows[:delimiter]
     if all(not cell.strip() for _, cells in head for cell in cells):
-        return _Rows(body, None)
-    return _Rows(head + body, len(head))
+        return _Rows(rows[delimiter:], None)
+    return _Rows(rows, delimiter)
+
+
+def _split_rows(lines: list[Line], usual: int | None) -> list[tuple[Line, list[str]]]:
+    return [(line, split_row(line.text, usual, line.start)) for line in lines]
+
+
+def _usual_count(lines: list[Line], announced: int | None = None) -> int | None:
+    """The number of cells that most rows have; the delimiter row's number counts too and decides ties."""
+    counts = Counter(len(split_row(line.text, position=line.start)) for line in lines)
+    if announced is not None:
+        counts[announced] += 1
+    return max(counts, key=lambda n: (counts[n], n == announced), default=None)

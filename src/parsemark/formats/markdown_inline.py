@@ -47,10 +47,12 @@ def inline_text(source: str, position: int | None = None) -> str:
 
 
 def escape_inline(text: str) -> str:
-    r"""Clean text as Markdown that `inline_text` reads back; math in it stays math.
+    r"""Clean text as Markdown that `inline_text` reads back.
 
-    >>> escape_inline("a|b * $x_1|y$\n5$")
-    'a\\|b \\* $x_1|y$<br>5\\$'
+    Math in it stays math, unless it holds a pipe, at which most readers of Markdown would divide the cell.
+
+    >>> escape_inline("a|b * $x_1$\n5$")
+    'a\\|b \\* $x_1$<br>5\\$'
     """
     pieces: list[str] = []
     position = 0
@@ -58,6 +60,8 @@ def escape_inline(text: str) -> str:
         start = special.start()
         pieces.append(text[position:start])
         end = match_math(text, start)
+        if end is not None and "|" in text[start:end]:
+            end = None
         pieces.append(f"\\{text[start]}" if end is None else text[start:end])
         position = start + 1 if end is None else end
     pieces.append(text[position:])

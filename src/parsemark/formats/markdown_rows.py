@@ -31,12 +31,14 @@ def split_row(line: str, expected: int | None = None, position: int | None = Non
 
     A pipe does not divide where it is escaped, in code, or in math. Where that gives another number of cells
     than `expected` and dividing in math and code gives just that number, a dollar or a backtick was no
-    delimiter, and the second reading is taken.
+    delimiter, and the second reading is taken; likewise where bars around a symbol, `| |E| |`, explain it.
 
     >>> split_row(r"| $|E|$ | a\|b |", 2)
     [' $|E|$ ', ' a\\|b ']
     >>> split_row("| $a | b$ |", 2)
     [' $a ', ' b$ ']
+    >>> split_row("| a | |E| | b |", 3)
+    [' a ', ' |E| ', ' b ']
     """
     if line.count("|") > MAX_COLUMNS:
         raise FormatError(
@@ -50,7 +52,27 @@ def split_row(line: str, expected: int | None = None, position: int | None = Non
         plain = _split(line, escapes)
         if len(plain) == expected:
             return plain
+    if expected is not None and len(cells) > expected:
+        joined = _with_bars(cells)
+        if len(joined) == expected:
+            return joined
     return cells
+
+
+def _with_bars(cells: list[str]) -> list[str]:
+    """The cells with each triple of nothing, a tight symbol, nothing joined to the symbol between bars."""
+    joined: list[str] = []
+    index = 0
+    while index < len(cells):
+        before, symbol, after = ([*cells[index : index + 3], "", "", ""])[:3]
+        is_bar = index + 2 < len(cells) and before.isspace() and after.isspace()
+        if is_bar and symbol and symbol == symbol.strip():
+            joined.append(f"{before}|{symbol}|{after}")
+            index += 3
+        else:
+            joined.append(before)
+            index += 1
+    return joined
 
 
 def has_pipe(line: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from html import escape
 
-from parsemark.model import Cell, Table
+from parsemark.model import HOLE, Cell, Table
 
 
 def write_html(table: Table) -> str:
@@ -25,22 +25,17 @@ def write_html(table: Table) -> str:
 
 
 def row_cells(table: Table, row: int) -> list[Cell]:
-    """The cells that begin in a row, with an empty one for each hole that is not at the end of the row.
+    """The cells that begin in a row, with an empty one for each hole before them.
 
     In the first row the holes at the end are filled too where else no cell reaches the last column.
     """
     grid = table.grid[row]
-    last = max((c for c, index in enumerate(grid) if index >= 0), default=-1)
-    if row == 0 and not any(line[-1] >= 0 for line in table.grid if line):
+    beginning = [i for i in dict.fromkeys(grid) if i != HOLE and table.cells[i].row == row]
+    last = max((table.cells[i].col for i in beginning), default=-1)
+    if row == 0 and all(line[-1] == HOLE for line in table.grid if line):
         last = table.n_cols - 1
-    cells: list[Cell] = []
-    for col in range(last + 1):
-        index = grid[col]
-        if index < 0:
-            cells.append(Cell(row, col))
-        elif (cell := table.cells[index]).row == row and cell.col == col:
-            cells.append(cell)
-    return cells
+    holes = [Cell(row, col) for col in range(last + 1) if grid[col] == HOLE]
+    return sorted([*(table.cells[i] for i in beginning), *holes], key=lambda cell: cell.col)
 
 
 def _cell(cell: Cell) -> str:
