@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
 from parsemark.formats.found import FoundTable
-from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size
+from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check_size, check_tables
 from parsemark.formats.lines import Line, blocks, split_lines
 from parsemark.model import Table
 
@@ -46,6 +46,7 @@ def find_delimited_tables(text: str) -> list[FoundTable]:
         name, delimiter = _delimiter_of(block)
         if delimiter:
             start, end = block[0].start, block[-1].end
+            check_tables(len(found) + 1, start)
             table = _read((line.text for line in block), delimiter, start)
             found.append(FoundTable(table, name, start, end, text[start:end]))
     return found
@@ -54,6 +55,7 @@ def find_delimited_tables(text: str) -> list[FoundTable]:
 def _whole(text: str, delimiter: str, name: str) -> list[FoundTable]:
     check_size(text)
     text = without_controls(text)
+    check_lines(text.count("\n"))
     if not text.strip():
         return []
     table = _read(io.StringIO(text, newline=""), delimiter, 0)

@@ -15,7 +15,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.drawn_walls import merged_cells
 from parsemark.formats.found import FoundTable
-from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size
+from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_size, check_tables
 from parsemark.formats.lines import Line, split_lines
 from parsemark.formats.markdown_inline import inline_text
 from parsemark.model import Cell, Table
@@ -46,6 +46,7 @@ def find_drawn_tables(text: str) -> list[FoundTable]:
     found: list[FoundTable] = []
     for block in _drawn_blocks(split_lines(text)):
         table = _read_block([line.text for line in block], block[0].start)
+        check_tables(len(found) + 1, block[0].start)
         if table is not None:
             start, end = block[0].start, block[-1].end
             found.append(FoundTable(table, "grid", start, end, text[start:end]))
@@ -82,7 +83,7 @@ def _read_block(block: list[str], position: int) -> Table | None:
     if _is_sql_output(canvas, rules, edges):
         rules = [rules[0], *range(rules[1], rules[2] + 1)]
         return _sql_table(canvas, rules, edges, position)
-    check_grid(len(rules), len(edges), position)
+    check_grid(len(rules), len(edges), position, MAX_DRAWN_GRID)
     n_headers = _header_rows(canvas, rules)
     cells = tuple(
         Cell(

@@ -18,7 +18,7 @@ from parsemark.formats.fences import unfenced
 from parsemark.formats.found import FORMATS, FoundTable
 from parsemark.formats.html import find_html_tables
 from parsemark.formats.latex import find_latex_tables
-from parsemark.formats.limits import MAX_TABLES, check_size
+from parsemark.formats.limits import check_size, check_tables
 from parsemark.formats.markdown import find_pipe_tables
 from parsemark.formats.plain import find_aligned_tables, find_plain_tables
 from parsemark.model import Table
@@ -48,8 +48,7 @@ def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
     for finder in _FINDERS if format is None else [_READERS[format]]:
         new = finder(rest)
         found += new
-        if len(found) > MAX_TABLES:
-            raise FormatError(f"The text has more than {MAX_TABLES:,} tables", position=found[-1].start)
+        check_tables(len(found))
         rest = _blanked(rest, new)
     found.sort(key=lambda f: f.start)
     return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]

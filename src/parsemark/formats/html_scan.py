@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsemark.errors import FormatError
-from parsemark.formats.limits import MAX_SPAN
+from parsemark.formats.limits import MAX_GRID, MAX_SPAN, check_tables
 
 _PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th"
 _COMMENT_OR_TAG = re.compile(rf"<!--|<(?P<close>/?)(?P<name>{_PARTS})(?=[\s/>])", re.IGNORECASE)
 _SPAN = re.compile(r"(?:row|col)span\s*=\s*[\"']?\s*(\d+)", re.IGNORECASE)
 _CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
+MAX_PARTS = 2 * MAX_GRID
+"""Tags of one table; each cell has two."""
 _CELLS = ("td", "th", "caption")
 _ATTRIBUTES = 10_000
 """How far the end of a tag is searched: a tag with more than that in it is no tag of a table."""
@@ -37,7 +39,12 @@ def html_table_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     stack: list[_Open] = []
     last_end = 0
+    n_parts = 0
     for name, close, start, end in _tags(text):
+        check_tables(len(spans), start)
+        n_parts = n_parts + 1 if stack else 0
+        if n_parts > MAX_PARTS:
+            raise FormatError(f"A table has more than {MAX_PARTS:,} tags of rows and cells", position=start)
         if name == "table" and not close:
             if stack and not stack[-1].in_cell:
                 unclosed = stack.pop()

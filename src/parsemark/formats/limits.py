@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from parsemark.errors import FormatError
 
-MAX_CHARS = 10_000_000
+MAX_CHARS = 5_000_000
 """Characters of one text."""
-MAX_TABLES = 10_000
+MAX_LINES = 200_000
+"""Lines of one text."""
+MAX_TABLES = 2_000
 """Tables in one text."""
 MAX_ROWS = 100_000
 """Rows of one table."""
@@ -17,8 +19,10 @@ MAX_COLUMNS = 10_000
 """Columns of one table."""
 MAX_SPAN = 1_000
 """Rows or columns of one cell (the HTML standard's own limit for colspan)."""
-MAX_GRID = 500_000
+MAX_GRID = 250_000
 """Grid positions (rows × columns) of one table."""
+MAX_DRAWN_GRID = 50_000
+"""Grid positions of one drawn table, whose walls have to be followed."""
 MAX_CELL_CHARS = 100_000
 """Characters of one cell."""
 MAX_LATEX_CHARS = 1_000_000
@@ -42,11 +46,28 @@ def check_size(text: str, limit: int = MAX_CHARS) -> None:
         )
 
 
-def check_grid(n_rows: int, n_cols: int, position: int | None = None) -> None:
-    """Refuse a grid that is too large."""
-    if n_rows > MAX_ROWS or n_cols > MAX_COLUMNS or n_rows * n_cols > MAX_GRID:
+def check_lines(count: int, position: int | None = None) -> None:
+    """Refuse a text of too many lines."""
+    if count > MAX_LINES:
         raise FormatError(
-            f"A table of {n_rows:,} x {n_cols:,} is over the limit of {MAX_GRID:,} grid positions "
+            f"The text has {count:,} lines; at most {MAX_LINES:,} are read. Split it into pages",
+            position=position,
+        )
+
+
+def check_tables(count: int, position: int | None = None) -> None:
+    """Refuse a text with too many tables."""
+    if count > MAX_TABLES:
+        raise FormatError(
+            f"The text has more than {MAX_TABLES:,} tables. Split it into pages", position=position
+        )
+
+
+def check_grid(n_rows: int, n_cols: int, position: int | None = None, limit: int = MAX_GRID) -> None:
+    """Refuse a grid that is too large."""
+    if n_rows > MAX_ROWS or n_cols > MAX_COLUMNS or n_rows * n_cols > limit:
+        raise FormatError(
+            f"A table of {n_rows:,} x {n_cols:,} is over the limit of {limit:,} grid positions "
             f"({MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns)",
             position=position,
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from parsemark.formats.limits import check_lines
+
 
 class Line(NamedTuple):
     """`text[start:end]`, without its line end."""
@@ -20,6 +22,7 @@ class Line(NamedTuple):
 
 def split_lines(text: str) -> list[Line]:
     r"""The lines of a text; a line end is `\n`, with or without `\r` before it."""
+    check_lines(text.count("\n"))
     lines: list[Line] = []
     start = 0
     for piece in text.split("\n"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found import FoundTable
-from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size
+from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size, check_tables
 from parsemark.formats.lines import Line, split_lines
 from parsemark.formats.markdown_inline import inline_text
 from parsemark.formats.markdown_rows import (
@@ -39,6 +39,7 @@ def find_pipe_tables(text: str) -> list[FoundTable]:
         if _is_table(trimmed):
             start, end = trimmed[0].start, trimmed[-1].end
             table = _read_block(trimmed)
+            check_tables(len(found) + 1, start)
             if table.n_cells:
                 found.append(FoundTable(table, "markdown", start, end, text[start:end]))
     return found

@@ -59,7 +59,7 @@ def escape_inline(text: str) -> str:
     while (special := _TO_ESCAPE.search(text, position)) is not None:
         start = special.start()
         pieces.append(text[position:start])
-        end = match_math(text, start)
+        end = None if text.startswith("$$$", start) else match_math(text, start)
         if end is not None and "|" in text[start:end]:
             end = None
         pieces.append(f"\\{text[start]}" if end is None else text[start:end])

@@ -8,9 +8,10 @@ from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_COLUMNS
 from parsemark.formats.markdown_spans import protected_spans
 
-_RULE = r":?[-–—]+:?"
-_DELIMITER = re.compile(rf"\s*\|?\s*{_RULE}\s*(?:[|+]\s*{_RULE}\s*)*\|?\s*")
-_LONG_DELIMITER = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:[|+]\s*:?-{3,}:?\s*)*\|?\s*")
+_RULE = r":?[-–—]++:?\s*+"
+_DELIMITER = re.compile(rf"\s*+\|?\s*+{_RULE}(?:[|+]\s*+{_RULE})*+\|?\s*+")
+_LONG_RULE = r":?-{3,}+:?\s*+"
+_LONG_DELIMITER = re.compile(rf"\s*+\|?\s*+{_LONG_RULE}(?:[|+]\s*+{_LONG_RULE})*+\|?\s*+")
 
 
 def delimiter_columns(line: str) -> int | None:
@@ -79,7 +80,12 @@ def has_pipe(line: str) -> bool:
     """Whether a pipe divides the line."""
     if "|" not in line:
         return False
-    return len(_split(line, [(s.start, s.end) for s in protected_spans(line)])) > 1 or is_framed(line)
+    position = 0
+    for span in protected_spans(line):
+        if line.find("|", position, span.start) >= 0:
+            return True
+        position = span.end
+    return line.find("|", position) >= 0
 
 
 def is_framed(line: str) -> bool:

@@ -49,14 +49,12 @@ def protected_spans(text: str) -> list[Span]:
             if (end := _code_end(ticks, position - start, start)) is not None:
                 spans.append(Span(start, end, "code"))
                 position = end
-        elif (math_end := match_math(text, start)) is not None:
+        elif position - start <= 2 and (math_end := match_math(text, start)) is not None:
             spans.append(Span(start, math_end, "math"))
             position = math_end
         elif found == "\\":
             position = start + 2
             spans.append(Span(start, position, "escape"))
-        elif position - start > 1:
-            position = start + 1
     return spans
 
 

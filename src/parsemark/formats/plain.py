@@ -12,7 +12,7 @@ from statistics import median
 
 from parsemark.formats.cell_text import clean_limited, without_controls
 from parsemark.formats.found import FoundTable
-from parsemark.formats.limits import check_grid, check_size
+from parsemark.formats.limits import check_grid, check_size, check_tables
 from parsemark.formats.lines import Line, blocks, split_lines
 from parsemark.formats.plain_columns import Part, columns_of, parts_of, spanned_columns
 from parsemark.model import Cell, Table
@@ -39,6 +39,7 @@ def find_aligned_tables(text: str) -> list[FoundTable]:
     for block in blocks(split_lines(text)):
         if _is_aligned(block):
             found += _found(text, block)
+            check_tables(len(found), block[0].start)
     return found
 
 
