@@ -72,3 +72,34 @@ def test_an_unknown_format_is_a_usage_error() -> None:
 
 def test_a_fence_never_closed() -> None:
     assert [f.format for f in read_tables("```markdown\n| a | b |\n|---|---|\n| 1 | 2 |\n")] == ["markdown"]
+
+
+TABULAR = "\\begin{tabular}{lc} a & b \\\\ c & d \\end{tabular}"
+
+
+def test_latex_among_text() -> None:
+    (found,) = read_tables(f"Before\n\n\\begin{{table}}{TABULAR}\\end{{table}}\nAfter")
+    assert (found.format, found.source, found.table.text_rows()) == (
+        "latex",
+        TABULAR,
+        [["a", "b"], ["c", "d"]],
+    )
+
+
+def test_latex_inside_an_html_cell_is_part_of_it() -> None:
+    found = read_tables(f"<table><tr><td>x {TABULAR}</td></tr></table>{TABULAR}")
+    assert [f.format for f in found] == ["html", "latex"]
+
+
+def test_math_of_a_markdown_cell_is_no_table() -> None:
+    cell = "$\\begin{array}{c} a \\\\ b \\end{array}$"
+    found = read_tables(f"| x | {cell} |\n|---|---|\n| 1 | 2 |")
+    assert [f.format for f in found] == ["markdown"]
+    assert found[0].table.text_rows()[0] == ["x", cell]
+
+
+def test_an_array_is_a_table_only_where_it_looks_like_one() -> None:
+    array = "\\begin{array}{cc} a & b \\\\ c & d \\end{array}"
+    assert read_tables(f"Text with $$ {array} $$ in it.") == []
+    assert [f.format for f in read_tables(f"$$ {array} $$")] == ["latex"]
+    assert [f.format for f in read_tables("Text with " + array.replace("\\\\", "\\\\ \\hline"))] == ["latex"]

@@ -8,6 +8,7 @@ left, delimited and aligned text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 
 from parsemark.errors import FormatError, UnknownNameError
@@ -26,6 +27,8 @@ from parsemark.model import Table
 Finder = Callable[[str], list[FoundTable]]
 
 _NOT_NEWLINE = re.compile(r"[^\n]")
+_RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
+_MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*")
 
 
 def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
@@ -71,6 +74,30 @@ def _find_latex(text: str) -> list[FoundTable]:
     return find_latex_tables(text) if "\\begin" in text else []
 
 
+def _find_marked_up(text: str) -> list[FoundTable]:
+    """HTML and LaTeX tables; one inside a cell of the other is part of that cell."""
+    html = find_html_tables(text)
+    latex = [found for found in _find_latex(text) if _is_latex_table(text, found)]
+    return [f for f in html if not _is_inside(f, latex)] + [f for f in latex if not _is_inside(f, html)]
+
+
+def _is_latex_table(text: str, found: FoundTable) -> bool:
+    """Not math of a Markdown cell, and not an `array` that is an equation among text."""
+    line_start = text.rfind("\n", 0, found.start) + 1
+    if "\n" not in found.source and text[line_start : found.start].lstrip().startswith("|"):
+        return False
+    if not found.source.startswith("\\begin{array}") or _RULED.search(found.source):
+        return True
+    around = text[: found.start] + text[found.end :]
+    return _MATH_DELIMITERS.fullmatch(around) is not None
+
+
+def _is_inside(found: FoundTable, others: list[FoundTable]) -> bool:
+    """Whether the nearest of `others` that begins before covers the place (they are sorted and disjoint)."""
+    index = bisect_right(others, found.start, key=lambda other: other.start) - 1
+    return index >= 0 and found.start < others[index].end
+
+
 def _blanked(text: str, found: list[FoundTable]) -> str:
     """The text with the found tables as spaces, of equal length."""
     pieces: list[str] = []
@@ -95,8 +122,7 @@ _READERS: dict[str, Finder] = {
 """How a text is read whose format is known."""
 
 _FINDERS: tuple[Finder, ...] = (
-    _find_latex,
-    find_html_tables,
+    _find_marked_up,
     find_drawn_tables,
     find_pipe_tables,
     find_delimited_tables,
