@@ -6,7 +6,18 @@ import sys
 
 import typer
 
-from parsemark.cli import compare, doctor, metrics, pairs, parsers, report
+from parsemark.cli import (
+    bench,
+    compare,
+    doctor,
+    metrics,
+    pairs,
+    parse,
+    parsers,
+    query,
+    report,
+    score,
+)
 from parsemark.errors import ParsemarkError
 
 app = typer.Typer(
@@ -23,7 +34,18 @@ def root() -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
 
 
-for command in (compare, doctor, metrics, pairs, parsers, report):
+for command in (
+    bench,
+    parse,
+    score,
+    report,
+    compare,
+    query,
+    parsers,
+    metrics,
+    pairs,
+    doctor,
+):
     command.register(app)
 
 

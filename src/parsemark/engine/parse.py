@@ -61,7 +61,7 @@ def parse_corpus(
     events = events or Events()
     _check_names(parsers)
     run = open_run(out, corpus, options)
-    pages = _add_samples(run, corpus, options.pages)
+    pages = add_samples(run, corpus, options.pages)
     cache = ParseCache(options.cache) if options.cache else None
     named = [(parser.name, parser.fingerprint) for parser in parsers]
     plan = make_plan(run, pages, named, cache, str(options.limits))
@@ -135,17 +135,24 @@ def _check_names(parsers: Sequence[Parser]) -> None:
         raise UsageError(f"Named twice: {', '.join(sorted(twice))}.")
 
 
-def _add_samples(run: Run, corpus: Corpus, wanted: str | None) -> list[Page]:
+def add_samples(run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True) -> list[Page]:
+    """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages."""
     samples = [corpus.read(key) for key in select_keys(corpus.keys, wanted)]
+    without = [sample.id for sample in samples if sample.pdf is None]
+    if needs_pdf and without:
+        raise UsageError(
+            f"{len(without)} samples of {corpus.name} have no PDF that could be parsed (the first is "
+            f"{without[0]}). Score outputs that you have with: parsemark score --predictions DIR"
+        )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
-    run.add_samples(sample_to_row(s, p.pdf_sha256) for s, p in zip(samples, pages, strict=True))
+    run.add_samples(sample_to_row(s, p.pdf_sha256 or None) for s, p in zip(samples, pages, strict=True))
     return pages
 
 
 def _page(sample: Sample, hashes: dict[Path, str]) -> Page:
     if sample.pdf is None:
-        raise UsageError(f"Sample {sample.id} has no PDF to parse; score stored outputs with --predictions.")
+        return Page(sample.id, Path(), "", sample.page_number)
     if sample.pdf not in hashes:
         hashes[sample.pdf] = file_sha256(sample.pdf)
     return Page(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)

@@ -13,6 +13,7 @@ directory: each has its own journal, and tables are replaced under a lock.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +29,7 @@ from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
-from parsemark.store.schemas import SORT_KEYS, empty_table, schema_of
+from parsemark.store.schemas import SCHEMAS, SORT_KEYS, empty_table, schema_of
 
 MANIFEST = "manifest.json"
 
@@ -59,6 +60,18 @@ class Run:
             StoreError: There is none, it is damaged, or it was written by a newer parsemark.
         """
         return cls(Path(path), read_manifest(Path(path) / MANIFEST))
+
+    @staticmethod
+    def remove(path: str | Path) -> None:
+        """Remove the run in a folder, and nothing that is not part of one; no error if there is none."""
+        root = Path(path)
+        if not (root / MANIFEST).exists():
+            return
+        read_manifest(root / MANIFEST)  # refuses what is not ours
+        for name in ("summary.json", *(f"{table}.parquet" for table in SCHEMAS), MANIFEST):
+            (root / name).unlink(missing_ok=True)
+        for folder in ("raw", "journal", "parts", "report"):
+            shutil.rmtree(root / folder, ignore_errors=True)
 
     def table(self, name: str) -> pl.DataFrame:
         """One of `samples`, `parses`, `predictions`, `matches`, `scores`; without rows if not made yet."""

@@ -1,0 +1,65 @@
+"""`parsemark bench`: parse, score, leaderboard, report."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+
+
+def bench(
+    *,
+    corpus: opt.Corpus = "demo",
+    parser: opt.Parsers = None,
+    protocol: opt.Protocol = "tables",
+    pages: opt.Pages = None,
+    workers: opt.Workers = None,
+    timeout_s: opt.TimeoutS = 60.0,
+    memory_mb: opt.MemoryMb = 4096,
+    out: opt.Out = None,
+    executor: opt.Executor = "local",
+    address: opt.Address = None,
+    cache: opt.Cache = True,
+    overwrite: opt.Overwrite = False,
+    report: Annotated[bool, typer.Option(help="Write the HTML report.")] = True,
+) -> None:
+    """Run parsers over a corpus and say who is best: leaderboard here, report in OUT/report.
+
+    A run that was stopped goes on where it was when the same command is given again.
+    """
+    from rich.console import Console
+
+    from parsemark.cli import running
+    from parsemark.cli.progress import progress_for
+    from parsemark.engine.scoring import score_run
+    from parsemark.report.terminal import leaderboard
+
+    console = Console()
+    how = running.parse_options(
+        pages=pages,
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        cache=cache,
+        executor=executor,
+        address=address,
+        protocol=protocol,
+    )
+    events = progress_for(console)
+    with running.stoppable(console, events):
+        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite)
+        summary = score_run(run, protocol=protocol, n_workers=workers, events=events)
+    console.print()
+    console.print(leaderboard(summary, console.width))
+    if report:
+        from parsemark.report import build_report
+
+        page = build_report(run.path, run.path / "report")
+        console.print(f"\nReport: {page}", soft_wrap=True, highlight=False)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(bench)

@@ -1,0 +1,34 @@
+"""Options that `bench`, `parse` and `score` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Corpus = Annotated[
+    str, typer.Option("--corpus", "-c", help="`demo`, a corpus folder, or LOADER:PATH (`icdar2013:DIR`).")
+]
+Parsers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parser",
+        "-p",
+        help="Repeatable; with settings: `camelot(flavor=stream)`; or a worker script of yours.",
+        show_default="a fast set",
+    ),
+]
+Pages = Annotated[
+    str | None,
+    typer.Option(help="Subset: `20` (the first), `5-9` (positions), or ids with `*`, separated by commas."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="At a time.", show_default="one per CPU")]
+TimeoutS = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
+MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
+Executor = Annotated[str, typer.Option(help="`local` or `ray`.")]
+Address = Annotated[str | None, typer.Option(help="Of a Ray cluster; `auto` for the one of this machine.")]
+Protocol = Annotated[str, typer.Option(help="How outputs are scored.")]
+Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Use parses of other runs.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]

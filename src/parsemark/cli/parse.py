@@ -1,0 +1,52 @@
+"""`parsemark parse`: run parsers and store what they return."""
+
+from __future__ import annotations
+
+import typer
+
+from parsemark.cli import options as opt
+
+
+def parse(
+    *,
+    corpus: opt.Corpus = "demo",
+    parser: opt.Parsers = None,
+    protocol: opt.Protocol = "tables",
+    pages: opt.Pages = None,
+    workers: opt.Workers = None,
+    timeout_s: opt.TimeoutS = 60.0,
+    memory_mb: opt.MemoryMb = 4096,
+    out: opt.Out = None,
+    executor: opt.Executor = "local",
+    address: opt.Address = None,
+    cache: opt.Cache = True,
+    overwrite: opt.Overwrite = False,
+) -> None:
+    """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
+    from rich.console import Console
+
+    from parsemark.cli import running
+    from parsemark.cli.progress import progress_for
+
+    console = Console()
+    how = running.parse_options(
+        pages=pages,
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        cache=cache,
+        executor=executor,
+        address=address,
+        protocol=protocol,
+    )
+    events = progress_for(console)
+    with running.stoppable(console, events):
+        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite)
+    n_failed = sum(events.n_failed.values())
+    console.print(f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False)
+    console.print(f"Score them with: parsemark score {run.path}", highlight=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(parse)

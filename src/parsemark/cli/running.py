@@ -1,0 +1,96 @@
+"""What `bench` and `parse` do alike: read options, show progress, stop cleanly."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from parsemark.cli.progress import ProgressEvents
+    from parsemark.engine.parse import ParseOptions
+    from parsemark.store import Run
+
+
+def command_line() -> tuple[str, ...]:
+    """The command as it was typed, to be recorded and repeated."""
+    return ("parsemark", *sys.argv[1:])
+
+
+def parse_options(
+    *,
+    pages: str | None,
+    workers: int | None,
+    timeout_s: float,
+    memory_mb: int,
+    cache: bool,
+    executor: str,
+    address: str | None,
+    protocol: str,
+) -> ParseOptions:
+    """The options of `bench` and `parse` as the engine takes them."""
+    from parsemark.engine.limits import PageLimits
+    from parsemark.engine.parse import ParseOptions
+    from parsemark.store import default_cache_folder
+
+    return ParseOptions(
+        pages=pages,
+        n_workers=workers,
+        limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
+        cache=default_cache_folder() if cache else None,
+        executor=executor,
+        address=address,
+        protocol=protocol,
+        command=command_line(),
+    )
+
+
+def parse(
+    out: Path | None,
+    corpus: str,
+    parsers: Sequence[str] | None,
+    options: ParseOptions,
+    events: ProgressEvents,
+    *,
+    overwrite: bool,
+) -> Run:
+    """Load what was named and parse it."""
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.parse import parse_corpus
+    from parsemark.parsers import DEFAULT_PARSERS, get_parser
+    from parsemark.store import Run
+
+    loaded = load_corpus(corpus)
+    chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
+    folder = out or Path("runs") / loaded.name
+    if overwrite:
+        Run.remove(folder)
+    return parse_corpus(folder, loaded, chosen, options, events)
+
+
+@contextlib.contextmanager
+def stoppable(console: Console, events: ProgressEvents) -> Iterator[None]:
+    """Show progress inside; on Ctrl-C or SIGTERM say what is kept and how to go on."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with events:
+            yield
+    except KeyboardInterrupt:
+        done, total = sum(events.n_done.values()), sum(events.n_pages.values())
+        console.print(f"\nStopped. {done} of {total} pages are done and kept. Go on with:", highlight=False)
+        console.print(f"  {shlex.join(command_line())}", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt

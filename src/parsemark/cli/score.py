@@ -1,0 +1,70 @@
+"""`parsemark score`: score what is stored, or outputs made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+
+
+def score(
+    run: Annotated[Path | None, typer.Argument(help="Run directory to score anew.")] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(help="Folder of outputs made elsewhere: SAMPLE.md, .html, .json, .tex, .csv or .txt."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Of the parser that made them.", show_default="the folder's name")
+    ] = None,
+    corpus: opt.Corpus = "demo",
+    pages: opt.Pages = None,
+    out: opt.Out = None,
+    protocol: opt.Protocol = "tables",
+    workers: opt.Workers = None,
+) -> None:
+    """Score a run again without parsing, or outputs that were made elsewhere.
+
+    `parsemark score RUN`, or `parsemark score --predictions DIR --corpus CORPUS --out RUN`. A page without
+    a file counts as not answered. Several folders may be scored into one run to compare them.
+    """
+    from rich.console import Console
+
+    from parsemark.cli import running
+    from parsemark.cli.progress import progress_for
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.imported import import_predictions
+    from parsemark.engine.scoring import score_run
+    from parsemark.errors import UsageError
+    from parsemark.report.terminal import leaderboard
+    from parsemark.store import Run
+
+    if (run is None) == (predictions is None):
+        raise UsageError("Give either a run directory or --predictions DIR.")
+    console = Console()
+    events = progress_for(console)
+    with running.stoppable(console, events):
+        if predictions is not None:
+            loaded = load_corpus(corpus)
+            opened = import_predictions(
+                out or Path("runs") / loaded.name,
+                loaded,
+                predictions,
+                name=name,
+                pages=pages,
+                protocol=protocol,
+                command=running.command_line(),
+                events=events,
+            )
+        else:
+            opened = Run.open(run or Path())
+        summary = score_run(opened, protocol=protocol, n_workers=workers, events=events)
+    console.print()
+    console.print(leaderboard(summary, console.width))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(score)

@@ -1,0 +1,107 @@
+"""The leaderboard for a terminal, from `summary.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 116
+"""From this many columns on, intervals stand beside their values instead of below."""
+BEST, TIED = "★", "≈"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    key: str
+    title: str
+    digits: int
+    interval: bool = True
+
+
+_COLUMNS = (
+    _Column("td_f1", "TD F1", 3),
+    _Column("te_f1_top", "TE F1 top", 3),
+    _Column("te_f1_con", "TE F1 con", 3),
+    _Column("te_f1_teds", "TE F1 TEDS", 3),
+    _Column("false_tables_per_negative_page", "false/neg. page", 2, interval=False),
+    _Column("failures", "failed", 0, interval=False),
+    _Column("cpu_s_per_page", "CPU s/page", 2, interval=False),
+)
+
+
+def leaderboard(summary: Mapping[str, Any], width: int = 100) -> RenderableType:
+    """Parsers from best to worst: detection and extraction with 95 % intervals, and what goes wrong.
+
+    Args:
+        summary: Of a scored run.
+        width: Of the terminal, in characters.
+    """
+    primary = str(summary.get("primary", "te_f1_con"))
+    table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
+    table.add_column("")
+    table.add_column("parser", overflow="fold", min_width=12)
+    for column in _COLUMNS:
+        emphasis = "bold" if column.key == primary else ""
+        table.add_column(Text(column.title, style="bold underline" if emphasis else "bold"), justify="right")
+    comparison = summary.get("comparison") or {}
+    for name in _ranked(summary["parsers"], primary):
+        figures = summary["parsers"][name]
+        cells = [_cell(figures.get(c.key), c, wide=width >= WIDE) for c in _COLUMNS]
+        table.add_row(_mark(name, comparison), name, *cells)
+    return Group(*_heading(summary), table, *_legend(summary, primary))
+
+
+def _ranked(parsers: Mapping[str, Any], primary: str) -> list[str]:
+    return sorted(parsers, key=lambda name: (-(_value(parsers[name], primary) or 0.0), name))
+
+
+def _value(figures: Mapping[str, Any], key: str) -> float | None:
+    value = (figures.get(key) or {}).get("value")
+    return None if value is None else float(value)
+
+
+def _mark(name: str, comparison: Mapping[str, Any]) -> Text:
+    if name == comparison.get("best"):
+        return Text(BEST, style="green")
+    return Text(TIED, style="green") if name in comparison.get("tied_with_best", ()) else Text(" ")
+
+
+def _cell(figure: Mapping[str, Any] | None, column: _Column, *, wide: bool) -> Text:
+    if figure is None or figure.get("value") is None:
+        return Text("–", style="dim")
+    text = Text(f"{figure['value']:.{column.digits}f}")
+    if column.interval and figure.get("ci95"):
+        low, high = figure["ci95"]
+        text.append(f"{' ' if wide else chr(10)}{_short(low)}–{_short(high)}", style="dim")
+    return text
+
+
+def _short(value: float) -> str:
+    """Two digits without the leading zero: `.84`."""
+    return f"{value:.2f}".removeprefix("0")
+
+
+def _heading(summary: Mapping[str, Any]) -> list[RenderableType]:
+    counts = [
+        (summary.get("n_pages"), "pages"),
+        (summary.get("n_tables"), "tables"),
+        (summary.get("n_negative_pages"), "pages without tables"),
+    ]
+    known = [f"{n} {what}" for n, what in counts if n is not None]
+    if "rule" in summary:
+        known.append(f"matched by {summary['rule']}, θ {summary.get('theta', 0.5)}")
+    return [Text(" · ".join(known)), Text()] if known else []
+
+
+def _legend(summary: Mapping[str, Any], primary: str) -> list[RenderableType]:
+    tied = (summary.get("comparison") or {}).get("tied_with_best")
+    parts = [f"sorted by {primary}; small figures: 95 % intervals, clustered by document"]
+    if tied:
+        parts.append(f"{TIED} not significantly different from the best {BEST} (paired permutation, Holm)")
+    parts.append("failed pages and missed tables count as zero")
+    return [Text(), *(Text(part, style="dim") for part in parts)]

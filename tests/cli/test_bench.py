@@ -1,0 +1,158 @@
+"""The commands around a run, from the outside: what users type and see."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.engine.fakes import make_corpus
+
+from parsemark.cli.main import run
+from parsemark.corpora.files import write_corpus
+from parsemark.store import Run
+
+ECHO = Path(__file__).with_name("echo_parser.py")
+COMMAND = (sys.executable, "-c", "from parsemark.cli.main import run; run()")
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a corpus of six pages, one of which the parser cannot read."""
+    folder = tmp_path_factory.mktemp("workplace")
+    contents = ["fine"] * 5 + ["bad"]
+    samples = list(make_corpus(folder / "corpus" / "pdfs", contents).samples())
+    write_corpus(folder / "corpus", samples, name="tiny", licence="CC0-1.0")
+    return folder
+
+
+def parsemark(folder: Path, *arguments: str, code: int = 0) -> str:
+    """What the command prints. Runs in this process, which spares importing everything each time."""
+    printed = io.StringIO()
+    env = {"PARSEMARK_CACHE": str(folder / "cache"), "COLUMNS": "140"}
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as streams:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["parsemark", *arguments])
+        for key, value in env.items():
+            patch.setenv(key, value)
+        streams.enter_context(contextlib.redirect_stdout(printed))
+        streams.enter_context(contextlib.redirect_stderr(printed))
+        with pytest.raises(SystemExit) as exit_info:
+            run()
+    assert (exit_info.value.code or 0) == code, printed.getvalue()
+    return printed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def benched(workplace: Path) -> tuple[Path, str]:
+    shown = parsemark(
+        workplace,
+        *("bench", "--corpus", "corpus", "--out", "run", "--no-report", "--timeout-s", "20"),
+        *("--parser", str(ECHO), "--parser", f"{ECHO}(speed=slow)"),
+    )
+    return workplace, shown
+
+
+def test_bench_prints_a_leaderboard(benched: tuple[Path, str]) -> None:
+    folder, shown = benched
+    assert "echo_parser: 6/6 pages, 1 failed" in shown
+    assert re.search(r"6 pages · 6 tables · 0 pages without tables", shown)
+    assert re.search(r"echo_parser\(speed=slow\) +\d\.\d{3} +\S+–\S+", shown)
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    for figures in summary["parsers"].values():
+        assert figures["failures"]["value"] == 1
+        for name in ("td_precision", "td_recall", "td_f1", "te_f1_top", "te_f1_con", "te_f1_teds"):
+            assert 0 <= figures[name]["value"] <= 1 and len(figures[name]["ci95"]) == 2
+
+
+def test_manifest_says_how_to_repeat_it(benched: tuple[Path, str]) -> None:
+    manifest = Run.open(benched[0] / "run").manifest
+    assert manifest.command[:3] == ["parsemark", "bench", "--corpus"]
+    assert (manifest.corpus.name, manifest.corpus.n_samples) == ("tiny", 6)
+    assert manifest.limits is not None and manifest.limits.timeout_s == 20
+    assert [p.settings for p in manifest.parsers] == [{"speed": "fast"}, {"speed": "slow"}]
+
+
+def test_second_bench_parses_nothing(benched: tuple[Path, str]) -> None:
+    folder, _ = benched
+    before = Run.open(folder / "run").table("parses")
+    shown = parsemark(folder, "bench", "-c", "corpus", "-o", "run", "--no-report", "-p", str(ECHO))
+    assert "echo_parser: 6 pages, 6 done before" in shown
+    assert Run.open(folder / "run").table("parses").equals(before)
+    parsemark(folder, "parse", "-c", "corpus", "-o", "elsewhere", "-p", str(ECHO), "--timeout-s", "20")
+    assert Run.open(folder / "elsewhere").table("parses")["cached"].all()
+
+
+def test_overwrite_starts_anew(benched: tuple[Path, str]) -> None:
+    folder, _ = benched
+    flags = ("-c", "corpus", "-o", "anew", "-p", str(ECHO), "--pages")
+    parsemark(folder, "parse", *flags, "3")
+    (folder / "anew" / "notes.txt").write_text("mine")
+    parsemark(folder, "parse", *flags, "2-2", "--overwrite", "--no-cache")
+    assert Run.open(folder / "anew").table("parses").select("sample", "cached").rows() == [("s001", False)]
+    assert (folder / "anew" / "notes.txt").exists()
+
+
+def test_query(benched: tuple[Path, str]) -> None:
+    folder, _ = benched
+    sql = "SELECT parser, count(*) AS n FROM parses WHERE status = 'ok' GROUP BY parser ORDER BY parser"
+    assert parsemark(folder, "query", "run", sql, "--csv").splitlines()[1] == "echo_parser,5"
+    assert "echo_parser(speed=slow)" in parsemark(folder, "query", "run", sql)
+    assert "The query failed" in parsemark(folder, "query", "run", "SELECT nothing FROM nowhere", code=2)
+
+
+def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:
+    folder, _ = benched
+    outputs = folder / "my-tool"
+    outputs.mkdir()
+    rows = "<table><tr><td>s00N</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
+    (outputs / "s000.html").write_text(rows.replace("N", "0"))
+    (outputs / "s001.md").write_text("| s001 | page 1 |\n|---|---|\n| 1 | 2 |\n")
+    (outputs / "s002.csv").write_text("s002,page 1\n1,2\n")
+    elements = [{"category": "table", "html": rows.replace("N", "3")}]
+    (outputs / "s003.json").write_text(json.dumps({"format": "elements", "elements": elements}))
+    (outputs / "s004.json").write_text("{broken")
+    (outputs / "stranger.md").write_text("hello")
+    shown = parsemark(folder, "score", "--predictions", "my-tool", "-c", "corpus", "-o", "mine")
+    assert "1 files are named after no sample of tiny: stranger.md" in shown
+    mine = Run.open(folder / "mine")
+    statuses = dict(mine.table("parses").select("sample", "status").rows())
+    assert [statuses[f"s00{n}"] for n in range(6)] == [*["ok"] * 4, "parser_failed", "no_prediction"]
+    scores = mine.table("scores").filter(rule="ngrams", metric="grits_con")
+    values = dict(scores.select("sample", "value").rows())
+    assert [values[f"s00{n}"] for n in range(6)] == [1.0, 1.0, 1.0, 1.0, None, None]
+
+
+def test_errors_are_one_line_that_helps(benched: tuple[Path, str]) -> None:
+    folder, _ = benched
+    assert "is not a run directory" in parsemark(folder, "score", "nowhere", code=2)
+    assert "Give either a run directory or" in parsemark(folder, "score", code=2)
+    assert "No corpus 'dmeo'" in parsemark(folder, "bench", "-c", "dmeo", code=2)
+    assert "Did you mean" in parsemark(folder, "bench", "-c", "corpus", "-p", "pdfplumer", code=2)
+    (folder / "empty").mkdir()
+    message = parsemark(folder, "score", "--predictions", "empty", "-c", "corpus", "-o", "x", code=2)
+    assert "expected names like s000.md" in message
+
+
+def test_ctrl_c_says_how_to_go_on(workplace: Path) -> None:
+    arguments = ["parse", "-c", "corpus", "-o", "stopped", "-p", f"{ECHO}(speed=slow)", "--no-cache"]
+    env = {**os.environ, "PARSEMARK_CACHE": str(workplace / "cache"), "COLUMNS": "200"}
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--workers", "1"], cwd=workplace, env=env, stdout=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not list((workplace / "stopped").glob("raw/*/*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    shown, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert re.search(r"Stopped\. [1-5] of 6 pages are done and kept\. Go on with:", shown)
+    assert "parsemark parse -c corpus -o stopped" in shown
+    parsemark(workplace, *arguments)
+    assert Run.open(workplace / "stopped").table("parses").height == 6
