@@ -1,0 +1,178 @@
+"""Charts as files for papers, drawn with matplotlib from the same data as the site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal
+
+from parsemark.errors import MissingDependencyError
+from parsemark.report.charts.spec import Axis, Chart, Series
+from parsemark.report.colours import PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Format = Literal["pdf", "svg", "png"]
+GREY = "#6b7280"
+MARKERS = ("o", "s", "^", "D", "v")
+STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "grid.color": "#e5e7eb",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "legend.fontsize": 7,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "parsemark",
+    "figure.dpi": 200,
+}
+"""Small type for a column of a paper; fonts embedded as text; the same bytes for the same data."""
+
+
+def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
+    """Draw one chart; the suffix of `path` says the format.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependencyError(
+            "matplotlib", "parsemark figures", "pip install 'parsemark[figures]'"
+        ) from error
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(3.4, 3.4) if chart.square else (3.6, 2.7), layout="constrained")
+        axes = figure.add_subplot()
+        draw_chart(chart, colours, axes)
+        stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
+        figure.savefig(path, metadata=stable)
+
+
+def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
+    """Draw a chart into axes that the caller made; the legend goes below the whole figure."""
+    for guide in chart.guides:
+        axes.plot(guide.x, guide.y, color="#c4c7cc", linewidth=0.6, linestyle=":")
+        if guide.label:
+            axes.annotate(
+                plain(guide.label),
+                (guide.x[-1], guide.y[-1]),
+                fontsize=5.5,
+                color=GREY,
+                ha="right",
+                va="bottom",
+            )
+    bars = [s for s in chart.series if s.mark == "bars"]
+    named: set[str] = set()
+    for series in chart.series:
+        colour = GREY if series.parser is None else PALETTE[colours[series.parser]].light
+        unnamed = series.name in named or series.mark == "band" or (series.faint and len(series.x) == 1)
+        label = "_" if unnamed else plain(series.name)
+        _DRAW[series.mark](axes, series, colour, label, chart, bars)
+        if label != "_":
+            named.add(series.name)
+    _dress(axes, chart)
+    if len(named) > 1 and not chart.labelled:
+        axes.figure.legend(loc="outside lower center", ncols=3 if len(named) > 4 else 2)
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib does not read as a formula, and that a parser's name cannot break."""
+    printable = "".join(c if c.isprintable() else "�" for c in text)
+    return printable[:60].replace("$", r"\$")
+
+
+def _line(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
+    axes.plot(
+        s.x, s.y, color=colour, linewidth=1.2, linestyle="--" if s.dash else "-", label=label, alpha=_alpha(s)
+    )
+
+
+def _band(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
+    axes.fill([*s.x, *reversed(s.base_x)], [*s.y, *reversed(s.base)], color=colour, alpha=0.16, linewidth=0)
+
+
+def _points(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
+    index = next((i for i, c in enumerate(PALETTE) if c.light == colour), 0)
+    size = 6 if s.faint and len(s.x) > 40 else 22
+    marker = MARKERS[index % len(MARKERS)]
+    axes.scatter(
+        s.x, s.y, s=size, color=colour, marker=marker, label=label, alpha=_alpha(s), linewidths=0, zorder=3
+    )
+    if s.low:
+        axes.vlines(s.x, s.low, s.high, color=colour, linewidth=0.8)
+    if chart.labelled:
+        axes.annotate(
+            plain(s.name),
+            (s.x[0], s.y[0]),
+            xytext=(4, 0),
+            textcoords="offset points",
+            fontsize=6,
+            va="center",
+        )
+
+
+def _bars(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
+    slot = 0.84 * (1.0 if chart.x.kind == "category" else _spacing(s))
+    width = slot / len(bars)
+    left = -slot / 2 + bars.index(s) * width + width / 2
+    centres = [x + left for x in s.x]
+    axes.bar(centres, s.y, width * 0.9, color=colour, label=label, alpha=0.9)
+    if s.low:
+        axes.vlines(centres, s.low, s.high, color="#1f2937", linewidth=0.7)
+
+
+_DRAW = {"line": _line, "band": _band, "points": _points, "bars": _bars}
+
+
+def _spacing(s: Series) -> float:
+    return min((b - a for a, b in zip(s.x, s.x[1:], strict=False)), default=0.1)
+
+
+def _alpha(s: Series) -> float:
+    return 0.45 if s.faint else 1.0
+
+
+def _dress(axes: Axes, chart: Chart) -> None:
+    axes.set_title("\n".join(wrap(plain(chart.title), 48)), loc="left")
+    axes.set_xlabel(plain(chart.x.label))
+    axes.set_ylabel(plain(chart.y.label))
+    if chart.x.kind == "category":
+        crowded = len(chart.x.categories) > 4
+        names = [plain(c) for c in chart.x.categories]
+        axes.set_xticks(
+            range(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center"
+        )
+        axes.grid(visible=False, axis="x")
+    _limits(chart.x, axes.set_xlim)
+    _limits(chart.y, axes.set_ylim)
+    for drawn, set_scale, axis in (
+        (axes.xaxis, axes.set_xscale, chart.x),
+        (axes.yaxis, axes.set_yscale, chart.y),
+    ):
+        if axis.kind == "log":
+            set_scale("log")
+            _plain_ticks(drawn)
+
+
+def _plain_ticks(drawn: Any) -> None:
+    """0.1, 0.2, 0.5 instead of powers of ten."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    drawn.set_major_formatter(FormatStrFormatter("%g"))
+    drawn.set_minor_formatter(NullFormatter())
+
+
+def _limits(axis: Axis, set_limits: Any) -> None:
+    if axis.kind == "linear" and (axis.low is not None or axis.high is not None):
+        set_limits(axis.low, None if axis.high is None else axis.high * 1.005)

@@ -1,0 +1,22 @@
+"""All figures of a run as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from parsemark.report.charts.catalogue import all_sections
+from parsemark.report.charts.paper import Format, save_chart
+from parsemark.report.source import Source
+from parsemark.store import Run
+
+
+def write_paper_figures(run_dir: Path, out_dir: Path, kind: Format) -> Iterator[Path]:
+    """Write each figure of a run to `OUT/KEY.FORMAT`, one at a time, and yield its path."""
+    source = Source(Run.open(run_dir))
+    out_dir.mkdir(parents=True, exist_ok=True)
+    for section in all_sections(source):
+        for chart in section.charts:
+            path = out_dir / f"{chart.key}.{kind}"
+            save_chart(chart, source.colours, path)
+            yield path
