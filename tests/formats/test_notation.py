@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from parsemark.formats.notation import fold_notation, fold_placeholder
 
 SAME = [
-    ("alpha", [r"$\alpha$", "α", "&alpha;", r"\(\alpha\)", r"$\boldsymbol{\alpha}$", "**α**", r"\alpha"]),
+    (
+        "alpha",
+        [
+            r"$\alpha$",
+            "α",
+            "&alpha;",
+            r"\(\alpha\)",
+            r"$ \alpha $",
+            r"$\boldsymbol{\alpha}$",
+            "**α**",
+            r"\alpha",
+        ],
+    ),
     ("bold number", [r"\textbf{91.2\%}", "<b>91.2%</b>", "**91.2%**", r"$\mathbf{91.2}\%$", "91.2 %"]),
     (
         "plus minus",
@@ -17,11 +29,13 @@ SAME = [
     ),
     ("power", ["$10^{-3}$", "10<sup>-3</sup>", "10⁻³", "10<sup>−3</sup>", "10^{-3}", "$10^{\\text{-}3}$"]),
     ("subscript", ["$x_{12}$", "x<sub>12</sub>", "x₁₂", "x_{12}", r"$x_{\mathrm{12}}$", "x_12"]),
-    ("order of scripts", ["$t_a^*$", "$t^*_a$", "t<sub>a</sub>*", "t<sub>a</sub><sup>*</sup>"]),
+    ("order of scripts", ["$t_a^*$", "$t^*_a$", "t<sub>a</sub>*", "t<sub>a</sub><sup>*</sup>", "t^∗_a"]),
     ("minus", ["−2.8", "-2.8", "$-2.8$", "–2.8", "$-$2.8", r"\textminus 2.8"]),
     ("thousands", ["1,234,567", "1{,}234{,}567", r"1\,234\,567", "1\u202f234\u202f567", "1234567"]),
     ("less", ["$p<0.05$", "p &lt; 0.05", "p < 0.05", r"p \textless 0.05"]),
     ("fraction", [r"$\frac{1}{2}$", r"$\dfrac12$", "1/2", "½", r"\nicefrac{1}{2}"]),
+    ("fraction in scripts", ["<sup>1</sup>&frasl;<sub>8</sub>", "1/8", "¹/₈"]),
+    ("star as operator", ["λ<sup>∗</sup>", "$\\lambda^*$", "λ*"]),
     ("mixed number", [r"$3\frac{1}{2}$", "3½", "3 1/2"]),
     ("line break", [r"\makecell{Top-1\\ Acc.}", "Top-1<br>Acc.", "Top-1 Acc.", "Top-1 <br/> Acc."]),
     ("accent", [r"Erd\H{o}s", "Erdős"]),

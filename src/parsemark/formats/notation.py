@@ -62,7 +62,10 @@ _SAME_CHARACTER = str.maketrans(
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0e\ufe0f", ""),
     }
 )
-_DASH_TABLE = str.maketrans(_DASHES)
+_BEFORE_LATEX = str.maketrans(
+    {**_DASHES, **dict.fromkeys("∗⋆＊﹡", "*"), **dict.fromkeys("∘˚", "°"), "′": "'"}
+)
+_SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
 _DIGIT_GROUPS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+|(?:[\u2009\u202f\xa0]\d{3})+)(?![\d,]*\d)")
 _TIGHT = re.compile(r"\s*([^\w\s.,;:!?\"'…])\s*")
 _AFTER_COMMA = re.compile(r"\s+(?=[,;:])|(?<=[,;:])\s+")
@@ -86,7 +89,7 @@ def fold_notation(text: str) -> str:
     if "<" in text:
         text = _fold_tags(text)
     text = _fold_markdown(text)
-    text = _UNICODE_SCRIPT_RUN.sub(_unicode_script, text).translate(_DASH_TABLE)
+    text = _UNICODE_SCRIPT_RUN.sub(_unicode_script, text).translate(_BEFORE_LATEX)
     text = _fold_characters(fold_latex(text))
     text = _fold_numbers(text)
     return _fold_space(text)
@@ -132,6 +135,7 @@ def _fold_characters(text: str) -> str:
     text = re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)  # 3½ is not 31/2
     thin = text.replace("\u2009", "\ue000").replace("\u202f", "\ue000").replace("\xa0", "\ue001")
     text = unicodedata.normalize("NFKC", thin).translate(_SAME_CHARACTER)
+    text = _SLASHED.sub(lambda m: f"{' ' if m[1] else ''}{m[2]}/{m[3]}", text)  # a fraction set in scripts
     text = text.replace("``", '"').replace("''", '"')
     return re.sub(r"-{2,}", "-", text).replace("\ue000", "\u2009").replace("\ue001", "\xa0")
 

@@ -20,10 +20,15 @@ from parsemark.formats.notation_symbols import (
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[ \t\r\n]+|.", re.DOTALL)
 _MATH = re.compile(
-    r"(?<!\\)\$\$?(?=\S)(?!\d[^$]*\$\d)([^$]*?)(?<=\S)\$\$?|\\\((.*?)\\\)|\\\[(.*?)\\\]", re.DOTALL
+    # Dollars around math, not around a price: "$5 to $6" is none, "$ x $" is.
+    r"(?<!\\)\$\$?(?!\s*\d[^$]*\$\s*\d)(?:(?=\S)([^$]*?)(?<=\S)|\s+([^$\s][^$]*?)\s+)\$\$?"
+    r"|\\\((.*?)\\\)|\\\[(.*?)\\\]",
+    re.DOTALL,
 )
 _PLAIN_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?")
 _SYMBOLIC_SCRIPT = re.compile(r"[*†‡§¶°'′∘]+")
+_BARE_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?|[*†‡§¶°'′]+")
+_LONGEST_BARE_SCRIPT = 40
 _SPACES = {" ", ",", ";", ":", "!", "/", ">", "\n", "\t"}
 _TEXT_IN_MATH = {"text", "textrm", "textbf", "textit", "textsf", "texttt", "mbox", "hbox", "textnormal"}
 MAX_DEPTH = 40
@@ -87,16 +92,23 @@ class _Reader:
             following = self.tokens[self.at] if self.at < len(self.tokens) else ""
             if not following or following.isspace():
                 return _script("_", found["_"], "") + _script("^", found["^"], "") + mark
-            # Outside of math a bare script is plain text and already in its folded form.
             bare = not math and following != "{" and not following.startswith("\\")
-            if bare:
+            found[mark] = self.bare_script() if bare else self.argument(math=True, depth=depth)
+            if not found[mark]:
                 return _script("_", found["_"], mark) + _script("^", found["^"], mark) + mark
-            found[mark] = self.argument(math=True, depth=depth)
         after = self.tokens[self.at] if self.at < len(self.tokens) else ""
         if math and after.isspace():  # $x_1 2$ is no $x_{12}$
             after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else ""
         upper = _script("^", found["^"], after)
         return _script("_", found["_"], upper or after) + upper
+
+    def bare_script(self) -> str:
+        """A script without braces outside of math: a word, a signed number, or signs."""
+        found = _BARE_SCRIPT.match("".join(self.tokens[self.at : self.at + _LONGEST_BARE_SCRIPT]))
+        if found is None:
+            return ""
+        self.at += len(found[0])
+        return found[0]
 
     def piece(self, token: str, math: bool, depth: int, before: str) -> str:
         """One token that is not a script."""

@@ -33,6 +33,7 @@ METRICS = Registry(
         "row_f1": "parsemark.metrics.bags:RowF1",
         "bleu4": "parsemark.metrics.markup_text:Bleu4",
         "table_edit": "parsemark.metrics.markup_text:TableEdit",
+        "reader": "parsemark.metrics.reader.metric:Reader",
     },
 )
 """All metrics by name."""

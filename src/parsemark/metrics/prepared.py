@@ -7,13 +7,15 @@ from functools import cached_property
 from lxml import etree
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_tables
+from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.html_tree import has_stray_angles, parse_html
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.edit_tree import EditTree, tree_of_element, tree_of_rows
 from parsemark.metrics.grids import TableGrids, grids_of_rows, grids_of_table
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
 from parsemark.metrics.placed_cells import PlacedCell, read_placed_cells
+from parsemark.metrics.reader.read import Pages
+from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
 
 _EMPTY = Table(0, 0)
@@ -44,8 +46,20 @@ class TableInput:
         """The table as the model has it, with clean texts."""
         if isinstance(self.source, Table):
             return self.source
-        found = read_tables(self.source, self.format)
-        return found[0].table if found else _EMPTY
+        return self.found[0].table if self.found else _EMPTY
+
+    @cached_property
+    def found(self) -> list[FoundTable]:
+        """Every table of the text; none for a `Table`, which needs no reading."""
+        return [] if isinstance(self.source, Table) else read_tables(self.source, self.format)
+
+    @cached_property
+    def pages(self) -> Pages:
+        """All tables and the text around them, as `reader` reads them."""
+        if isinstance(self.source, Table):
+            sheet = Sheet.from_table(self.source)
+            return Pages((sheet,) if sheet.n_rows else ())
+        return Pages.from_found(self.found, self.source)
 
     @cached_property
     def html(self) -> str | None:
@@ -54,8 +68,7 @@ class TableInput:
             return None
         if self.source.lstrip()[:1] == "<":
             return self.source
-        found = read_tables(self.source, self.format)
-        return found[0].source if found and found[0].format == "html" else None
+        return self.found[0].source if self.found and self.found[0].format == "html" else None
 
     @cached_property
     def element(self) -> etree._Element | None:

@@ -1,0 +1,146 @@
+"""Which column and which row of an extraction answers which of the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from parsemark.metrics.reader.likeness import bare, is_numeric, numbers, tight
+from parsemark.metrics.reader.sheet import Sheet
+
+Floats = NDArray[np.float64]
+Pairs = list[tuple[int, int]]
+
+_EMPTY_MATCH = 0.1
+"""Two empty cells say little about whether their rows belong together."""
+_HEADER_SHARE = 0.3
+"""Share of the header in the likeness of two columns; the rest is their values."""
+_LEAST_ROW = 0.15
+"""Rows less alike than this do not answer each other."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Partners of the truth's columns and rows in the prediction."""
+
+    columns: dict[int, int]
+    rows: dict[int, int]
+    """Truth row to predicted row, for rows below the truth's header."""
+
+
+class Lookup:
+    """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
+
+    def __init__(self, truth: Sheet, pred: Sheet) -> None:
+        self.truth_ids, truth_texts = _numbered(truth.texts)
+        self.pred_ids, pred_texts = _numbered(pred.texts)
+        self.matrix = text_likeness(truth_texts, pred_texts)
+
+
+def text_likeness(truth: list[str], pred: list[str]) -> Floats:
+    """A quick likeness of each pair, for alignment alone."""
+    one, other = [bare(tight(t)) for t in truth], [bare(tight(p)) for p in pred]
+    matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float64)
+    matrix **= 2
+    numeric_one = np.array([is_numeric(t) for t in truth], dtype=bool)
+    numeric_other = np.array([is_numeric(p) for p in pred], dtype=bool)
+    signature = {n: k for k, n in enumerate({numbers(t) for t in [*truth, *pred]})}
+    signs_one = np.array([signature[numbers(t)] for t in truth])
+    signs_other = np.array([signature[numbers(p)] for p in pred])
+    wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
+    matrix[wrong] *= 0.3
+    empty_one = np.array([not t for t in one], dtype=bool)
+    empty_other = np.array([not p for p in other], dtype=bool)
+    matrix[empty_one, :] = 0.0
+    matrix[:, empty_other] = 0.0
+    matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
+    return matrix
+
+
+def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
+    """Align columns by their values and headers, then rows, then columns again by the aligned rows."""
+    truth, pred, matrix = lookup.truth_ids, lookup.pred_ids, lookup.matrix
+    headers = _header_likeness(truth[:n_header], pred, matrix)
+    body = truth[n_header:] if len(truth) > n_header else truth
+    columns = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * _column_likeness(body, pred, matrix))
+    rows: Pairs = []
+    for _ in range(refinements):
+        rows = best_path(_row_likeness(body, pred, matrix, columns), _LEAST_ROW)
+        if not rows:
+            break
+        values = _aligned_columns(body, pred, matrix, rows)
+        refined = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values)
+        if refined == columns:
+            break
+        columns = refined
+    offset = len(truth) - len(body)
+    return Alignment(dict(columns), {i + offset: k for i, k in rows})
+
+
+def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
+    """The monotone one-to-one pairing with the largest sum, of pairs above `least`."""
+    n, m = scores.shape
+    usable = np.where(scores > least, scores, -1.0)
+    total = np.zeros((n + 1, m + 1))
+    for i in range(n):
+        diagonal = np.maximum(total[i, :-1] + usable[i], total[i, 1:])
+        np.maximum.accumulate(diagonal, out=diagonal)
+        total[i + 1, 1:] = diagonal
+    pairs: Pairs = []
+    i, j = n, m
+    while i and j:
+        if total[i, j] == total[i - 1, j]:
+            i -= 1
+        elif total[i, j] == total[i, j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+    pairs.reverse()
+    return pairs
+
+
+def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
+    known: dict[str, int] = {}
+    ids = [[known.setdefault(text, len(known)) for text in row] for row in texts]
+    return np.array(ids, dtype=np.intp).reshape(len(texts), -1), list(known)
+
+
+def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
+    """For each pair of columns how well the cells of one find a counterpart in the other."""
+    n, m = truth.shape[1], pred.shape[1]
+    # cells[r, c', u] over truth cells would be large: take the best over rows of pred, column by column.
+    forward = np.stack([matrix[:, pred[:, j]].max(axis=1) for j in range(m)], axis=1)
+    backward = np.stack([matrix[truth[:, i], :].max(axis=0) for i in range(n)], axis=0)
+    recall = forward[truth].mean(axis=0)
+    precision = backward.T[pred].mean(axis=0).T
+    return np.asarray((recall + precision) / 2)
+
+
+def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
+    """For each pair of columns how well the truth's header texts are found at the top of the other."""
+    top = pred[: max(len(truth) + 2, 3)]
+    if not len(truth):
+        return np.zeros((truth.shape[1], pred.shape[1]))
+    found = matrix[truth[:, :, None, None], top.T[None, None, :, :]].max(axis=3)
+    return np.asarray(found.mean(axis=0))
+
+
+def _row_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats, columns: Pairs) -> Floats:
+    if not columns:
+        return np.zeros((len(truth), len(pred)))
+    one = [i for i, _ in columns]
+    other = [j for _, j in columns]
+    cells = matrix[truth[:, None, one], pred[None, :, other]]
+    return np.asarray(cells.mean(axis=2))
+
+
+def _aligned_columns(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats, rows: Pairs) -> Floats:
+    one = [i for i, _ in rows]
+    other = [k for _, k in rows]
+    cells = matrix[truth[one][:, :, None], pred[other][:, None, :]]
+    return np.asarray(cells.mean(axis=0))

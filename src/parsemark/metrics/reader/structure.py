@@ -1,0 +1,120 @@
+"""What is a header in the truth: header rows, label columns, and section rows between the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from parsemark.metrics.reader.likeness import is_numeric
+from parsemark.metrics.reader.sheet import Sheet
+
+MAX_HEADER_ROWS = 6
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The roles of a sheet's rows and columns."""
+
+    n_header: int
+    """The first rows are headers."""
+    labels: tuple[tuple[int, ...], ...]
+    """For each column the columns that name its rows; a label column names itself by those before it."""
+    sections: frozenset[int]
+    """Rows that name the rows below them (projected row headers)."""
+
+
+def read_structure(sheet: Sheet) -> Structure:
+    """Find the headers of a sheet."""
+    n_header = header_rows(sheet)
+    sections = frozenset(r for r in range(n_header, sheet.n_rows) if is_section(sheet, r))
+    if len(sections) > (sheet.n_rows - n_header) / 2:
+        sections = frozenset()
+    return Structure(n_header, label_columns(sheet, n_header, sections), sections)
+
+
+def header_rows(sheet: Sheet) -> int:
+    """How many leading rows are headers."""
+    most = min(MAX_HEADER_ROWS, sheet.n_rows - 1)
+    count = sheet.header_rows or 0
+    if count == 0:
+        count = 1 if most >= 1 else 0
+    while count < most and _continues_header(sheet, count):
+        count += 1
+    return min(count, max(most, 0))
+
+
+def _continues_header(sheet: Sheet, row: int) -> bool:
+    """Whether a row below a header row still is one: it names what a group above covers."""
+    above = row - 1
+    texts, starts = sheet.texts[above], sheet.starts[above]
+    spans = [bool(texts[c]) and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols)]
+    if is_section(sheet, row):
+        return False
+    if sheet.present[row][0] and sheet.starts[row][0]:
+        # The first column is itself below a group, so its own name is still to come.
+        return bool(spans) and spans[0]
+    padded = any(not sheet.present[above][c] for c in range(1, sheet.n_cols))
+    return any(spans) or padded
+
+
+def is_section(sheet: Sheet, row: int) -> bool:
+    """Whether a row holds one text alone, in its first column or over all of them."""
+    if sheet.n_cols < 2 or not sheet.present[row][0]:
+        return False
+    begun = [c for c in range(sheet.n_cols) if sheet.present[row][c] and sheet.starts[row][c]]
+    return begun == [0]
+
+
+def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tuple[tuple[int, ...], ...]:
+    """The columns that name the rows of each column.
+
+    The first column does, and those after it as long as the ones before repeat or leave out names (a row
+    span, an empty cell below a name). Where the header of the first column comes again, a new table stands
+    beside the first one and brings its own labels.
+    """
+    if not sheet.n_cols:
+        return ()
+    rows = [r for r in range(n_header, sheet.n_rows) if r not in sections]
+    names = [_own_name(sheet, n_header, c) for c in range(sheet.n_cols)]
+    begins = [0] + [
+        c for c in range(2, sheet.n_cols) if names[0] and names[c] == names[0] and _names_rows(sheet, rows, c)
+    ]
+    result: list[tuple[int, ...]] = []
+    for position, begin in enumerate(begins):
+        end = begins[position + 1] if position + 1 < len(begins) else sheet.n_cols
+        stub = _stub(sheet, rows, begin, end)
+        result += [tuple(s for s in stub if s < c) for c in range(begin, end)]
+    return tuple(result)
+
+
+def _own_name(sheet: Sheet, n_header: int, col: int) -> str:
+    """The lowest header text of a column."""
+    return next((sheet.texts[r][col] for r in range(n_header - 1, -1, -1) if sheet.texts[r][col]), "")
+
+
+def _names_rows(sheet: Sheet, rows: list[int], col: int) -> bool:
+    """Whether a column tells rows apart: at least half of its runs of equal texts are different ones."""
+    begun = [sheet.texts[r][col] for r in rows if sheet.present[r][col] and sheet.starts[r][col]]
+    runs = [text for text, _ in groupby(begun)]
+    worded = sum(any(c.isalnum() for c in text) for text in runs)
+    return bool(runs) and len(set(runs)) >= len(runs) / 2 and worded >= len(runs) / 2
+
+
+def _repeats(sheet: Sheet, rows: list[int], col: int) -> bool:
+    """Whether a column names several rows at once: by a span, an empty cell, or the same text again."""
+    return any(not sheet.starts[r][col] or not sheet.present[r][col] for r in rows) or any(
+        sheet.texts[above][col] == sheet.texts[below][col] for above, below in pairwise(rows)
+    )
+
+
+def _stub(sheet: Sheet, rows: list[int], begin: int, end: int) -> list[int]:
+    if not _names_rows(sheet, rows, begin):
+        return []
+    stub = [begin]
+    while stub[-1] + 2 < end and _repeats(sheet, rows, stub[-1]):
+        following = stub[-1] + 1
+        values = [sheet.texts[r][following] for r in rows if sheet.texts[r][following]]
+        if not values or sum(is_numeric(v) for v in values) > len(values) / 2:
+            break
+        stub.append(following)
+    return stub

@@ -1,0 +1,230 @@
+"""The same table in every equivalent form, and graded ways to damage it."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+
+from parsemark.formats import write_table
+from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import read_structure
+from parsemark.model import HOLE, Cell, Table
+
+Form = Callable[[Table], str]
+
+
+def n_header(table: Table) -> int:
+    """Header rows of a table whose rows all hold something."""
+    return read_structure(Sheet.from_table(table)).n_header
+
+
+def with_headers(table: Table) -> Table:
+    """The table with its header rows marked."""
+    count = n_header(table)
+    cells = [dataclasses.replace(c, header=c.row < count) for c in table.cells]
+    return Table(table.n_rows, table.n_cols, tuple(cells))
+
+
+def html(table: Table) -> str:
+    return write_table(table, "html")
+
+
+def html_with_thead(table: Table) -> str:
+    return write_table(with_headers(table), "html")
+
+
+def markdown_padded(table: Table) -> str:
+    return write_table(with_headers(table), "markdown")
+
+
+def _unspanned(table: Table) -> list[list[str]]:
+    return table.text_rows()
+
+
+def spans_repeated(table: Table) -> str:
+    return write_table(Table.from_rows(_unspanned(table), header_rows=1), "markdown")
+
+
+def row_spans_resolved(table: Table) -> str:
+    """Header spans stay, spans in the body are repeated."""
+    count = n_header(table)
+    cells = [c for c in with_headers(table).cells if c.row < count and c.row + c.rowspan <= count]
+    kept = {
+        (r, c)
+        for x in cells
+        for r in range(x.row, x.row + x.rowspan)
+        for c in range(x.col, x.col + x.colspan)
+    }
+    rows = _unspanned(table)
+    for r in range(table.n_rows):
+        for c in range(table.n_cols):
+            if (r, c) not in kept and table.grid[r][c] != HOLE:
+                cells.append(Cell(r, c, rows[r][c], header=r < count))
+    return write_table(Table(table.n_rows, table.n_cols, tuple(cells)), "html")
+
+
+def _flat_rows(table: Table) -> list[list[str]]:
+    count = n_header(table)
+    rows = _unspanned(table)
+    flat = []
+    for c in range(table.n_cols):
+        levels: list[str] = []
+        for r in range(count):
+            if rows[r][c].strip() and rows[r][c] not in levels[-1:]:
+                levels.append(rows[r][c])
+        flat.append(" ".join(levels))
+    return [flat, *rows[count:]]
+
+
+def headers_flattened(table: Table) -> str:
+    return write_table(Table.from_rows(_flat_rows(table), header_rows=1), "markdown")
+
+
+def headers_flattened_html(table: Table) -> str:
+    return write_table(Table.from_rows(_flat_rows(table), header_rows=1), "html")
+
+
+def _with_empty_column(table: Table, at: int) -> Table:
+    cells = []
+    for c in table.cells:
+        if c.col >= at:
+            cells.append(dataclasses.replace(c, col=c.col + 1))
+        elif c.col + c.colspan > at:
+            cells.append(dataclasses.replace(c, colspan=c.colspan + 1))
+        else:
+            cells.append(c)
+    return Table(table.n_rows, table.n_cols + 1, tuple(cells))
+
+
+def empty_column_at_end(table: Table) -> str:
+    return write_table(_with_empty_column(table, table.n_cols), "html")
+
+
+def empty_column_inside(table: Table) -> str:
+    return write_table(_with_empty_column(table, max(1, table.n_cols // 2)), "html")
+
+
+def split_in_two(table: Table) -> str:
+    rows = _flat_rows(table)
+    middle = 1 + max(1, (len(rows) - 1) // 2)
+    first = Table.from_rows(rows[:middle], header_rows=1)
+    second = Table.from_rows([rows[0], *rows[middle:]], header_rows=1)
+    return f"{write_table(first, 'markdown')}\n\n{write_table(second, 'markdown')}\n"
+
+
+def header_repeated_inside(table: Table) -> str:
+    rows = _flat_rows(table)
+    middle = 1 + max(1, (len(rows) - 1) // 2)
+    return write_table(Table.from_rows([*rows[:middle], rows[0], *rows[middle:]], header_rows=1), "html")
+
+
+def caption_inside(table: Table) -> str:
+    cells = [dataclasses.replace(c, row=c.row + 1) for c in table.cells]
+    caption = Cell(0, 0, "Table 3: Results of the second experiment.", colspan=max(1, table.n_cols))
+    return write_table(Table(table.n_rows + 1, table.n_cols, (caption, *cells)), "html")
+
+
+def caption_above(table: Table) -> str:
+    return f"Table 3: Results of the second experiment.\n\n{markdown_padded(table)}\n"
+
+
+def transposed(table: Table) -> str:
+    cells = [Cell(c.col, c.row, c.text, rowspan=c.colspan, colspan=c.rowspan) for c in table.cells]
+    return write_table(Table(table.n_cols, table.n_rows, tuple(cells)), "html")
+
+
+def plain_text(table: Table) -> str:
+    rows = [[" ".join(text.split()) or "-" for text in row] for row in _flat_rows(table)]
+    widths = [max(len(row[c]) for row in rows) for c in range(table.n_cols)]
+    return "\n".join(
+        "   ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def latex(table: Table) -> str:
+    return write_table(with_headers(table), "latex")
+
+
+EQUIVALENT: tuple[Form, ...] = (
+    html,
+    html_with_thead,
+    markdown_padded,
+    spans_repeated,
+    row_spans_resolved,
+    headers_flattened,
+    headers_flattened_html,
+    empty_column_at_end,
+    empty_column_inside,
+    split_in_two,
+    header_repeated_inside,
+    caption_inside,
+    caption_above,
+    transposed,
+    plain_text,
+)
+
+
+def body_positions(table: Table) -> list[int]:
+    """Indices of cells that hold values: below the header, right of the first column, not empty."""
+    count = n_header(table)
+    return [
+        i
+        for i, c in enumerate(table.cells)
+        if c.row >= count and c.col > 0 and any(x.isalnum() for x in c.text)
+    ]
+
+
+def replaced(table: Table, texts: dict[int, str]) -> Table:
+    """The table with other texts in some cells."""
+    cells = [dataclasses.replace(c, text=texts.get(i, c.text)) for i, c in enumerate(table.cells)]
+    return Table(table.n_rows, table.n_cols, tuple(cells))
+
+
+def wrong_values(table: Table, share: float, seed: int = 0) -> Table:
+    """Other values in a share of the cells; a larger share damages the same cells and more."""
+    places = body_positions(table)
+    random.Random(seed).shuffle(places)
+    return replaced(table, {i: f"7{k}.9{k}1" for k, i in enumerate(places[: round(share * len(places))])})
+
+
+def lost_names(table: Table, share: float, seed: int = 0) -> Table:
+    count = n_header(table)
+    places = [i for i, c in enumerate(table.cells) if c.row >= count and c.col == 0 and c.text.strip()]
+    random.Random(seed).shuffle(places)
+    return replaced(table, dict.fromkeys(places[: round(share * len(places))], "§"))
+
+
+def lost_headers(table: Table, share: float, seed: int = 0) -> Table:
+    count = n_header(table)
+    places = [i for i, c in enumerate(table.cells) if c.row < count and c.col > 0 and c.text.strip()]
+    random.Random(seed).shuffle(places)
+    return replaced(table, dict.fromkeys(places[: round(share * len(places))], "§"))
+
+
+def without_rows(table: Table, share: float, seed: int = 0) -> Table:
+    """Without a share of the rows of the body; of a table without row spans."""
+    rows = table.text_rows()
+    count = n_header(table)
+    places = list(range(count, table.n_rows))
+    random.Random(seed).shuffle(places)
+    gone = set(places[: round(share * len(places))])
+    return Table.from_rows([row for r, row in enumerate(rows) if r not in gone])
+
+
+def invented_rows(table: Table, share: float, seed: int = 0) -> Table:
+    rows = table.text_rows()
+    body = table.n_rows - n_header(table)
+    extra = [
+        [f"Zzz {k}", *[f"9{k}8.7{c}" for c in range(1, table.n_cols)]] for k in range(round(share * body))
+    ]
+    return Table.from_rows([*rows, *extra])
+
+
+GRADED: tuple[Callable[[Table, float], Table], ...] = (
+    wrong_values,
+    lost_names,
+    lost_headers,
+    without_rows,
+    invented_rows,
+)
