@@ -1,1 +1,108 @@
-"""`parsemark corpus`: make, describe, check and show corpora."""
+"""`parsemark corpus`: make, describe, check, show and degrade corpora."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="corpus", help="Make, describe, check, show and degrade corpora.", no_args_is_help=True
+)
+make_app = typer.Typer(name="make", help="Make a corpus.", no_args_is_help=True)
+app.add_typer(make_app)
+
+CorpusArgument = Annotated[str, typer.Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Folder of the new corpus.")]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the command."""
+    root.add_typer(app)
+
+
+@make_app.command()
+def synthetic(
+    *,
+    pages: Annotated[int, typer.Option(min=1, help="How many pages.")],
+    out: OutOption,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+    name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = "synthetic",
+    empty: Annotated[float, typer.Option(help="Share of pages without tables.")] = 0.3,
+    double_column: Annotated[float, typer.Option(help="Share of documents with two columns.")] = 0.35,
+    french: Annotated[float, typer.Option(help="Share of documents in French.")] = 0.25,
+    rotated: Annotated[float, typer.Option(help="Share of table pages with a table turned by ±90°.")] = 0.1,
+    long: Annotated[float, typer.Option(help="Share of pages of tables that run over pages.")] = 0.08,
+    lines: Annotated[
+        str, typer.Option(help="Weights of the line styles.")
+    ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
+    workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
+) -> None:
+    """Make pages of our own, with exact truth for every element, table and cell."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.latex.synthetic.make import make_synthetic
+    from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
+
+    options = SyntheticOptions(
+        pages=pages,
+        seed=seed,
+        name=name,
+        empty=empty,
+        double_column=double_column,
+        french=french,
+        rotated=rotated,
+        long=long,
+        lines=read_line_weights(lines),
+    )
+    with page_progress("Making pages", pages) as progress:
+        manifest = make_synthetic(options, out, workers=workers, progress=progress)
+    print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+
+
+@app.command()
+def info(corpus: CorpusArgument) -> None:
+    """Print what a corpus consists of."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.info import corpus_info
+
+    found = corpus_info(load_corpus(corpus))
+    table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
+    for label, value in (
+        ("Documents", found.documents),
+        ("Pages", found.pages),
+        ("Positive pages", found.positive_pages),
+        ("Tables", found.tables),
+        ("Cells", found.cells),
+        ("Pages without truth", found.without_truth),
+    ):
+        table.add_row(label, str(value))
+    for label, counts in (
+        ("Languages", found.languages),
+        ("Producers", found.producers),
+        ("Elements", found.categories),
+        *((f"Page: {key}", counts) for key, counts in sorted(found.page_attributes.items())),
+        *((f"Table: {key}", counts) for key, counts in sorted(found.table_attributes.items())),
+    ):
+        table.add_row(label, ", ".join(f"{key} {n}" for key, n in counts.most_common(12)))
+    Console().print(table)
+
+
+@app.command()
+def show(
+    corpus: CorpusArgument,
+    page: Annotated[str, typer.Argument(help="Id of the page.")],
+    out: Annotated[Path | None, typer.Option("--out", help="The PNG; PAGE.png if not given.")] = None,
+    dpi: Annotated[int, typer.Option(min=20, max=600)] = 110,
+) -> None:
+    """Write a picture of a page with the boxes of its truth."""
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.base import sample_of
+    from parsemark.corpora.show import draw_truth
+
+    target = out or Path(f"{page}.png")
+    draw_truth(sample_of(load_corpus(corpus), page), dpi).save(target)
+    print(target)

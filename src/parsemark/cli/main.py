@@ -9,6 +9,7 @@ import typer
 from parsemark.cli import (
     bench,
     compare,
+    corpus,
     doctor,
     figures,
     metrics,
@@ -42,6 +43,7 @@ for command in (
     report,
     figures,
     compare,
+    corpus,
     query,
     parsers,
     metrics,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, UsageError
+from parsemark.errors import CorpusError, UnknownNameError, UsageError
 from parsemark.model import Sample
 from parsemark.registry import Registry
 
@@ -104,3 +105,10 @@ def _explain(spec: str) -> str:
     if Path(spec).is_dir():
         return f"The folder {spec} has no corpus.json. For other formats say which: {loaders}."
     return f"No corpus {spec!r}: give 'demo', a corpus folder, or one of {loaders}."
+
+
+def sample_of(corpus: Corpus, key: str) -> Sample:
+    """One sample by its id, or the error that names the nearest ids."""
+    if key not in corpus.keys:
+        raise UnknownNameError("page", key, difflib.get_close_matches(key, corpus.keys, n=3))
+    return corpus.read(key)

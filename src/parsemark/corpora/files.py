@@ -125,5 +125,17 @@ def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:
+    """One line per entry and per element: readable in a diff, and a third of the size of indented JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    entries = ",\n".join(f"{json.dumps(key)}: {_entry(value)}" for key, value in sorted(data.items()))
+    path.write_text(f"{{\n{entries}\n}}\n", encoding="utf-8")
+
+
+def _entry(value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(_compact(item) for item in value) + "\n]"
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(", ", ": "))

@@ -111,7 +111,7 @@ def precompiled(preamble: str, cache: Path | None = None) -> Path:
     work = folder / f"making-{os.getpid()}"
     work.mkdir(parents=True, exist_ok=True)
     (work / "preamble.tex").write_text(f"{preamble}\n\\endofdump\n", encoding="utf-8")
-    arguments = ["-ini", "-interaction=batchmode", f"-jobname={done.stem}"]
+    arguments = ["-ini", "-interaction=batchmode", "-halt-on-error", f"-jobname={done.stem}"]
     result = _run(
         [*arguments, "&pdflatex", "mylatexformat.ltx", "preamble.tex"], work, done.stem, Limits(), None
     )

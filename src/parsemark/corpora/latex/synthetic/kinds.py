@@ -1,0 +1,333 @@
+"""What the tables are about. Each kind gives a draft for a wanted number of rows and columns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from parsemark.corpora.latex.synthetic.draft import Draft, Group, Row, one_level
+from parsemark.corpora.latex.synthetic.language import number, sentence, vocabulary
+from parsemark.corpora.latex.synthetic.pieces import EMPTY, Piece, plain, raised
+
+Kind = Callable[[random.Random, str, int, int], Draft]
+
+
+def results(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """Methods against data sets and measures; one to three header levels, the best value in bold."""
+    words = vocabulary(language).lists
+    levels, leaves = _header(rng, language, max(1, cols - 1))
+    decimals, spread = rng.choice([1, 2, 3]), rng.random() < 0.35
+    grid = [[rng.uniform(40, 99) / (1 if decimals == 1 else 100) for _ in range(leaves)] for _ in range(rows)]
+    best = [max(grid, key=lambda r, c=col: r[c])[col] for col in range(leaves)]  # type: ignore[misc] # bound early
+    body = []
+    for label, values in zip(_labels(rng, words["methods"], rows), grid, strict=True):
+        pieces = [plain(label)]
+        for col, value in enumerate(values):
+            shown = number(value, decimals, language)
+            if spread:
+                shown += f" ± {number(rng.uniform(0.1, 2) / 10 ** (decimals - 1), decimals, language)}"
+            pieces.append(plain(shown).bold() if value == best[col] else plain(shown))
+        body.append(Row(tuple(pieces)))
+    stub = EMPTY if rng.random() < 0.3 else plain(_title(rng, language, "methods"))
+    return Draft("results", (stub,), levels, tuple(body), ("l", *("c" * leaves)))
+
+
+def ablation(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """Parts that are there (✓) or not, and what that does to the score."""
+    words = vocabulary(language).lists
+    parts = rng.sample(words["parts"], k=max(1, min(len(words["parts"]), cols - 2)))
+    body = []
+    for index in range(rows):
+        marks = [plain("✓") if index == 0 or rng.random() < 0.6 else EMPTY for _ in parts]
+        change = rng.uniform(-9, 0.4) if index else 0.0
+        shown = number(90 + change, 1, language)
+        body.append(Row((*marks, plain(shown), plain(number(change, 1, language) if index else "–"))))
+    head = one_level([plain(words["metrics"][0]), plain("Δ")])
+    stub = tuple(plain(part) for part in parts)
+    return Draft("ablation", stub, head, tuple(body), (*("c" * len(parts)), "r", "r"))
+
+
+def statistics(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """A regression: estimates with stars, errors in parentheses, p values, confidence intervals."""
+    words = vocabulary(language).lists
+    models = max(1, min(6, cols - 1))
+    if models <= 2:
+        return _regression_detail(rng, language, rows)
+    body = []
+    for label in _labels(rng, words["variables"], rows):
+        pieces = [plain(label)]
+        for _ in range(models):
+            if rng.random() < 0.15:
+                pieces.append(EMPTY)
+                continue
+            stars = rng.choice(["", "", "*", "**", "***"])
+            estimate = plain(number(rng.gauss(0, 1.5), 3, language))
+            pieces.append(estimate + raised(stars) if stars else estimate)
+        body.append(Row(tuple(pieces)))
+    observations = [plain(number(rng.randint(200, 9000), 0, language)) for _ in range(models)]
+    body.append(Row((plain("N"), *observations), "total"))
+    fits = [plain(number(rng.uniform(0.1, 0.9), 2, language)) for _ in range(models)]
+    body.append(Row((Piece("$R^2$", "R²"), *fits)))
+    levels = one_level([plain(f"({index + 1})") for index in range(models)])
+    note = plain(
+        "* p < 0.1, ** p < 0.05, *** p < 0.01" if language == "english" else "* p < 0,1 ; ** p < 0,05"
+    )
+    return Draft("statistics", (EMPTY,), levels, tuple(body), ("l", *("c" * models)), notes=(note,))
+
+
+def _regression_detail(rng: random.Random, language: str, rows: int) -> Draft:
+    words = vocabulary(language).lists
+    body = []
+    for label in _labels(rng, words["variables"], rows):
+        estimate, error = rng.gauss(0, 2), rng.uniform(0.05, 0.9)
+        p = rng.choice([rng.uniform(0.001, 0.9), rng.uniform(0.001, 0.05), 0.0])
+        low, high = estimate - 1.96 * error, estimate + 1.96 * error
+        separator = " ; " if language == "french" else ", "
+        shown_p = number(p, 3, language) if p else f"< {number(0.001, 3, language)}"
+        interval = f"[{number(low, 2, language)}{separator}{number(high, 2, language)}]"
+        texts = [number(estimate, 3, language), f"({number(error, 3, language)})", shown_p, interval]
+        body.append(Row((plain(label), *(plain(t) for t in texts))))
+    names = words["statistics"]
+    levels = one_level([plain(names[i]) for i in (0, 1, 3, 4)])
+    stub = EMPTY if rng.random() < 0.5 else plain(_title(rng, language, "variables"))
+    return Draft("statistics", (stub,), levels, tuple(body), ("l", "r", "r", "r", "c"))
+
+
+def inventory(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """Articles with codes, quantities, prices and a total."""
+    words = vocabulary(language).lists
+    names = words["inventory"]
+    body, total = [], 0.0
+    for label in _labels(rng, words["items"], max(1, rows - 1)):
+        quantity, price = rng.randint(1, 900), round(rng.uniform(0.2, 250), 2)
+        total += quantity * price
+        texts = [
+            f"{rng.choice('ABCDEF')}-{rng.randint(100, 999)}",
+            label,
+            number(quantity, 0, language),
+            number(price, 2, language),
+            number(quantity * price, 2, language),
+            f"{rng.choice('ABCD')}{rng.randint(1, 30)}",
+            rng.choice(words["suppliers"]),
+        ]
+        body.append([plain(text) for text in texts])
+    count = max(3, min(7, cols))
+    keep = sorted(rng.sample(range(7), k=count) if count < 7 else range(7))
+    keep = sorted({1, 4, *keep})
+    kept = [Row(tuple(row[i] for i in keep)) for row in body]
+    value_at = keep.index(4)
+    last = [EMPTY] * len(keep)
+    last[keep.index(1)] = plain(vocabulary(language).words["total"]).bold()
+    last[value_at] = plain(number(total, 2, language)).bold()
+    alignments = tuple("llrrrcl"[i] for i in keep)
+    levels = one_level([plain(names[i]) for i in keep[1:]])
+    return Draft(
+        "inventory", (plain(names[keep[0]]),), levels, (*kept, Row(tuple(last), "total")), alignments
+    )
+
+
+def schedule(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """A timetable: days against hours, with free slots and a break that spans all days."""
+    words = vocabulary(language).lists
+    days = words["days"][: max(2, min(5, cols - 1))]
+    start = 8 * 60
+    body = []
+    pause = rng.randrange(1, rows) if rows > 3 else -1
+    for index in range(rows):
+        if index == pause:
+            body.append(Row((plain(words["schedule"][rng.choice([1, 2])]).italic(),), "section"))
+            start += 30
+            continue
+        step = rng.choice([45, 60, 90])
+        label = f"{_clock(start, language)}–{_clock(start + step, language)}"
+        start = (start + step + rng.choice([0, 10, 15])) % (24 * 60)
+        cells = [_lesson(rng, words) if rng.random() < 0.85 else EMPTY for _ in days]
+        body.append(Row((plain(label), *cells)))
+    levels = one_level([plain(day) for day in days])
+    return Draft("schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days))))
+
+
+def _lesson(rng: random.Random, words: dict[str, Sequence[str]]) -> Piece:
+    course = rng.choice(words["courses"])
+    return plain(f"{course}, {rng.choice(words['rooms'])}" if rng.random() < 0.2 else course)
+
+
+def _clock(minutes: int, language: str) -> str:
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02d}" if language == "french" else f"{hours}:{rest:02d}"
+
+
+def finance(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """A statement: sections, amounts by year with losses in parentheses, totals."""
+    words = vocabulary(language).lists
+    years = [2024 - i for i in range(max(2, min(8, cols - 1)))]
+    with_change = len(years) > 2 and rng.random() < 0.5
+    if with_change:
+        years.pop()
+    body: list[Row] = []
+    names = zip(("assets", "liabilities", "equity"), words["finance"][:3], strict=True)
+    sections = list(names)[: 1 if rows < 6 else 2 if rows < 12 else 3]
+    per_section = max(1, (rows - 2 * len(sections)) // len(sections))
+    for theme, title in sections:
+        body.append(Row((plain(title).bold(),), "section"))
+        for label in _labels(rng, words[theme], per_section):
+            body.append(Row((plain(label), *_amounts(rng, language, len(years), with_change))))
+        total = plain(f"{vocabulary(language).words['total']}").bold()
+        sums = [piece.bold() for piece in _amounts(rng, language, len(years), with_change)]
+        body.append(Row((total, *sums), "total"))
+    heads = [plain(str(year)) for year in years] + (
+        [plain(f"{words['finance'][3]} (%)")] if with_change else []
+    )
+    stub = plain(words["finance"][4]) if rng.random() < 0.6 else EMPTY
+    return Draft("finance", (stub,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
+
+
+def _amounts(rng: random.Random, language: str, years: int, with_change: bool) -> list[Piece]:
+    amounts = [rng.randint(-400, 99_000) for _ in range(years)]
+    texts = [f"({number(-a, 0, language)})" if a < 0 else number(a, 0, language) for a in amounts]
+    texts = ["–" if rng.random() < 0.05 else text for text in texts]
+    if with_change:
+        change = rng.uniform(-30, 30)
+        texts.append(("+" if change > 0 else "") + number(change, 1, language))
+    return [plain(text) for text in texts]
+
+
+def geology(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """Samples by site with depth, density, position, age ± error, and oxides in weight per cent."""
+    words = vocabulary(language).lists
+    names = words["geology"]
+    oxides = ["SiO₂", "Al₂O₃", "Fe₂O₃", "MgO", "CaO", "Na₂O", "K₂O", "TiO₂"][: max(0, min(8, cols - 6))]
+    fields = rng.sample(range(5), k=max(1, min(5, cols - 2 - len(oxides))))
+    units = ["(m)", "(g cm⁻³)", "(%)", "(° N)", "(Ma)"]
+    leaf = [plain(f"{names[2 + f]} {units[f]}") for f in sorted(fields)]
+    body = []
+    for index in range(rows):
+        values = [_rock_value(rng, f, language) for f in sorted(fields)]
+        parts = [number(rng.uniform(0.1, 60), 2, language) for _ in oxides]
+        label = f"{rng.choice('ABCDG')}{rng.randint(1, 9)}-{index + 1:02d}"
+        pieces = [plain(label), plain(rng.choice(words["rocks"])), *map(plain, (*values, *parts))]
+        body.append(Row(tuple(pieces)))
+    count = len(leaf) + len(oxides)
+    bottom = tuple(Group(piece) for piece in (*leaf, *map(plain, oxides)))
+    levels: tuple[tuple[Group, ...], ...] = (bottom,)
+    if len(oxides) > 1:
+        top = (*(Group(EMPTY) for _ in leaf), Group(plain(f"{names[7]} (wt%)"), len(oxides)))
+        levels = (top, bottom)
+    stub = (plain(names[0]), plain(names[1]))
+    return Draft("geology", stub, levels, tuple(body), ("l", "l", *("r" * count)))
+
+
+def _rock_value(rng: random.Random, field: int, language: str) -> str:
+    if field == 4:
+        return f"{number(rng.uniform(1, 540), 1, language)} ± {number(rng.uniform(0.1, 9), 1, language)}"
+    low, high, decimals = [(0.5, 900.0, 1), (2.1, 3.3, 2), (0.2, 35.0, 1), (-60.0, 70.0, 4)][field]
+    return number(rng.uniform(low, high), decimals, language)
+
+
+def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """Compounds with formulas, masses, melting points, powers of ten and yields."""
+    words = vocabulary(language).lists
+    names = words["chemistry"]
+    formulas = [
+        "H₂O",
+        "NaCl",
+        "H₂SO₄",
+        "NH₃",
+        "CH₄",
+        "C₂H₅OH",
+        "CaCO₃",
+        "CO₂",
+        "C₆H₁₂O₆",
+        "HNO₃",
+        "C₆H₆",
+        "Fe₂O₃",
+    ]
+    columns: list[tuple[str, Callable[[], str]]] = [
+        (f"{names[2]} (g mol⁻¹)", lambda: number(rng.uniform(16, 260), 2, language)),
+        (f"{names[3]} (°C)", lambda: number(rng.uniform(-180, 1500), 1, language)),
+        (f"{names[4]} (mol L⁻¹)", lambda: f"{number(rng.uniform(1, 9.9), 1, language)} × 10{_power(rng)}"),
+        (f"{names[5]} (%)", lambda: number(rng.uniform(20, 99), 0, language)),
+        ("pH", lambda: number(rng.uniform(1, 13), 1, language)),
+        ("λ (nm)", lambda: number(rng.uniform(200, 800), 0, language)),
+        ("α (°)", lambda: number(rng.uniform(-90, 90), 1, language)),
+    ]
+    chosen = sorted(rng.sample(range(len(columns)), k=max(1, min(len(columns), cols - 2))))
+    pairs = list(zip(words["compounds"], formulas, strict=True))
+    body = []
+    for index in range(rows):
+        name, chemical = pairs[index % len(pairs)]
+        name = name if index < len(pairs) else f"{name} {'IVX'[index // len(pairs) % 3]}"
+        values = [plain(columns[i][1]()) if rng.random() > 0.06 else EMPTY for i in chosen]
+        body.append(Row((plain(name), plain(chemical), *values)))
+    levels = one_level([plain(columns[i][0]) for i in chosen])
+    stub = (plain(names[0]), plain(names[1]))
+    return Draft("chemistry", stub, levels, tuple(body), ("l", "l", *("r" * len(chosen))))
+
+
+def _power(rng: random.Random) -> str:
+    return rng.choice(["⁻³", "⁻²", "⁻⁵", "²", "³", "⁻⁹"])
+
+
+def glossary(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
+    """Terms with descriptions that run over several lines."""
+    words = vocabulary(language).lists
+    names = words["glossary"]
+    wide = max(1, min(2, cols - 1))
+    body = []
+    for label in _labels(rng, words["terms"], rows):
+        texts = [" ".join(sentence(rng, language) for _ in range(rng.choice([1, 1, 2]))) for _ in range(wide)]
+        body.append(Row((plain(label), *(plain(t) for t in texts))))
+    levels = one_level([plain(names[1]), plain(names[3])][:wide])
+    width = "4.2cm" if wide == 1 else "3.4cm"
+    return Draft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *([f"p{{{width}}}"] * wide)))
+
+
+KINDS: dict[str, Kind] = {
+    "results": results,
+    "ablation": ablation,
+    "statistics": statistics,
+    "inventory": inventory,
+    "schedule": schedule,
+    "finance": finance,
+    "geology": geology,
+    "chemistry": chemistry,
+    "glossary": glossary,
+}
+
+
+def _header(rng: random.Random, language: str, leaves: int) -> tuple[tuple[tuple[Group, ...], ...], int]:
+    """One to three header levels over about `leaves` columns."""
+    words = vocabulary(language).lists
+    depth = rng.choice([1, 2, 2, 3]) if leaves >= 4 else rng.choice([1, 2]) if leaves >= 2 else 1
+    if depth == 1:
+        names = _labels(rng, words["metrics"], leaves)
+        return one_level([plain(name) for name in names]), leaves
+    inner = rng.choice([2, 3]) if leaves >= 6 else 2
+    outer = max(1, leaves // (inner * (2 if depth == 3 else 1)))
+    top = tuple(
+        Group(plain(name), inner * (2 if depth == 3 else 1))
+        for name in _labels(rng, words["datasets"], outer)
+    )
+    metrics = [plain(m) for m in _labels(rng, words["metrics"], inner)]
+    if depth == 2:
+        return (top, tuple(Group(m) for _ in range(outer) for m in metrics)), outer * inner
+    middle = tuple(Group(plain(s), inner) for _ in range(outer) for s in words["splits"][:2])
+    bottom = tuple(Group(m) for _ in range(outer * 2) for m in metrics)
+    return (top, middle, bottom), outer * inner * 2
+
+
+def _labels(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
+    """Distinct labels; numbered when there are not enough words."""
+    shuffled = rng.sample(names, k=len(names))
+    return [
+        shuffled[i % len(names)] + (f" {i // len(names) + 1}" if i >= len(names) else "")
+        for i in range(count)
+    ]
+
+
+def _title(rng: random.Random, language: str, theme: str) -> str:
+    titles = {
+        "english": {"methods": ["Method", "Model", "System"], "variables": ["Variable", "Factor"]},
+        "french": {"methods": ["Méthode", "Modèle", "Système"], "variables": ["Variable", "Facteur"]},
+    }
+    return rng.choice(titles[language][theme])

@@ -1,0 +1,75 @@
+"""Makes a whole synthetic corpus, on all cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+
+from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.latex.compile import precompiled, require_pdflatex
+from parsemark.corpora.latex.synthetic.document import make_document
+from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions
+from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
+from parsemark.corpora.latex.synthetic.style import CLASSES, PACKAGES
+from parsemark.corpora.schema import CorpusFile
+from parsemark.errors import UsageError
+
+LICENCE = "CC0-1.0"
+
+Progress = Callable[[int], None]
+"""Called with the number of pages that were finished."""
+
+
+def make_synthetic(
+    options: SyntheticOptions, out: Path, *, workers: int | None = None, progress: Progress | None = None
+) -> CorpusFile:
+    """Make a corpus in the folder `out`, which must be new or empty.
+
+    The same options give the same truth, byte for byte, at any number of workers.
+    """
+    require_pdflatex("Making synthetic pages")
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    for name in ("pdfs", "truth"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+    for document_class in CLASSES:
+        precompiled(f"\\documentclass{{{document_class}}}{PACKAGES}")
+    plans = plan_documents(options)
+    count = min(workers or os.cpu_count() or 1, len(plans))
+    work = partial(_make_one, options, out)
+    if count == 1:
+        for plan in plans:
+            _report(progress, work(plan))
+    else:
+        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+            for done in as_completed([pool.submit(work, plan) for plan in plans]):
+                _report(progress, done.result())
+    return write_manifest(
+        out,
+        name=options.name,
+        licence=LICENCE,
+        description="Synthetic pages with exact truth.",
+        generator=f"parsemark {GENERATOR}",
+        seed=options.seed,
+        settings=options.settings(),
+    )
+
+
+def _make_one(options: SyntheticOptions, out: Path, plan: DocumentPlan) -> int:
+    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+        made = make_document(options, plan, Path(work))
+        shutil.copyfile(made.pdf, out / "pdfs" / f"{plan.name}.pdf")
+        for sample in made.samples:
+            write_page(out, sample, f"pdfs/{plan.name}.pdf")
+    return len(made.samples)
+
+
+def _report(progress: Progress | None, pages: int) -> None:
+    if progress is not None:
+        progress(pages)
