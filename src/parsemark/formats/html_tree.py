@@ -27,9 +27,14 @@ _NO_TAG = re.compile(rf"<(?!/?(?:{_ELEMENTS})(?=[\s/>])|!--|!doctype|\?)", re.IG
 """A `<` that begins no element of HTML or MathML, as in `-9<H<8`: text that a parser would lose."""
 
 
+_NAMES = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*(?=[\s/>])|)")
+_KNOWN = frozenset(_ELEMENTS.split("|"))
+
+
 def has_stray_angles(text: str) -> bool:
     """Whether the text has a `<` that begins no element."""
-    return _NO_TAG.search(text) is not None
+    names = set(_NAMES.findall(text))  # most texts have few names: look at each once
+    return not all(name.lower() in _KNOWN for name in names) and _NO_TAG.search(text) is not None
 
 
 def parse_html(
@@ -44,7 +49,7 @@ def parse_html(
     """
     check_size(text)
     source = without_controls(text)
-    if keep_stray_angles:
+    if keep_stray_angles and has_stray_angles(source):
         source = _NO_TAG.sub("&lt;", source)
     if not source.strip():
         return None

@@ -54,7 +54,9 @@ class ContentJaccard(Metric[TableInput]):
 
     name = "content_jaccard"
     facts = _facts(
-        "Content-Jaccard", "Soric et al. 2025, section 6.1 and appendix C.1", "the paper's definition"
+        "Content-Jaccard",
+        "Soric et al., Benchmarking Table Extraction from Heterogeneous Scientific Documents, 6.1 and C.1",
+        "the paper's definition",
     )
 
     variant: Literal["literal", "per_cell", "overlapping"] = "literal"

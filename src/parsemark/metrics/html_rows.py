@@ -13,7 +13,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from parsemark.errors import FormatError
-from parsemark.formats.limits import MAX_SPAN
+from parsemark.formats.limits import MAX_GRID, MAX_SPAN
 
 _DIGITS = re.compile(r"\s*\+?(\d{1,9})")
 _PARTS = ("tr", "td", "th")
@@ -58,6 +58,7 @@ def read_rows(table: etree._Element) -> Rows:
     """
     rows: Rows = []
     nested: set[etree._Element] = set()
+    n_cells = 0
     for part in table.iter(*_PARTS):
         if nested and part in nested:
             continue
@@ -67,6 +68,8 @@ def read_rows(table: etree._Element) -> Rows:
         if not rows:
             rows.append([])
         text = part.text or ""
+        if (n_cells := n_cells + 1) > MAX_GRID:
+            raise FormatError(f"The table has more than {MAX_GRID:,} cells")
         if len(part):
             text = "".join(map(str, part.itertext()))
             for inner in part.iterdescendants("table"):

@@ -74,9 +74,9 @@ class Bleu4(Metric[TableInput]):
 class TableEdit(Metric[TableInput]):
     """OmniDocBench's table edit distance: Levenshtein distance of the normalised HTML over the longer length.
 
-    Normalised as OmniDocBench does: th becomes td; thead, tbody and span are unwrapped; math becomes its
-    alternative text; entities are resolved, NFKC, no newlines; style, size, alignment and class
-    attributes go; white space is collapsed; the tags of sup, sub, div and p and whole colgroups go.
+    Normalised as OmniDocBench v1.0 and v1.5 do: th becomes td; thead, tbody and span are unwrapped; math
+    becomes its alternative text; entities are resolved, NFKC, no newlines; style, size, alignment and
+    class attributes go; white space is collapsed; the tags of sup, sub, div and p and whole colgroups go.
 
     Empty cases: two missing tables have 0. A missing one against another has 1.
 
@@ -96,7 +96,7 @@ class TableEdit(Metric[TableInput]):
         higher_is_better=False,
         symmetric=True,
         citation="Ouyang et al. 2025, OmniDocBench (CVPR)",
-        reference="OmniDocBench",
+        reference="OmniDocBench v1.0 and v1.5",
         both_empty=0.0,
         one_empty=1.0,
     )
@@ -138,12 +138,14 @@ _ALTTEXT = re.compile(r"""\balttext\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNOREC
 _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"<(/?)th\b", re.IGNORECASE), r"<\1td"),
     (re.compile(r"</?(?:thead|span)\b[^>]*>", re.IGNORECASE), ""),
+    (re.compile(r"<(br|hr|img|col)\b\s*([^>]*?)\s*/?>", re.IGNORECASE), r"<\1\2/>"),
 )
 _OUTERMOST = re.compile(r"<table\b[^>]*>(.*)</table>", re.DOTALL | re.IGNORECASE)
 _AFTER: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r' (?:style|height|width|align|class)="[^"]*"'), ""),
     (re.compile(r"</?tbody>"), ""),
     (re.compile(r"\s+"), " "),
+    (re.compile(r"> <"), "><"),
     (re.compile(r"</?(?:sup|sub|div|p)>"), ""),
     (re.compile(r"<colgroup>.*?</colgroup>"), ""),
 )
@@ -159,7 +161,7 @@ def normalised_html(source: str) -> str:
     inner = outermost[1] if outermost else text
     for pattern, replacement in _AFTER:
         inner = pattern.sub(replacement, inner)
-    return f'<html><body><table border="1" >{inner}</table></body></html>'
+    return f'<html><body><table border="1" >{inner.strip()}</table></body></html>'
 
 
 def _alttext(attributes: str) -> str:

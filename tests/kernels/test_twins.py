@@ -1,0 +1,239 @@
+"""Every kernel function gives the same values compiled and in Python, and those of a slow, obvious oracle."""
+
+import difflib
+import importlib
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsemark.kernels import kernel, pure
+
+try:
+    from parsemark.kernels import _native
+except ImportError:
+    _native = pure
+
+IMPLEMENTATIONS = [pure] if _native is pure else [pure, _native]
+both = pytest.mark.parametrize("impl", IMPLEMENTATIONS, ids=lambda m: m.__name__.rpartition(".")[2])
+needs_native = pytest.mark.skipif(_native is pure, reason="the native kernel was not built")
+
+short = st.text(alphabet="ab1. αé😀", max_size=12)
+long = st.text(alphabet="abcdefg 12", max_size=320)
+
+
+def test_the_native_module_has_every_function() -> None:
+    assert set(pure.__all__) == {name for name in dir(kernel) if name in pure.__all__}
+
+
+def _levenshtein(a: str, b: str) -> int:
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        previous, row = row, [i]
+        for j, y in enumerate(b, 1):
+            row.append(min(previous[j] + 1, row[-1] + 1, previous[j - 1] + (x != y)))
+    return row[-1]
+
+
+def _lcs(a: str, b: str) -> int:
+    row = [0] * (len(b) + 1)
+    for x in a:
+        previous, row = row, [0]
+        for j, y in enumerate(b, 1):
+            row.append(previous[j - 1] + 1 if x == y else max(previous[j], row[-1]))
+    return row[-1]
+
+
+@both
+@settings(max_examples=150, deadline=None)
+@given(a=short | long, b=short | long)
+def test_text_comparisons(impl: ModuleType, a: str, b: str) -> None:
+    assert impl.levenshtein(a, b) == _levenshtein(a, b)
+    assert impl.lcs_length(a, b) == _lcs(a, b)
+    matched = sum(m.size for m in difflib.SequenceMatcher(None, a, b).get_matching_blocks())
+    assert impl.difflib_matched(a, b) == matched
+
+
+@both
+def test_difflib_ignores_popular_characters_of_long_texts(impl: ModuleType) -> None:
+    a, b = "x" * 150 + "abc", "abc" + "x" * 250
+    assert impl.difflib_matched(a, b) == 3
+    assert impl.difflib_matched(a, b[:190]) == 150
+
+
+@both
+@settings(max_examples=100, deadline=None)
+@given(
+    queries=st.lists(short, max_size=6),
+    candidates=st.lists(short, max_size=8),
+    cutoff=st.sampled_from([0.1, 0.6, 0.8]),
+)
+def test_close_matches(impl: ModuleType, queries: list[str], candidates: list[str], cutoff: float) -> None:
+    found = impl.close_matches(queries, candidates, cutoff)
+    for query, index in zip(queries, found, strict=True):
+        expected = difflib.get_close_matches(query, candidates, n=1, cutoff=cutoff)
+        assert ([candidates[index]] if index >= 0 else []) == expected
+        assert index < 0 or index == candidates.index(candidates[index])
+
+
+rewards = st.integers(0, 5).flatmap(
+    lambda n: st.lists(
+        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=n, max_size=n), min_size=1, max_size=5
+    )
+)
+
+
+@both
+@given(matrix=rewards)
+def test_alignment_is_the_best_of_all(impl: ModuleType, matrix: list[list[float]]) -> None:
+    def best(i: int, j: int) -> float:
+        if i == len(matrix) or j == len(matrix[0]):
+            return 0.0
+        return max(matrix[i][j] + best(i + 1, j + 1), best(i + 1, j), best(i, j + 1))
+
+    value, pairs = impl.align(matrix)
+    assert value == pytest.approx(best(0, 0))
+    assert value == pytest.approx(sum(matrix[i][j] for i, j in pairs))
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
+
+
+@st.composite
+def row_trees(draw: st.DrawFn) -> tuple[list[int], list[int], list[str]]:
+    lengths = draw(st.lists(st.integers(0, 4), max_size=4))
+    cells = sum(lengths)
+    labels = draw(st.lists(st.sampled_from([0, 0, 0, 7]), min_size=cells, max_size=cells))
+    texts = draw(st.lists(st.text("ab", max_size=3), min_size=cells, max_size=cells))
+    return lengths, labels, texts
+
+
+def as_ordered_tree(
+    tree: tuple[list[int], list[int], list[str]],
+) -> tuple[list[int], list[str], list[str | None]]:
+    lengths, labels, texts = tree
+    leftmost: list[int] = []
+    names: list[str] = []
+    contents: list[str | None] = []
+    cells = iter(zip(labels, texts, strict=True))
+    for length in lengths:
+        start = len(names)
+        for label, text in (next(cells) for _ in range(length)):
+            leftmost.append(len(names))
+            names.append(f"td {label}")
+            contents.append(text)
+        leftmost.append(start)
+        names.append("tr")
+        contents.append(None)
+    return [*leftmost, 0], [*names, "table"], [*contents, None]
+
+
+@both
+@settings(max_examples=200, deadline=None)
+@given(a=row_trees(), b=row_trees(), structure_only=st.booleans())
+def test_row_trees_agree_with_zhang_and_shasha(impl: ModuleType, a, b, structure_only: bool) -> None:
+    fast = impl.row_tree_distance(impl.row_tree(*a), impl.row_tree(*b), structure_only)
+    general = pure.ordered_tree_distance(
+        pure.ordered_tree(*as_ordered_tree(a)), pure.ordered_tree(*as_ordered_tree(b)), structure_only
+    )
+    assert fast == pytest.approx(general, abs=1e-9)
+
+
+@both
+def test_a_row_may_be_split_in_two(impl: ModuleType) -> None:
+    two = impl.row_tree([5, 5], [0] * 10, list("abcdefghij"))
+    one = impl.row_tree([10], [0] * 10, list("abcdefghij"))
+    assert impl.row_tree_distance(two, one) == 3
+
+
+@needs_native
+@settings(max_examples=100, deadline=None)
+@given(a=row_trees(), b=row_trees(), structure_only=st.booleans())
+def test_ordered_trees_agree(a, b, structure_only: bool) -> None:
+    x, y = as_ordered_tree(a), as_ordered_tree(b)
+    native = _native.ordered_tree_distance(_native.ordered_tree(*x), _native.ordered_tree(*y), structure_only)
+    python = pure.ordered_tree_distance(pure.ordered_tree(*x), pure.ordered_tree(*y), structure_only)
+    assert native == pytest.approx(python, abs=1e-9)
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> tuple[int, int, list[int], list[str]]:
+    rows, cols = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    texts = draw(st.lists(st.text("ab1", max_size=10), min_size=1, max_size=12))
+    ids = draw(st.lists(st.integers(0, len(texts) - 1), min_size=rows * cols, max_size=rows * cols))
+    return rows, cols, ids, texts
+
+
+@needs_native
+@settings(max_examples=300, deadline=None)
+@given(a=grids(), b=grids(), changed=st.text("ab", max_size=4), similar=st.booleans())
+def test_grid_matches_agree_to_the_last_bit(a, b, changed: str, similar: bool) -> None:
+    if similar:  # exercises the path that evaluates only what can matter
+        b = (*a[:3], [changed, *a[3][1:]])
+    for similarity in ("difflib", "lcs"):
+        native = _native.match_text_grids(_native.text_grid(*a), _native.text_grid(*b), similarity)
+        assert native == pure.match_text_grids(pure.text_grid(*a), pure.text_grid(*b), similarity)
+
+
+@needs_native
+@settings(max_examples=200, deadline=None)
+@given(
+    a=grids(),
+    b=grids(),
+    spans=st.lists(
+        st.tuples(st.integers(-2, 0), st.integers(-2, 0), st.integers(1, 3), st.integers(1, 3)),
+        min_size=12,
+        max_size=12,
+    ),
+)
+def test_span_matches_agree_to_the_last_bit(a, b, spans) -> None:
+    x, y = (*a[:3], spans), (*b[:3], spans[::-1])
+    for overlap in ("union", "hull"):
+        native = _native.match_span_grids(_native.span_grid(*x), _native.span_grid(*y), overlap)
+        assert native == pure.match_span_grids(pure.span_grid(*x), pure.span_grid(*y), overlap)
+
+
+@both
+def test_bad_input_is_a_value_error(impl: ModuleType) -> None:
+    for call in (
+        lambda: impl.row_tree([2], [0], ["a"]),
+        lambda: impl.row_tree([-1], [], []),
+        lambda: impl.ordered_tree([1], ["a"], [None]),
+        lambda: impl.text_grid(1, 2, [0], ["a"]),
+        lambda: impl.text_grid(1, 1, [3], ["a"]),
+        lambda: impl.align([[1.0], []]),
+        lambda: impl.match_text_grids(impl.text_grid(1, 1, [0], [""]), impl.text_grid(1, 1, [0], [""]), "x"),
+    ):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_the_switch_to_python() -> None:
+    code = """
+from parsemark.kernels import is_native
+from parsemark import teds
+print(is_native(), teds("<table><tr><td>a</td></tr></table>", "<table><tr><td>b</td></tr></table>"))
+"""
+    environment = {**os.environ, "PARSEMARK_PURE_PYTHON": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["False", "0.5"]
+
+
+def test_one_warning_without_the_native_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    import parsemark.kernels as kernels
+
+    monkeypatch.delenv("PARSEMARK_PURE_PYTHON", raising=False)
+    monkeypatch.setitem(sys.modules, "parsemark.kernels._native", None)
+    monkeypatch.delattr(kernels, "_native", raising=False)
+    with pytest.warns(RuntimeWarning, match="C\\+\\+17 compiler") as caught:
+        assert kernels._choose() is importlib.import_module("parsemark.kernels.pure")
+    assert len(caught) == 1

@@ -1,0 +1,92 @@
+"""Files of pairs: order, failures, workers, and the command."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.errors import UnknownNameError
+from parsemark.metrics import teds
+from parsemark.metrics.pair_files import score_lines
+
+from .table_examples import LARGER, MARKDOWN, PLAIN, SPANNED
+
+PAIRS = [
+    (PLAIN, PLAIN),
+    (PLAIN, SPANNED),
+    (LARGER, LARGER.replace("n/a", "x")),
+    (MARKDOWN, PLAIN),
+    (PLAIN, ""),
+]
+
+
+def _lines(n: int = 100) -> list[str]:
+    pairs = (PAIRS[i % len(PAIRS)] for i in range(n))
+    return [json.dumps({"id": f"p{i}", "truth": t, "pred": p}) for i, (t, p) in enumerate(pairs)]
+
+
+def test_values_and_order_do_not_depend_on_workers() -> None:
+    lines = [*_lines(), "broken", *_lines(3)]
+    alone = [r.as_json() for r in score_lines(lines, ["teds", "grits_con"])]
+    assert alone == [r.as_json() for r in score_lines(lines, ["teds", "grits_con"], workers=2)]
+    first = json.loads(alone[2])
+    assert first == {"id": "p1", "metric": "teds", "value": teds(PLAIN, SPANNED), "status": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "not an object"),
+        ('{"id": 1, "truth": "x"}', 'no "pred"'),
+        ('{"id": 1, "truth": 3, "pred": "x"}', '"truth" must be a text'),
+        ('{"id": 1, "truth": "x", "pred": ["x"]}', '"pred" must be a text or null'),
+        ('{"id": 1, "truth": "x", "pred": "x", "pred_format": "odt"}', "one of html"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_an_unreadable_line_costs_only_itself(line: str, message: str) -> None:
+    good = _lines(1)[0]
+    results = list(score_lines([good, line, "", good], ["teds"]))
+    assert [(r.line, r.score.status.value) for r in results] == [(1, "ok"), (2, "metric_failed"), (4, "ok")]
+    assert message in (results[1].score.message or "")
+
+
+def test_no_prediction_is_the_worst_value() -> None:
+    line = json.dumps({"id": "x", "truth": PLAIN, "pred": None})
+    (result,) = score_lines([line], ["table_edit"])
+    assert (result.score.value, result.score.status.value) == (1.0, "no_prediction")
+
+
+def test_named_formats() -> None:
+    line = json.dumps({"id": "x", "truth": "a;b\n1;2\n", "truth_format": "csv", "pred": PLAIN})
+    (result,) = score_lines([line], ["teds"])
+    assert result.score.value == 1.0
+
+
+def test_an_unknown_metric_is_an_error_at_once() -> None:
+    with pytest.raises(UnknownNameError):
+        next(iter(score_lines(_lines(1), ["tedz"])))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "scores.jsonl"
+    pairs.write_text("\n".join([*_lines(5), "broken"]) + "\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["pairs", str(pairs), "-m", "teds", "-m", "grits_top", "--out", str(out)])
+    assert done.exit_code == 1
+    assert "line 6" in done.stderr
+    assert "teds" in done.stdout and "grits_top" in done.stdout
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 12 and set(rows[0]) == {"id", "metric", "value", "status"}
+    assert rows[-1] == {"id": "line 6", "metric": "grits_top", "value": None, "status": "metric_failed"}
+    pairs.write_text("\n".join(_lines(5)), encoding="utf-8")
+    assert CliRunner().invoke(app, ["pairs", str(pairs)]).exit_code == 0
+
+
+def test_the_list_of_metrics() -> None:
+    done = CliRunner().invoke(app, ["metrics"])
+    assert done.exit_code == 0
+    for word in ("teds", "grits_con", "higher is better", "lower is better", "soric (default)", "Smock"):
+        assert word in done.stdout

@@ -1,0 +1,85 @@
+"""Reading tables for metrics: formats, hostile input, limits."""
+
+import time
+
+import pytest
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_table
+from parsemark.metrics import METRICS, TableInput, get_metric, grits, score, teds
+from parsemark.metrics.comparable import MAX_POSITION_PAIRS, check_pairs
+from parsemark.model import Status
+
+from .table_examples import MARKDOWN, PLAIN, SPANNED
+
+
+def test_formats_meet() -> None:
+    markdown = "| a | b |\n|---|---|\n| 1 | 2 |"
+    assert teds(PLAIN, markdown) == teds(markdown, PLAIN) == 1.0
+    assert grits(PLAIN, read_table(markdown)) == (1.0, 1.0)
+    assert teds(f"Some prose.\n\n{PLAIN}\n\nMore.", PLAIN) == 1.0
+
+
+def test_a_format_can_be_named() -> None:
+    assert TableInput("a,b\n1,2\n", "csv").table.n_cols == 2
+    with pytest.raises(FormatError, match="must be a text"):
+        TableInput(3)  # type: ignore[arg-type]
+
+
+def test_a_table_inside_a_cell_is_text() -> None:
+    nested = "<table><tr><td>a<table><tr><td>x</td><td>y</td></tr></table></td><td>b</td></tr></table>"
+    rows = TableInput(nested).rows
+    assert [[cell.text for cell in row] for row in rows] == [["axy", "b"]]
+
+
+def test_a_stray_angle_is_text_for_the_default_teds() -> None:
+    table = TableInput("<table><tr><td>-9<H<8</td><td>1</td></tr></table>")
+    assert [cell.text for cell in table.lossless_rows[0]] == ["-9<H<8", "1"]
+
+
+def test_spans_as_browsers_read_them() -> None:
+    odd = '<table><tr><td colspan="2%">a</td><td colspan="x">b</td><td colspan="0">c</td></tr></table>'
+    assert [cell.colspan for cell in TableInput(odd).rows[0]] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        '<table><tr><td colspan="999999999">a</td></tr></table>',
+        '<table><tr><td rowspan="1000" colspan="1000">a</td></tr></table>',
+        "<table>" + "<div>" * 10_000 + "</table>",
+        "<table>" + '<tr><td rowspan="900" colspan="900">a</td></tr>' * 50 + "</table>",
+        "<table><tr><td>" + "a" * 11_000_000 + "</td></tr></table>",
+        "<table>" + "<tr>" + "<td>1</td>" * 100_001 + "</tr>" + "</table>",
+        "\x00<table><tr><td>\ud800</td></tr></table>",
+        '<!DOCTYPE lolz [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><table><tr><td>&b;</td></tr></table>',
+    ],
+    ids=["colspan", "both spans", "nested", "many spans", "long", "wide", "controls", "entities"],
+)
+def test_hostile_input_is_scored_or_refused_in_bounded_time(hostile: str) -> None:
+    start = time.process_time()
+    for result in score(PLAIN, hostile, metrics=METRICS.builtin).values():
+        assert (result.value is None) == (result.status is Status.METRIC_FAILED)
+    assert time.process_time() - start < 30
+
+
+def test_a_million_cells_are_refused() -> None:
+    million = "<table>" + ("<tr>" + "<td>1</td>" * 1000 + "</tr>") * 1000 + "</table>"
+    start = time.process_time()
+    for spec in ("teds", "grits_con", "grits_top"):
+        result = get_metric(spec).score(TableInput(million), TableInput(million))
+        assert result.status is Status.METRIC_FAILED
+    assert time.process_time() - start < 60
+
+
+def test_comparisons_have_a_limit() -> None:
+    check_pairs("cells", 20_000, 20_000, MAX_POSITION_PAIRS)
+    with pytest.raises(FormatError, match="too large to compare: 20,001 and 20,000 cells"):
+        check_pairs("cells", 20_001, 20_000, MAX_POSITION_PAIRS)
+
+
+def test_markup_in_cells_is_tokens_only_for_normalize_none() -> None:
+    plain = SPANNED.replace("<b>", "").replace("</b>", "").replace("<sup>", "").replace("</sup>", "")
+    assert teds(SPANNED, plain) == 1.0
+    assert teds(SPANNED, plain, normalize="none") < 1.0
+    assert teds(MARKDOWN, MARKDOWN, normalize="none") == 1.0
