@@ -9,6 +9,7 @@ import typer
 from parsemark.cli import (
     bench,
     compare,
+    convert,
     corpus,
     doctor,
     figures,
@@ -43,6 +44,7 @@ for command in (
     report,
     figures,
     compare,
+    convert,
     corpus,
     query,
     parsers,

@@ -1,0 +1,67 @@
+"""`parsemark convert`: tables from one format into another."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(convert)
+
+
+def convert(
+    file: Annotated[str, typer.Argument(help="A text file with tables in it, or `-` for standard input.")],
+    to: Annotated[str, typer.Option("--to", help="`html`, `markdown`, `latex` or `csv`.")],
+    source_format: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="`html`, `markdown`, `grid`, `latex`, `csv`, `tsv` or `plain`; by default it is found out.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write here instead of standard output.")] = None,
+) -> None:
+    """Convert every table of a text (HTML, Markdown, LaTeX, CSV, aligned text) into one format.
+
+    Several tables are written one after the other with an empty line between them.
+
+    Example: `parsemark convert page.md --to html`
+    """
+    from parsemark.errors import FormatError
+    from parsemark.formats import read_tables, write_table
+
+    source_format = source_format or _SUFFIXES.get(Path(file).suffix.lower())
+    found = read_tables(_read(file), source_format)
+    if not found:
+        raise FormatError(
+            "There is no table in the text. If there is one, name its format with --from", where=file
+        )
+    text = "\n\n".join(write_table(f.table, to).rstrip("\n") for f in found) + "\n"
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        out.write_text(text, encoding="utf-8")
+
+
+def _read(file: str) -> str:
+    """The text of a file; no more of it than would be refused anyway."""
+    from parsemark.errors import UsageError
+    from parsemark.formats.limits import MAX_CHARS
+
+    most_bytes = 4 * (MAX_CHARS + 1)
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(most_bytes)
+        else:
+            with Path(file).open("rb") as stream:
+                data = stream.read(most_bytes)
+    except OSError as error:
+        raise UsageError(f"Cannot read {file}: {error.strerror or error}.") from error
+    return data.decode("utf-8-sig", errors="replace")
