@@ -157,6 +157,26 @@ def _free_extent(row: int, col: int, spans: tuple[int, int], taken: set[tuple[in
     return rowspan, colspan
 
 
+def crop_offset(media: Sequence[float], crop: Sequence[float], rotation: int) -> tuple[float, float]:
+    """Where the page that is shown (its crop box) begins inside the whole sheet (its media box).
+
+    For parsers that measure from the corner of the sheet: subtract it from their coordinates.
+
+    Args:
+        media: The media box as the PDF has it (from the bottom left, unrotated).
+        crop: The crop box likewise.
+        rotation: The page's rotation, clockwise in degrees.
+    """
+    left, below = crop[0] - media[0], crop[1] - media[1]
+    right, above = media[2] - crop[2], media[3] - crop[3]
+    return {0: (left, above), 90: (below, left), 180: (right, below), 270: (above, right)}[rotation % 360]
+
+
+def shifted(box: Sequence[float], offset: Sequence[float]) -> tuple[float, float, float, float]:
+    """The box, measured from `offset`."""
+    return (box[0] - offset[0], box[1] - offset[1], box[2] - offset[0], box[3] - offset[1])
+
+
 def _lines(edges: Iterable[float], tolerance: float) -> list[float]:
     lines: list[float] = []
     for edge in sorted(edges):

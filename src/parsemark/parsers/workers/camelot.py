@@ -16,17 +16,32 @@
 """camelot: `read_pdf` with one of its flavors. Its confidence is its own measure of a table's quality."""
 
 import camelot
-from parsemark_worker import cell, elements_output, serve, table
+import pypdfium2
+from parsemark_worker import cell, crop_offset, elements_output, serve, shifted, table
 
 
 def parse(pdf, page, options):
     found = camelot.read_pdf(pdf, pages=str(page), flavor=options["flavor"], suppress_stdout=True)
+    with pypdfium2.PdfDocument(pdf) as document:
+        sheet = document[page - 1]
+        media, crop, rotation = sheet.get_mediabox(), sheet.get_cropbox(), sheet.get_rotation()
+        size = sheet.get_size()
+
+    def shown(t, box):
+        """Camelot measures on the whole sheet, but from lines as if the shown page were stretched over it."""
+        box, sheet_size = _upright(t, box)
+        if options["flavor"] in ("lattice", "hybrid"):
+            across, down = size[0] / sheet_size[0], size[1] / sheet_size[1]
+            return (box[0] * across, box[1] * down, box[2] * across, box[3] * down)
+        return shifted(box, crop_offset(media, crop, rotation))
+
     return elements_output(
-        table(cells=list(_cells(t)), box=_shown(t, t._bbox), confidence=min(1.0, t.confidence)) for t in found
+        table(cells=list(_cells(t, shown)), box=shown(t, t._bbox), confidence=min(1.0, t.confidence))
+        for t in found
     )
 
 
-def _cells(found):
+def _cells(found, shown):
     """Cells of the grid; neighbours with no line between them are one cell that spans."""
     taken = set()
     grid = found.cells
@@ -38,7 +53,7 @@ def _cells(found):
         taken.update(covered)
         text = " ".join(grid[r][c].text.strip() for r, c in covered)
         first, last = grid[row][col], grid[row + rowspan - 1][col + colspan - 1]
-        box = _shown(found, (first.x1, last.y1, last.x2, first.y2))
+        box = shown(found, (first.x1, last.y1, last.x2, first.y2))
         yield cell(row, col, text, rowspan=rowspan, colspan=colspan, box=box)
 
 
@@ -60,15 +75,15 @@ def _extent(grid, row, col, taken):
     return rowspan, colspan
 
 
-def _shown(found, box):
-    """From the bottom left of the page as camelot turned it to the top left of the page as it is shown."""
+def _upright(found, box):
+    """From the bottom left of the sheet as camelot turned it to the top left as it is shown; and its size."""
     width, height = found.pdf_size
     x0, y0, x1, y1 = box[0], height - box[3], box[2], height - box[1]
     if found.rotation == "clockwise":
-        return (height - y1, x0, height - y0, x1)
+        return (height - y1, x0, height - y0, x1), (height, width)
     if found.rotation == "anticlockwise":
-        return (y0, width - x1, y1, width - x0)
-    return (x0, y0, x1, y1)
+        return (y0, width - x1, y1, width - x0), (height, width)
+    return (x0, y0, x1, y1), (width, height)
 
 
 serve(parse, versions=["camelot-py", "playa-pdf", "pypdfium2"])

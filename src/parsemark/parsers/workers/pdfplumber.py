@@ -16,32 +16,31 @@
 """pdfplumber: `Page.find_tables`, with the spans that the boxes of its cells imply."""
 
 import pdfplumber
-from parsemark_worker import cells_from_boxes, elements_output, serve, table
+from parsemark_worker import cells_from_boxes, crop_offset, elements_output, serve, shifted, table
 
 
 def parse(pdf, page, options):
     settings = {"vertical_strategy": options["strategy"], "horizontal_strategy": options["strategy"]}
     with pdfplumber.open(pdf, pages=[page]) as document:
-        shown = document.pages[0]
-        left, top = shown.bbox[:2]
-        return elements_output(
-            _read(found, left, top) for found in shown.find_tables(table_settings=settings)
-        )
+        sheet = document.pages[0]
+        origin = _origin(sheet)
+        return elements_output(_read(found, origin) for found in sheet.find_tables(table_settings=settings))
 
 
-def _read(found, left, top):
-    """Make one table; pdfplumber measures from the corner of the media box, we from that of the crop box."""
+def _origin(sheet):
+    """The corner of the shown page in pdfplumber's coordinates, which are those of the whole sheet."""
+    left, top = crop_offset(sheet.page_obj.mediabox, sheet.page_obj.cropbox, sheet.rotation)
+    return (sheet.bbox[0] + left, sheet.bbox[1] + top)
+
+
+def _read(found, origin):
     boxes = [
-        (_shift(box, left, top), text)
+        (shifted(box, origin), text)
         for row, texts in zip(found.rows, found.extract(), strict=True)
         for box, text in zip(row.cells, texts, strict=True)
         if box is not None
     ]
-    return table(cells=cells_from_boxes(boxes), box=_shift(found.bbox, left, top))
-
-
-def _shift(box, left, top):
-    return (box[0] - left, box[1] - top, box[2] - left, box[3] - top)
+    return table(cells=cells_from_boxes(boxes), box=shifted(found.bbox, origin))
 
 
 serve(parse, versions=["pdfplumber", "pdfminer.six"])
