@@ -3,6 +3,7 @@
 import pytest
 
 from parsemark.errors import FormatError
+from parsemark.formats import read_tables
 from parsemark.formats.latex import find_latex_tables, read_definitions, read_latex_table
 from parsemark.model import Table
 
@@ -159,7 +160,24 @@ def test_finds_outermost_tables_in_any_text() -> None:
     assert all(f.source == text[f.start : f.end] for f in found)
 
 
-@pytest.mark.parametrize("source", ["", "no table", r"\begin{tabular", r"\end{tabular}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"<table><tr><td>$\begin{array}{l}a & b\\c & d\end{array}$</td><td>x</td></tr></table>",
+        "| a | b |\n|---|---|\n| $\\begin{array}{c}1 & 2\\end{array}$ | x |",
+        r"f = \begin{array}{l}a\\b\end{array}",
+    ],
+)
+def test_formulas_are_no_tables(text: str) -> None:
+    assert not [f for f in read_tables(text) if f.format == "latex"]
+
+
+def test_an_end_that_is_cut_off_is_an_end() -> None:
+    (found,) = find_latex_tables(r"\begin{tabular}{l}\begin{tabular}{l}a\end{tabular} & b\\\end{tabular")
+    assert found.table.text_rows() == [["a", "b"]]
+
+
+@pytest.mark.parametrize("source", ["", "no table", r"\end{tabular}"])
 def test_no_table_is_an_error(source: str) -> None:
     with pytest.raises(FormatError, match="no LaTeX table"):
         read_latex_table(source)

@@ -33,10 +33,11 @@ TABLE_ENVIRONMENTS = {
 """Environment to its arguments: `o` optional, `t` tabu's `to 5cm`, `m` a width, `M` the columns."""
 
 _NAMES = "|".join(re.escape(name) for name in sorted(TABLE_ENVIRONMENTS, key=len, reverse=True))
-_SIDE = re.compile(rf"\\(begin|end)[ \t]*\{{({_NAMES})\}}")
+_SIDE = re.compile(rf"\\(begin|end)[ \t]*\{{({_NAMES})(?:\}}|\Z)")
 _CUT_OFF = re.compile(r"\n[ \t]*\n|\n[ \t]*```|\\end[ \t]*\{table|</")
 _MATRIX_DELIMITER = re.compile(r"\\left[ \t]*(?:\\?[^A-Za-z\s]|\\[a-z]+)[ \t\n]*\Z")
 _MAX_WIDTH_TOKENS = 40
+_MAX_LINE = 1000
 
 
 class Environment(NamedTuple):
@@ -51,7 +52,8 @@ def find_environments(text: str) -> list[Environment]:
     r"""The outermost table environments of a text, in order.
 
     A `\begin` in a comment line is none. An environment that is never closed (a parser that was cut off) ends
-    at the next blank line. An `array` between `\left` and `\right` is a matrix, not a table.
+    at the next blank line. An `array` is only a table if it has columns, is no matrix (between `\left` and
+    `\right`) and no cell of a pipe table.
     """
     found: list[Environment] = []
     behind = 0
@@ -59,7 +61,7 @@ def find_environments(text: str) -> list[Environment]:
         if start < behind:
             continue
         behind = end if end >= 0 else _cut_off(text, start)
-        if not _is_matrix(text, name, start):
+        if name != "array" or _is_table(text, start, behind):
             found.append(Environment(name, start, behind))
     return found
 
@@ -96,12 +98,20 @@ def _pairs(text: str) -> Iterator[Environment]:
 
 
 def _in_comment_line(text: str, position: int) -> bool:
-    line_start = text.rfind("\n", max(0, position - 1000), position) + 1
-    return text[line_start:position].lstrip()[:1] == "%"
+    return text[_line_start(text, position) : position].lstrip()[:1] == "%"
 
 
-def _is_matrix(text: str, name: str, start: int) -> bool:
-    return name == "array" and _MATRIX_DELIMITER.search(text, max(0, start - 40), start) is not None
+def _line_start(text: str, position: int) -> int:
+    """Where the line begins; looks back only so far, since a line may be the whole text."""
+    start = text.rfind("\n", max(0, position - _MAX_LINE), position) + 1
+    return start or max(0, position - _MAX_LINE)
+
+
+def _is_table(text: str, start: int, end: int) -> bool:
+    r"""Whether an `array` is a table: it has columns, is no matrix, and stands in no row of a pipe table."""
+    if "&" not in text[start:end] or _MATRIX_DELIMITER.search(text, max(0, start - 40), start):
+        return False
+    return text[_line_start(text, start) : start].lstrip()[:1] != "|"
 
 
 def column_specification(source: Source, name: str, index: int, end: int) -> tuple[Range, int]:

@@ -49,7 +49,7 @@ class Token(NamedTuple):
 
 _SINGLE = {"{": Kind.OPEN, "}": Kind.CLOSE, "&": Kind.ALIGN, "^": Kind.SUPER, "_": Kind.SUB, "~": Kind.TIE}
 _TOKEN = re.compile(
-    r"""(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})\})
+    r"""(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})(?:\}|\Z))
       | (?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))
       | \\(?P<command>[A-Za-z]+|.|$)
       | (?P<comment>%[^\n]*(?:\n[ \t]*)?)
