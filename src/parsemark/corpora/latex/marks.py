@@ -86,7 +86,7 @@ def _read_tables(page: Any, ink: _Ink) -> list[RawTable]:
     cells: dict[int, RawCell] = {}
     for note, box in _notes(page):
         kind, *rest = note.split(";")
-        numbers = [int(part) for part in rest if part.lstrip("-").isdigit()]
+        numbers = [number for part in rest if (number := _whole_number(part)) is not None]
         if kind == "S" and len(numbers) == 5:
             table_id, row, col, span, cell_id = numbers
             cell = RawCell(row, col, span, start=box, ink=ink.cells.get(cell_id, []))
@@ -101,6 +101,14 @@ def _read_tables(page: Any, ink: _Ink) -> list[RawTable]:
         elif kind == "T" and numbers:
             tables.setdefault(numbers[0], RawTable(numbers[0])).box = box
     return [table for table in tables.values() if table.cells]
+
+
+def _whole_number(text: str) -> int | None:
+    """A number of a note; multirow also takes ` 3` and `5.3`."""
+    try:
+        return int(float(text))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _notes(page: Any) -> Iterator[tuple[str, Box]]:

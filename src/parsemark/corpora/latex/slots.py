@@ -100,7 +100,11 @@ def place_cells(table: RawTable, page_ink: Iterable[Box]) -> MarkedTable:
 
 
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
-    """The cells without the empty ones that a multirow covers. A negative multirow spans upwards."""
+    """The cells without the empty ones that a multirow covers. A negative multirow spans upwards.
+
+    A span ends before a cell that has ink of its own, so that cells stay disjoint.
+    """
+    inked = {(rows[c.row], col) for c in cells if c.text.strip() for col in range(c.col, c.col + c.colspan)}
     tops = {rank: row for row, rank in rows.items()}
     covered: set[tuple[int, int]] = set()
     kept = []
@@ -108,14 +112,26 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
         if abs(cell.rowspan) == 1:
             kept.append(cell)
             continue
-        rank = rows[cell.row]
-        first = max(0, rank + cell.rowspan + 1) if cell.rowspan < 0 else rank
-        last = min(len(rows), first + abs(cell.rowspan))
-        covered |= {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
+        first, last = _span(cell, rows[cell.row], len(rows), inked)
+        if last - first > 1:
+            covered |= {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
         kept.append(
             RawCell(tops[first], cell.col, cell.colspan, cell.start, cell.ink, cell.end, last - first)
         )
     return [c for c in kept if c.rowspan > 1 or c.text.strip() or (rows[c.row], c.col) not in covered]
+
+
+def _span(cell: RawCell, rank: int, n_rows: int, inked: set[tuple[int, int]]) -> tuple[int, int]:
+    """The rows of a multirow: the first, and the one behind the last."""
+    step = -1 if cell.rowspan < 0 else 1
+    last = rank
+    for _ in range(abs(cell.rowspan) - 1):
+        following = last + step
+        cols = range(cell.col, cell.col + cell.colspan)
+        if not 0 <= following < n_rows or any((following, col) in inked for col in cols):
+            break
+        last = following
+    return min(rank, last), max(rank, last) + 1
 
 
 def _angle(cells: Sequence[RawCell]) -> int:
