@@ -115,7 +115,7 @@ class _Reader:
         if token == "{":
             return self.sequence(math, depth + 1) if depth < MAX_DEPTH else ""
         if token[0] == "\\" and len(token) > 1:
-            return self.command(token[1:].rstrip("*"), math, depth, before)
+            return self.command(token[1:].rstrip("*") or "*", math, depth, before)
         if token.isspace():
             return "" if math else " "
         if token == "~":
