@@ -10,6 +10,8 @@ from parsemark.cli.main import app
 from parsemark.errors import UnknownNameError
 from parsemark.metrics import teds
 from parsemark.metrics.pair_files import score_lines
+from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.tree_similarity import Teds
 
 from .table_examples import LARGER, MARKDOWN, PLAIN, SPANNED
 
@@ -90,3 +92,13 @@ def test_the_list_of_metrics() -> None:
     assert done.exit_code == 0
     for word in ("teds", "grits_con", "higher is better", "lower is better", "soric (default)", "Smock"):
         assert word in done.stdout
+
+
+def test_a_metric_that_breaks_costs_only_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(metric: Teds, truth: TableInput, pred: TableInput) -> float:
+        raise ZeroDivisionError("no rows")
+
+    monkeypatch.setattr(Teds, "compute", broken)
+    (result,) = score_lines(_lines(1), ["teds"])
+    assert result.score.status.value == "metric_failed"
+    assert "ZeroDivisionError: no rows" in (result.score.message or "")

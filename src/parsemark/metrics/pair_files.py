@@ -89,7 +89,16 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]]) -> list[
         return [PairScore(number, identity, score) for score in failed]
     if pair["pred"] is None:
         return [PairScore(number, identity, _without_prediction(m)) for m in metrics]
-    return [PairScore(number, identity, m.score(truth, pred)) for m in metrics]
+    return [PairScore(number, identity, _score_guarded(m, truth, pred)) for m in metrics]
+
+
+def _score_guarded(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
+    """The border of a batch: a fault of a metric, ours or a plug-in's, costs only its own line."""
+    try:
+        return metric.score(truth, pred)
+    except Exception as error:
+        message = f"The metric broke ({type(error).__name__}: {error}); please report it with this pair"
+        return Score(str(metric), None, Status.METRIC_FAILED, message=message)
 
 
 def _read_pair(text: str) -> dict[str, Any]:
