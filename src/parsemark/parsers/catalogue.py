@@ -19,6 +19,11 @@ DEFAULT_PARSERS = (
     "pdfplumber",
     "camelot",
     "camelot(flavor=stream)",
+    "img2table",
+    "liteparse",
+    "pdf-inspector",
+    "pymupdf4llm",
+    "rapid",
 )
 """What `parsemark bench` runs when no parser is named: fast to install, fast to run, different in kind."""
 

@@ -240,9 +240,14 @@ def _read_answer(message: Mapping[str, Any], request_id: str) -> Answer:
         raise ValueError("it has neither or both of output and error")
     peak = message.get("peak_memory_mb")
     return Answer(
-        output=None if output is None else json.dumps(output, ensure_ascii=False, sort_keys=True).encode(),
+        output=None if output is None else _as_bytes(output),
         error=None if error is None else f"{error.get('kind', 'Error')}: {error['message']}",
         wall_s=float(message["wall_s"]),
         cpu_s=float(message["cpu_s"]),
         peak_memory_mb=None if peak is None else float(peak),
     )
+
+
+def _as_bytes(output: Any) -> bytes:
+    """JSON in UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
+    return json.dumps(output, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")

@@ -4,8 +4,9 @@ A worker defines `parse(pdf, page, options)` and ends with `serve(parse, version
 speaks the protocol (JSON lines, version 1), measures each request, and turns exceptions into answers, so
 that one bad page costs that page alone.
 
-Importing the kit moves the real standard streams away at the level of file descriptors: whatever a library
-prints, from Python or from C, goes to standard error and cannot damage the protocol.
+Before the script's own imports run, the kit moves the real standard streams away at the level of file
+descriptors: whatever a library prints, from Python or from C, goes to standard error and cannot damage the
+protocol.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TextIO
@@ -33,15 +35,16 @@ Parse = Callable[[str, int, Json], Json]
 _MESSAGE_LIMIT = 2_000
 
 
-def _claim_streams() -> tuple[int, TextIO]:
-    """Keep the real stdin and stdout for the protocol, out of reach of libraries and child processes."""
+@cache
+def _streams() -> tuple[TextIO, int]:
+    """Requests and answers: the real stdin and stdout, put out of reach of libraries and child processes."""
     sys.stdout.flush()
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return answers, os.fdopen(requests, encoding="utf-8")
+    return os.fdopen(requests, encoding="utf-8"), answers
 
 
 def _end_with_parent() -> None:
@@ -235,12 +238,19 @@ def serve(
     """
     found = package_versions(versions)
     found.update({name: program_version(argv) for name, argv in (programs or {}).items()})
-    hello = {"hello": PROTOCOL, "parser": _script_name(), "versions": found, "weights": hash_files(weights)}
-    _send(hello)
+    requests, answers = _streams()
+    _send(
+        answers,
+        {"hello": PROTOCOL, "parser": _script_name(), "versions": found, "weights": hash_files(weights)},
+    )
     prepared: set[str] = set()
-    for line in _requests:
+    for line in requests:
         if line.strip():
-            _send(_answer(json.loads(line), parse, prepare, prepared))
+            answer = _answer(json.loads(line), parse, prepare, prepared)
+            try:
+                _send(answers, answer)
+            except (TypeError, ValueError) as problem:  # an output that JSON cannot hold
+                _send(answers, {**answer, "output": None, "error": _describe(problem)})
 
 
 def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None, prepared: set[str]) -> Json:
@@ -257,7 +267,7 @@ def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None,
         wall, cpu = time.perf_counter(), _cpu_seconds()
         output = parse(request["pdf"], int(request["page"]), options)
     except Exception as problem:  # the boundary: one page's failure must not end the worker
-        error = {"message": str(problem)[:_MESSAGE_LIMIT], "kind": type(problem).__name__}
+        error = _describe(problem)
     return {
         "id": request["id"],
         "output": output,
@@ -268,11 +278,15 @@ def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None,
     }
 
 
-def _send(message: Json) -> None:
-    data = json.dumps(message, ensure_ascii=True, allow_nan=False, default=str).encode() + b"\n"
+def _describe(problem: Exception) -> Json:
+    return {"message": str(problem)[:_MESSAGE_LIMIT], "kind": type(problem).__name__}
+
+
+def _send(answers: int, message: Json) -> None:
+    data = json.dumps(message, allow_nan=False).encode() + b"\n"
     view = memoryview(data)
     while view:
-        view = view[os.write(_answers, view) :]
+        view = view[os.write(answers, view) :]
 
 
 def _cpu_seconds() -> float:
@@ -303,7 +317,9 @@ def _script_name() -> str:
 
 
 def run_script(path: str) -> None:
-    """Run a worker script with its output already protected, imports included."""
+    """Run a worker script with its streams already protected, so that its imports may print."""
+    _end_with_parent()
+    _streams()
     sys.argv = [path]
     runpy.run_path(path, run_name="__main__")
 
@@ -311,6 +327,3 @@ def run_script(path: str) -> None:
 if __name__ == "__main__":
     # Run from the copy that the script will import too: there must be one owner of the streams.
     importlib.import_module("parsemark_worker").run_script(sys.argv[1])
-else:
-    _end_with_parent()
-    _answers, _requests = _claim_streams()

@@ -1,0 +1,67 @@
+"""Real parsers in their own environments on a page whose table is known."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.parsers.pages import COLUMNS, ROWS, TABLE, write_page
+
+from parsemark.errors import UsageError
+from parsemark.model import Box
+from parsemark.parsers import WorkerSession, get_parser, read_raw
+from parsemark.parsers.trial import try_parser
+
+pytestmark = pytest.mark.parsers
+
+CELLS = [[f"cell {r}{c}" for c in range(COLUMNS)] for r in range(ROWS)]
+
+
+def test_pdfplumber_places_the_table_on_every_kind_of_sheet(tmp_path: Path) -> None:
+    parser = get_parser("pdfplumber")
+    parser.install()
+    with WorkerSession(parser.command()) as session:
+        assert session.hello.versions["pdfplumber"] == "0.11.10"
+        for rotation in (0, 90, 180, 270):
+            for cropped in (False, True):
+                pdf = write_page(tmp_path / "page.pdf", rotation=rotation, cropped=cropped)
+                answer = session.ask(str(pdf), 1, parser.options, timeout_s=60)
+                assert answer.output is not None, answer.error
+                (found,) = read_raw(answer.output, "page", parser.name).tables
+                assert found.box is not None and found.table is not None
+                assert found.box.iou(Box(*TABLE)) > 0.98, (rotation, cropped, found.box)
+                assert found.table.text_rows() == CELLS
+        missing = session.ask(str(tmp_path / "nothing.pdf"), 1, parser.options, timeout_s=60)
+        assert missing.error is not None
+        again = session.ask(str(write_page(tmp_path / "page.pdf")), 1, parser.options, timeout_s=60)
+        assert again.output is not None, "a page that fails does not end the worker"
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs poppler's pdftotext")
+def test_pdftotext_splits_columns(tmp_path: Path) -> None:
+    trial = try_parser(get_parser("pdftotext"), write_page(tmp_path / "page.pdf"))
+    (found,) = trial.prediction.tables
+    assert found.table is not None and found.box is None
+    assert found.table.text_rows() == CELLS
+    assert "A line above" in (trial.prediction.text or "")
+
+
+def test_a_users_own_script_runs_like_the_others(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "parsers.md").read_text()
+    example = text.split("```python\n")[1].split("```")[0]
+    assert len(example.splitlines()) <= 25
+    script = tmp_path / "my_parser.py"
+    script.write_text(example)
+    trial = try_parser(get_parser(str(script)), write_page(tmp_path / "page.pdf"))
+    (found,) = trial.prediction.tables
+    assert found.table is not None and found.box is not None
+
+
+def test_a_page_or_file_that_does_not_exist(tmp_path: Path) -> None:
+    parser = get_parser("pdftotext")
+    with pytest.raises(UsageError, match="pages 1 to 1, not 2"):
+        try_parser(parser, write_page(tmp_path / "page.pdf"), 2)
+    with pytest.raises(UsageError, match="no file"):
+        try_parser(parser, tmp_path / "nothing.pdf")
+    (tmp_path / "bad.pdf").write_text("not a PDF")
+    with pytest.raises(UsageError, match="cannot be opened"):
+        try_parser(parser, tmp_path / "bad.pdf")
