@@ -103,7 +103,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An installed package that brings three parsers, two of them broken."""
     script = write_worker(tmp_path, name="their_worker.py")
     (tmp_path / "their_package.py").write_text(
-        f"from pathlib import Path\nWORKER = Path({str(script)!r})\ndef broken(): raise RuntimeError('oops')\n"
+        f"WORKER = {str(script)!r}\ndef broken(): raise RuntimeError('oops')\n"
     )
     facts = tmp_path / "their_package-1.0.dist-info"
     facts.mkdir()
