@@ -94,7 +94,7 @@ def table(
         cells = [cell(r, c, t) for r, row in enumerate(rows) for c, t in enumerate(row) if t is not None]
     return {
         "category": "table",
-        "box": None if box is None else [round(float(v), 3) for v in box],
+        "box": _corners(box),
         "confidence": None if confidence is None else float(confidence),
         "order": None,
         "html": html,
@@ -102,6 +102,14 @@ def table(
         "cells": None if cells is None else list(cells),
         "text": None,
     }
+
+
+def _corners(box: Sequence[float] | None) -> list[float] | None:
+    """The box with its corners in order, which some parsers mix up for flat cells."""
+    if box is None:
+        return None
+    x0, y0, x1, y1 = (round(float(v), 3) for v in box)
+    return [min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)]
 
 
 def cell(
@@ -120,7 +128,7 @@ def cell(
         "rowspan": rowspan,
         "colspan": colspan,
         "text": text or "",
-        "box": None if box is None else [round(float(v), 3) for v in box],
+        "box": _corners(box),
     }
 
 
