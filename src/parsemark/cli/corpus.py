@@ -106,3 +106,25 @@ def show(
     target = out or Path(f"{page}.png")
     draw_truth(sample_of(load_corpus(corpus), page), dpi).save(target)
     print(target)
+
+
+@app.command()
+def harvest(
+    sources: Annotated[list[Path], typer.Argument(help="LaTeX files, folders, or .tar.gz archives.")],
+    out: Annotated[Path, typer.Option("--out", metavar="POOL", help="The pool, a file of JSON lines.")],
+    licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
+) -> None:
+    """Collect tables from LaTeX sources into a pool; what does not compile alone is listed."""
+    from parsemark.corpora.latex.harvest import harvest as harvest_tables
+    from parsemark.corpora.latex.harvest import rejected_path
+
+    result = harvest_tables(sources, out, licence=licence)
+    print(f"{out}: {len(result.entries)} tables from {result.documents} documents")
+    for origin, problem in result.problems.items():
+        print(f"could not read {origin}: {problem}")
+    for entry in result.skipped:
+        print(f"passed over {entry}")
+    if result.rejected:
+        print(f"{rejected_path(out)}: {len(result.rejected)} tables were left out")
+        for reason, count in result.reasons().most_common():
+            print(f"  {count} {reason}")

@@ -1,0 +1,215 @@
+"""LaTeX sources from wherever the user has them: files, folders, and archives as arXiv gives them.
+
+Archives are hostile: names with `..`, links, devices and bombs. Nothing is ever unpacked by a library's own
+extraction; each member is read through a counter of bytes, and written only if its name stays in its folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import tarfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from parsemark.errors import CorpusError
+
+MAX_FILES = 5_000
+"""Files of one document."""
+MAX_FILE_BYTES = 64 * 2**20
+"""Bytes of one file."""
+MAX_DOCUMENT_BYTES = 256 * 2**20
+"""Unpacked bytes of one document."""
+ARCHIVES = (".tar.gz", ".tgz", ".tar", ".gz")
+
+_LICENCE_FILE = re.compile(r"licen[cs]e(\.txt|\.md)?|copying", re.IGNORECASE)
+
+
+@dataclass
+class SourceDocument:
+    """The files of one document, by their path in it."""
+
+    name: str
+    """Unique among the documents that were gathered together; letters, digits, `.`, `_` and `-` alone."""
+    origin: str
+    """The file or folder it came from."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    """Members that were not taken, each with the reason."""
+    problem: str | None = None
+    """Why the document could not be read at all."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of all files."""
+        return sum(len(data) for data in self.files.values())
+
+    def tex_files(self) -> dict[str, str]:
+        """The LaTeX files as text."""
+        endings = (".tex", ".ltx", ".latex")
+        return {n: decode(d) for n, d in sorted(self.files.items()) if n.lower().endswith(endings)}
+
+    def licence(self, default: str) -> str:
+        """The first line of the document's licence file, or the default."""
+        for name, data in sorted(self.files.items()):
+            if _LICENCE_FILE.fullmatch(PurePosixPath(name).name):
+                lines = (line.strip() for line in decode(data[:4096]).splitlines())
+                return next((line for line in lines if line), default)[:200]
+        return default
+
+    def write_to(self, folder: Path) -> None:
+        """Write all files below a folder."""
+        for name, data in self.files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+
+def gather(paths: Iterable[Path]) -> Iterator[SourceDocument]:
+    """One document per archive, per file, and per folder that has LaTeX files directly in it.
+
+    A folder is searched for archives and for folders with LaTeX files; what lies below such a folder belongs
+    to it. A document that cannot be read comes with its `problem`.
+    """
+    taken: set[str] = set()
+    for path in paths:
+        if not path.exists():
+            raise CorpusError(f"{path} does not exist; give LaTeX files, folders, or .tar.gz archives.")
+        for found in _documents_below(path):
+            document = _read(found)
+            document.name = _unique(document.name, taken)
+            yield document
+
+
+def decode(data: bytes) -> str:
+    """The text of a source file: UTF-8, or else Latin-1, which never fails."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def safe_name(name: str) -> str | None:
+    """The path of an archive's member inside of its folder, or None if it would leave it."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    parts = [part for part in path.parts if part != "."]
+    is_unsafe = path.is_absolute() or ".." in parts or not parts or "\0" in name or len(name) > 500
+    return None if is_unsafe or ":" in parts[0] else "/".join(parts)
+
+
+def _documents_below(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    entries = sorted(entry for entry in path.iterdir() if not entry.is_symlink())
+    if any(entry.is_file() and entry.suffix.lower() == ".tex" for entry in entries):
+        yield path
+        return
+    for entry in entries:
+        if entry.is_dir() or entry.name.lower().endswith(ARCHIVES):
+            yield from _documents_below(entry)
+
+
+def _read(path: Path) -> SourceDocument:
+    stem = path.name
+    for ending in (*ARCHIVES, ".tex"):
+        stem = stem.removesuffix(ending)
+    document = SourceDocument(re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.") or "document", str(path))
+    try:
+        if path.is_dir():
+            _read_folder(path, document)
+        elif path.name.lower().endswith(ARCHIVES):
+            _read_archive(path, document)
+        else:
+            _add(document, path.name, path.stat().st_size, path.open("rb"))
+    except (CorpusError, tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        document.problem = str(error) or type(error).__name__
+    if not document.files and document.problem is None:
+        document.problem = "holds no file that can be taken"
+    return document
+
+
+def _read_folder(folder: Path, document: SourceDocument) -> None:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or any(part.is_symlink() for part in path.parents if folder in part.parents):
+            document.skipped.append(f"{name}: is a link")
+        elif path.is_file():
+            _add(document, name, path.stat().st_size, path.open("rb"))
+
+
+def _read_archive(path: Path, document: SourceDocument) -> None:
+    with path.open("rb") as raw:
+        is_gzip = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        unpacked: io.BufferedIOBase = gzip.GzipFile(fileobj=raw) if is_gzip else raw
+        bounded = io.BufferedReader(_Bounded(unpacked, MAX_DOCUMENT_BYTES))
+        if not _is_tar(bounded.peek(512)):
+            _add(document, f"{document.name}.tex", 0, bounded)
+            return
+        with tarfile.open(fileobj=bounded, mode="r|") as archive:
+            for member in archive:
+                _add_member(archive, member, document)
+
+
+def _is_tar(head: bytes) -> bool:
+    return head[257:262] == b"ustar" or (len(head) >= 512 and head[:1] != b"\\" and b"\0" in head[:512])
+
+
+def _add_member(archive: tarfile.TarFile, member: tarfile.TarInfo, document: SourceDocument) -> None:
+    name = safe_name(member.name)
+    if member.isdir():
+        return
+    if name is None:
+        document.skipped.append(f"{member.name[:200]}: its name leaves the folder")
+    elif not member.isreg():
+        document.skipped.append(f"{name}: is a link or a device")
+    else:
+        content = archive.extractfile(member)
+        if content is not None:
+            _add(document, name, member.size, content)
+
+
+def _add(document: SourceDocument, name: str, size: int, content: IO[bytes] | io.BufferedIOBase) -> None:
+    with content:
+        if len(document.files) >= MAX_FILES:
+            raise CorpusError(f"has more than {MAX_FILES} files")
+        data = b"" if size > MAX_FILE_BYTES else content.read(MAX_FILE_BYTES + 1)
+    if size > MAX_FILE_BYTES or len(data) > MAX_FILE_BYTES:
+        document.skipped.append(f"{name}: larger than {MAX_FILE_BYTES // 2**20} MiB")
+        return
+    if document.n_bytes + len(data) > MAX_DOCUMENT_BYTES:
+        raise CorpusError(f"is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB when unpacked")
+    document.files[name] = data
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    candidate, number = name, 2
+    while candidate.lower() in taken:
+        candidate, number = f"{name}-{number}", number + 1
+    taken.add(candidate.lower())
+    return candidate
+
+
+class _Bounded(io.RawIOBase):
+    """Reads from a stream and raises once more than `limit` bytes came out of it."""
+
+    def __init__(self, stream: io.BufferedIOBase, limit: int) -> None:
+        self._stream = stream
+        self._left = limit
+        self._limit = limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the buffer is always writable bytes
+        data = self._stream.read(min(len(buffer), 2**20))
+        self._left -= len(data)
+        if self._left < 0:
+            raise CorpusError(f"is larger than {self._limit // 2**20} MiB when unpacked")
+        buffer[: len(data)] = data
+        return len(data)

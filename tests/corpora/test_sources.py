@@ -1,0 +1,102 @@
+"""Sources come from files, folders and archives; archives cannot do harm."""
+
+import gzip
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from parsemark.corpora.latex import sources
+from parsemark.corpora.latex.sources import SourceDocument, gather, safe_name
+from parsemark.errors import CorpusError
+
+
+def archive(path: Path, members: dict[str, bytes], extra: list[tarfile.TarInfo] | None = None) -> Path:
+    with tarfile.open(path, "w:gz") as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+        for info in extra or []:
+            tar.addfile(info)
+    return path
+
+
+def link(name: str, target: str, kind: bytes = tarfile.SYMTYPE) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    info.linkname = target
+    return info
+
+
+def only(paths: list[Path]) -> SourceDocument:
+    (document,) = gather(paths)
+    return document
+
+
+def test_archives_folders_and_files(tmp_path: Path) -> None:
+    archive(
+        tmp_path / "2401.00001.tar.gz", {"main.tex": b"a", "sec/b.tex": b"b", "LICENSE": b"\nCC-BY-4.0\n"}
+    )
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "x.tex").write_text("x", encoding="utf-8")
+    (tmp_path / "single.gz").write_bytes(gzip.compress(b"\\documentclass{article}"))
+    documents = {d.name: d for d in gather([tmp_path])}
+    assert set(documents) == {"2401.00001", "paper", "single"}
+    assert documents["2401.00001"].tex_files() == {"main.tex": "a", "sec/b.tex": "b"}
+    assert documents["2401.00001"].licence("unknown") == "CC-BY-4.0"
+    assert documents["paper"].licence("CC0") == "CC0"
+    assert documents["single"].tex_files() == {"single.tex": "\\documentclass{article}"}
+    with pytest.raises(CorpusError, match="does not exist"):
+        list(gather([tmp_path / "nowhere"]))
+
+
+def test_names_that_leave_the_folder_and_links_are_passed_over(tmp_path: Path) -> None:
+    path = archive(
+        tmp_path / "evil.tar.gz",
+        {"../outside.tex": b"x", "/etc/evil.tex": b"x", "a/../../b.tex": b"x", "good.tex": b"y"},
+        [
+            link("passwd.tex", "/etc/passwd"),
+            link("hard.tex", "../x", tarfile.LNKTYPE),
+            link("dev", "", tarfile.CHRTYPE),
+        ],
+    )
+    document = only([path])
+    assert document.problem is None
+    assert set(document.files) == {"good.tex"}
+    assert len(document.skipped) == 6
+    document.write_to(tmp_path / "out")
+    assert [p.name for p in (tmp_path / "out").rglob("*")] == ["good.tex"]
+
+
+def test_links_in_folders_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+    folder = tmp_path / "doc"
+    folder.mkdir()
+    (folder / "main.tex").write_text("x", encoding="utf-8")
+    (folder / "leak.tex").symlink_to(tmp_path / "secret.txt")
+    (folder / "up").symlink_to(tmp_path)
+    document = only([folder])
+    assert set(document.files) == {"main.tex"}
+    assert document.skipped
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "a/../../b", "", ".", "C:/x", "..", "a\0b", "..\\x"])
+def test_unsafe_names(name: str) -> None:
+    assert safe_name(name) is None
+
+
+def test_bombs_cost_only_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_DOCUMENT_BYTES", 2**20)
+    monkeypatch.setattr(sources, "MAX_FILES", 50)
+    archive(tmp_path / "big.tar.gz", {"zeros.tex": bytes(3 * 2**20)})
+    archive(tmp_path / "many.tar.gz", {f"{i}.tex": b"x" for i in range(60)})
+    (tmp_path / "single.gz").write_bytes(gzip.compress(bytes(3 * 2**20)))
+    (tmp_path / "broken.tar.gz").write_bytes(gzip.compress(bytes(100_000))[:60])
+    (tmp_path / "noise.tar.gz").write_bytes(b"\x1f\x8bnothing of the kind")
+    archive(tmp_path / "good.tar.gz", {"main.tex": b"fine"})
+    documents = {d.name: d for d in gather([tmp_path])}
+    assert documents.pop("good").problem is None
+    assert len(documents) == 5
+    assert all(document.problem for document in documents.values())
