@@ -1,6 +1,9 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["camelot-py==2.0.0"]
+# dependencies = [
+#   "camelot-py==2.0.0", "playa-pdf==1.1.0", "pypdfium2==5.14.0", "opencv-python-headless==5.0.0.93",
+#   "numpy==2.4.6", "pandas==3.1.1",
+# ]
 #
 # [tool.parsemark]
 # about = "Tables from ruling lines (lattice) or from the alignment of text (stream, network, hybrid)"

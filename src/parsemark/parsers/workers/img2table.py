@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["img2table==2.0.0"]
+# dependencies = ["img2table==2.0.0", "opencv-contrib-python==5.0.0.93", "pypdfium2==5.14.0", "numpy==2.4.6"]
 #
 # [tool.parsemark]
 # about = "Tables from the page's picture, text from its text layer"

@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["pdfplumber==0.11.10"]
+# dependencies = ["pdfplumber==0.11.10", "pdfminer.six==20260107", "pypdfium2==5.14.0"]
 #
 # [tool.parsemark]
 # about = "Tables from ruling lines or from the alignment of words"

@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["pymupdf==2.0"]
+# dependencies = ["pymupdf==2.0", "pymupdf-layout==2.0", "onnxruntime==1.31.1", "numpy==2.4.6"]
 #
 # [tool.parsemark]
 # about = "PyMuPDF's table finder, from ruling lines or from the alignment of words"

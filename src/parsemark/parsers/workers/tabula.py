@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["tabula-py[jpype]==2.10.0"]
+# dependencies = ["tabula-py[jpype]==2.10.0", "jpype1==1.7.1", "pandas==3.1.1", "numpy==2.4.6"]
 #
 # [tool.parsemark]
 # about = "tabula-java: from ruling lines (lattice) or from white space (stream)"
