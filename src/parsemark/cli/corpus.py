@@ -128,3 +128,27 @@ def harvest(
         print(f"{rejected_path(out)}: {len(result.rejected)} tables were left out")
         for reason, count in result.reasons().most_common():
             print(f"  {count} {reason}")
+
+
+def check(
+    corpus: CorpusArgument,
+    limit: Annotated[int, typer.Option(help="How many disagreements to list.")] = 20,
+) -> None:
+    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.check import check_corpus
+
+    found = load_corpus(corpus)
+    with page_progress("Checking pages", len(found)) as progress:
+        report = check_corpus(found, progress)
+    for line in report.problems:
+        print(f"PROBLEM {line}")
+    for line in report.disagreements[:limit]:
+        print(line)
+    for cause, count in report.causes.most_common():
+        print(f"{count:6d}  {cause}")
+    for line in report.summary():
+        print(line)
+    if not report.ok:
+        raise typer.Exit(1)

@@ -20,6 +20,8 @@ from parsemark.errors import CorpusError
 from parsemark.model import Box, Sample
 
 MAX_PIXELS = 100_000_000
+LINE_END_HYPHEN = 2
+"""pdfium's code for a hyphen that it takes for a division of a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def page_text(sample: Sample) -> str:
 def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:
     """All characters of a page's text layer, in the order of the file."""
     with open_page(pdf, page_number) as page:
-        return tuple(_glyphs(page))
+        return tuple(glyphs_of(page))
 
 
 @contextmanager
@@ -111,7 +113,7 @@ def to_page_box(page: Any, left: float, bottom: float, right: float, top: float)
 @lru_cache(maxsize=256)
 def _words(pdf: Path, page_number: int, _modified: int) -> tuple[Word, ...]:
     with open_page(pdf, page_number) as page:
-        return tuple(_join_words(_glyphs(page)))
+        return tuple(_join_words(glyphs_of(page)))
 
 
 def _join_words(glyphs: Iterator[Glyph]) -> Iterator[Word]:
@@ -130,11 +132,14 @@ def _word(glyphs: list[Glyph]) -> Word:
     return Word("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))
 
 
-def _glyphs(page: Any) -> Iterator[Glyph]:
+def glyphs_of(page: Any) -> Iterator[Glyph]:
+    """The characters of an open page; a hyphen at the end of a line comes as `-`."""
     text = page.get_textpage()
     edges = [ctypes.c_double() for _ in range(4)]
     for index in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, index)
+        if code == LINE_END_HYPHEN:
+            code = ord("-")
         character = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
         raw.FPDFText_GetCharBox(text, index, *edges)
         left, right, bottom, top = (e.value for e in edges)

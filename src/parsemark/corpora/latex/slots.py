@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 from parsemark.model import Box
 
@@ -156,8 +157,7 @@ def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[
     middles: dict[int, float] = {}
     for col, boxes in table.edges.items():
         if 0 < col < n_cols:
-            sides = [_turn(box, angle).x0 for box in boxes]
-            middles[col] = (min(sides) + max(sides)) / 2
+            middles[col] = _middle(_turn(box, angle) for box in boxes)
     starts, ends = _extents(table, angle)
     for col in range(1, n_cols):
         if col not in middles and col in starts and col in ends:
@@ -166,6 +166,14 @@ def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[
     for col in range(1, n_cols):
         edges.append(max(edges[-1], middles.get(col, edges[-1])))
     return [*(min(edge, frame.x1) for edge in edges), frame.x1]
+
+
+def _middle(sides: Iterable[Box]) -> float:
+    """The middle of a separator in most rows: a heading that was set apart must not move the others."""
+    rows: dict[int, list[float]] = defaultdict(list)
+    for side in sides:
+        rows[round(side.y0)].append(side.x0)
+    return median((min(xs) + max(xs)) / 2 for xs in rows.values())
 
 
 def _extents(table: RawTable, angle: int) -> tuple[dict[int, float], dict[int, float]]:

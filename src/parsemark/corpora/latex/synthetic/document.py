@@ -49,6 +49,8 @@ from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
 
 ATTEMPTS = 8
+LONG_PASSES = 3
+"""Head and body of a long table find common widths through the aux file."""
 LONG_END = 0.45
 """How far down its last page a long table should end."""
 
@@ -211,8 +213,9 @@ class Draw:
         begin = f"{page_style(self.style, self.head)}\\setcounter{{page}}{{{self.first_number}}}\n"
         source = begin + body(ids)
         shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
-        pdf = typeset(self.style, source, folder, self.plan.name, marked=False)
-        marked = typeset(self.style, source, folder, "marked", marked=True)
+        passes = LONG_PASSES if self.plan.long else 1
+        pdf = typeset(self.style, source, folder, self.plan.name, marked=False, passes=passes)
+        marked = typeset(self.style, source, folder, "marked", marked=True, passes=passes)
         return pdf, read_marks(marked), ids
 
     def _sheet_truths(self, sheets: Sequence[Sheet], marks: Sequence[MarkedPage], ids: Ids) -> list[Page]:

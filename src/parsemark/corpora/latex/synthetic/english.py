@@ -301,7 +301,7 @@ VOCABULARY = Vocabulary(
             "Other liabilities",
         ),
         "equity": ("Share capital", "Reserves", "Retained earnings", "Minority interests"),
-        "finance": ("Assets", "Liabilities", "Equity", "Change", "in thousand €"),
+        "finance": ("Assets", "Liabilities", "Equity", "Change", "in thousands"),
         "rocks": (
             "Granite",
             "Basalt",

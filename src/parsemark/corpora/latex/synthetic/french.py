@@ -293,7 +293,7 @@ VOCABULARY = Vocabulary(
             "Autres dettes",
         ),
         "equity": ("Capital social", "Réserves", "Report à nouveau", "Intérêts minoritaires"),
-        "finance": ("Actif", "Passif", "Capitaux propres", "Variation", "en milliers €"),
+        "finance": ("Actif", "Passif", "Capitaux propres", "Variation", "en milliers"),
         "rocks": (
             "Granite",
             "Basalte",

@@ -278,8 +278,7 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         texts = [" ".join(sentence(rng, language) for _ in range(rng.choice([1, 1, 2]))) for _ in range(wide)]
         body.append(Row((plain(label), *(plain(t) for t in texts))))
     levels = one_level([plain(names[1]), plain(names[3])][:wide])
-    width = "4.2cm" if wide == 1 else "3.4cm"
-    return Draft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *([f"p{{{width}}}"] * wide)))
+    return Draft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
 
 
 KINDS: dict[str, Kind] = {

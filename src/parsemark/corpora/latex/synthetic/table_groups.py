@@ -71,6 +71,7 @@ def plan_table(
     draft = KINDS[kind](rng, style.language, rows, cols)
     if vary:
         draft = _vary(rng, draft, style.language)
+    draft = _with_text_widths(draft, style)
     words = vocabulary(style.language)
     notes = tuple(note.text for note in draft.notes)
     if rng.random() < 0.25:
@@ -138,6 +139,18 @@ def table_group(
 def long_source(plan: TablePlan) -> str:
     """The table as a longtable."""
     return longtable(plan.layout, plan.line)
+
+
+def _with_text_widths(draft: Draft, style: Style) -> Draft:
+    """Columns of running text share the width of a text column."""
+    count = sum(a.startswith("p") for a in draft.alignments)
+    if not count:
+        return draft
+    width = max(80.0, (style.column_width - 100) / count * 0.9)
+    return replace(
+        draft,
+        alignments=tuple(f"p{{{width:.0f}pt}}" if a.startswith("p") else a for a in draft.alignments),
+    )
 
 
 def _vary(rng: random.Random, draft: Draft, language: str) -> Draft:

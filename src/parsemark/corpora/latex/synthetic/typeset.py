@@ -92,13 +92,15 @@ def measure(style: Style, units: Sequence[Unit], folder: Path) -> list[Size]:
     return [sizes[i] for i in range(len(units))]
 
 
-def typeset(style: Style, body: str, folder: Path, name: str, *, marked: bool) -> Path:
+def typeset(style: Style, body: str, folder: Path, name: str, *, marked: bool, passes: int) -> Path:
     """Compile a document with or without marks; raises if it fails or if a page overflows."""
     begin = "\\input{marks.tex}\n" if marked else ""
-    result = _compile(style, body, folder, name, begin=begin)
+    result = _compile(style, body, folder, name, begin=begin, passes=passes)
     overfull = [float(m[1]) for m in _OVERFULL.finditer(result.log)]
     if overfull and max(overfull) > 0.5:
         raise LatexError(f"A page overflows by {max(overfull):.1f} pt.")
+    if "Table widths have changed" in result.log:
+        raise LatexError("The columns of a long table have not settled.")
     if "PARSEMARK: cannot mark" in result.log:
         raise LatexError("This LaTeX installation has tables that the marks do not know.")
     if result.pdf is None:
@@ -156,12 +158,18 @@ def running_head(style: Style, choice: float) -> str:
 
 
 def _compile(
-    style: Style, body: str, folder: Path, name: str, *, begin: str = "", draft: bool = False
+    style: Style, body: str, folder: Path, name: str, *, begin: str = "", draft: bool = False, passes: int = 1
 ) -> Compiled:
     language = "" if style.language == "english" else NO_HYPHENS
     source = f"{style.opening()}\\begin{{document}}{begin}{MACROS}{language}\n{body}\\end{{document}}\n"
     result = compile_latex(
-        source, folder, name=name, format=precompiled(style.preamble()), draft=draft, limits=LIMITS
+        source,
+        folder,
+        name=name,
+        format=precompiled(style.preamble()),
+        draft=draft,
+        passes=passes,
+        limits=LIMITS,
     )
     if not result.ok:
         raise LatexError(f"A synthetic document does not compile: {result.reason}")

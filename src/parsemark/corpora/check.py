@@ -1,0 +1,154 @@
+"""Verifies a corpus: its files, its boxes, and that its truth is what the PDFs show.
+
+The figures do not trust the generator: they are measured on the published PDFs, by their text layer and
+their painted objects, and on TeX's own grid of the stored LaTeX.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parsemark.corpora.base import Corpus, hash_file
+from parsemark.corpora.check_page import PageFigures, check_page
+from parsemark.corpora.files import hash_of_files, read_manifest
+from parsemark.errors import CorpusError
+from parsemark.model import Element, Sample, Table
+
+MAX_LISTED = 1000
+
+
+@dataclass
+class CheckReport:
+    """What was found. `problems` contradict the format; the figures say how faithful the truth is."""
+
+    problems: list[str] = field(default_factory=list)
+    disagreements: list[str] = field(default_factory=list)
+    """Elements and cells whose truth is not what the PDF shows, each with its cause."""
+    causes: Counter[str] = field(default_factory=Counter)
+    figures: PageFigures = field(default_factory=PageFigures)
+    pages: int = 0
+    grids: int = 0
+    """Tables whose LaTeX was compiled for comparison."""
+    grids_equal: int = 0
+    grids_skipped: int = 0
+    """Tables without LaTeX, or whose LaTeX does not compile by itself."""
+    grid_note: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the corpus is whole and consistent."""
+        return not self.problems
+
+    def summary(self) -> list[str]:
+        """The figures, one line each, with their denominators."""
+        f = self.figures
+        lines = [
+            f"pages: {self.pages}, {f.image_only} of them pictures; problems: {len(self.problems)}",
+            f"grids equal to TeX's own: {_share(self.grids_equal, self.grids)}; "
+            f"{self.grids_skipped} not compared",
+            f"table boxes within 0.5 pt of the ink: {_share(f.tables_at_ink, f.tables)}; "
+            f"worst {f.worst_ink_distance:.3f} pt",
+            f"glyphs inside the box of their cell: {_share(f.glyphs_inside, f.glyphs)}",
+            f"cells whose text equals their glyphs: {_share(f.cells_equal, f.cells)}",
+            f"other elements whose text is in the text layer: {_share(f.elements_found, f.elements)}",
+        ]
+        return [*lines, self.grid_note] if self.grid_note else lines
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole}" + (f" ({100 * part / whole:.3f} %)" if whole else "")
+
+
+def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) -> CheckReport:
+    """Check all files and pages of a corpus."""
+    report = CheckReport()
+    if (corpus.root / "corpus.json").is_file():
+        report.problems += _check_files(corpus.root)
+    tables: dict[tuple[str, str], list[Element]] = defaultdict(list)
+    for key in corpus.keys:
+        try:
+            sample = corpus.read(key)
+            figures = check_page(sample)
+        except CorpusError as error:
+            report.problems.append(str(error))
+            continue
+        report.pages += 1
+        report.figures.add(figures)
+        report.problems += figures.problems
+        report.disagreements += figures.disagreements[: MAX_LISTED - len(report.disagreements)]
+        report.causes.update(figures.causes)
+        _collect(tables, sample)
+        if progress is not None:
+            progress(1)
+    _compare_grids(report, tables)
+    return report
+
+
+def _check_files(root: Path) -> list[str]:
+    manifest = read_manifest(root)
+    problems = []
+    for name, digest in manifest.files.items():
+        path = root / name
+        if not path.is_file():
+            problems.append(f"{name} is missing.")
+        elif hash_file(path) != digest:
+            problems.append(f"{name} is not the file that corpus.json describes.")
+    for folder in ("truth", "pdfs"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and path.relative_to(root).as_posix() not in manifest.files:
+                problems.append(f"{path.relative_to(root)} is not listed in corpus.json.")
+    if hash_of_files(manifest.files) != manifest.hash:
+        problems.append("The hash in corpus.json is not that of its files.")
+    return problems
+
+
+def _collect(tables: dict[tuple[str, str], list[Element]], sample: Sample) -> None:
+    for element in sample.truth.tables if sample.truth is not None else ():
+        if element.table is None:
+            continue
+        own = "" if element.attributes.get("long") else f"{sample.id} {element.id}"
+        tables[f"{sample.document} {own}", element.latex or ""].append(element)
+
+
+def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Element]]) -> None:
+    with_source = [(where, source, parts) for (where, source), parts in tables.items() if source]
+    report.grids_skipped = len(tables) - len(with_source)
+    if shutil.which("pdflatex") is None:
+        report.grid_note = "pdflatex is not installed, so grids were not compared with TeX's."
+        report.grids_skipped = len(tables)
+        return
+    from parsemark.corpora.latex.grids import tex_grids
+
+    grids = tex_grids([source for _, source, _ in with_source])
+    for (where, _, parts), marked in zip(with_source, grids, strict=True):
+        if marked is None:
+            report.grids_skipped += 1
+            continue
+        report.grids += 1
+        wanted = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells}
+        if set(_spans(parts)) == wanted:
+            report.grids_equal += 1
+        else:
+            report.problems.append(f"{where.strip()}: the grid differs from TeX's own.")
+
+
+def _spans(parts: list[Element]) -> Iterator[tuple[int, int, int, int]]:
+    """The cells of a table; the parts of a long one are joined below their common header."""
+    offset = 0
+    for index, part in enumerate(parts):
+        table = part.table
+        assert table is not None
+        head = _header_rows(part, table) if index else 0
+        for cell in table.cells:
+            if cell.row >= head:
+                yield (cell.row - head + offset, cell.col, cell.rowspan, cell.colspan)
+        offset += table.n_rows - head
+
+
+def _header_rows(part: Element, table: Table) -> int:
+    stated = part.attributes.get("header_rows")
+    return stated if isinstance(stated, int) else min(1, table.n_rows)

@@ -1,0 +1,193 @@
+"""Compares the truth of one page with what its PDF shows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from parsemark.corpora.ink import PageInk, page_ink
+from parsemark.corpora.render import Glyph
+from parsemark.formats.notation import fold_notation
+from parsemark.model import Box, Cell, Element, Sample
+
+BOX_TOLERANCE = 0.05
+"""Boxes are rounded to hundredths of a point."""
+GLYPH_TOLERANCE = 0.25
+"""How far a glyph may stick out of its cell, in points: what marks may move it by."""
+INK_TOLERANCE = 0.5
+
+_MATH = re.compile(r"\$[^$]*\$")
+_SCRIPT_MARKS = re.compile(r"[\s^_{}\\-]")
+
+
+@dataclass
+class PageFigures:
+    """Counts of one page, or of many."""
+
+    problems: list[str] = field(default_factory=list)
+    disagreements: list[str] = field(default_factory=list)
+    causes: Counter[str] = field(default_factory=Counter)
+    elements: int = 0
+    """Elements with text."""
+    elements_found: int = 0
+    tables: int = 0
+    tables_at_ink: int = 0
+    worst_ink_distance: float = 0.0
+    cells: int = 0
+    cells_equal: int = 0
+    glyphs: int = 0
+    glyphs_inside: int = 0
+    image_only: int = 0
+    """Pages without a text layer: only their boxes can be checked."""
+
+    def add(self, other: PageFigures) -> None:
+        """Add the counts of another page."""
+        for name in (
+            "elements",
+            "elements_found",
+            "tables",
+            "tables_at_ink",
+            "cells",
+            "cells_equal",
+            "glyphs",
+            "glyphs_inside",
+            "image_only",
+        ):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.worst_ink_distance = max(self.worst_ink_distance, other.worst_ink_distance)
+
+
+def check_page(sample: Sample) -> PageFigures:
+    """All checks of one page."""
+    figures = PageFigures()
+    if sample.truth is None:
+        return figures
+    _check_boxes(sample, figures)
+    if sample.pdf is None:
+        figures.image_only += 1
+        return figures
+    ink = page_ink(sample.pdf, sample.page_number)
+    if abs(ink.width - sample.truth.width) > 1 or abs(ink.height - sample.truth.height) > 1:
+        figures.problems.append(f"{sample.id}: the page is {ink.width:.0f} × {ink.height:.0f} points.")
+    if not ink.glyphs:
+        figures.image_only += 1
+        return figures
+    for element in sample.truth.elements:
+        if element.box is None or element.ignore:
+            continue
+        if element.table is not None:
+            _check_table(sample, element, ink, figures)
+        elif element.text:
+            _check_text(sample, element, ink, figures)
+    return figures
+
+
+def _check_boxes(sample: Sample, figures: PageFigures) -> None:
+    assert sample.truth is not None
+    page = Box(0, 0, sample.truth.width, sample.truth.height)
+    for element in sample.truth.elements:
+        where = f"{sample.id}, element {element.id} ({element.category})"
+        if element.box is not None and not page.contains(element.box, BOX_TOLERANCE):
+            figures.problems.append(f"{where}: the box leaves the page.")
+        for cell in element.table.cells if element.table is not None else ():
+            if cell.box is None or element.box is None:
+                continue
+            if not element.box.contains(cell.box, BOX_TOLERANCE):
+                figures.problems.append(f"{where}: cell ({cell.row}, {cell.col}) leaves its table.")
+
+
+def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFigures) -> None:
+    assert element.box is not None and element.text is not None
+    figures.elements += 1
+    frame = element.box.expanded(0.5)
+    shown = _text_key("".join(g.text for g in ink.glyphs if _centre_inside(g.box, frame)))
+    position = 0
+    for part in _MATH.split(element.text):
+        wanted = _text_key(part)
+        position = shown.find(wanted, position)
+        if position < 0:
+            figures.causes["text not in the text layer"] += 1
+            figures.disagreements.append(
+                f"{sample.id}, element {element.id} ({element.category}): {part.strip()[:60]!r} is not shown."
+            )
+            return
+        position += len(wanted)
+    figures.elements_found += 1
+
+
+def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFigures) -> None:
+    assert element.box is not None and element.table is not None
+    figures.tables += 1
+    distance = _ink_distance(element.box, ink)
+    figures.worst_ink_distance = max(figures.worst_ink_distance, distance)
+    if distance <= INK_TOLERANCE:
+        figures.tables_at_ink += 1
+    else:
+        figures.causes["table box is not its ink"] += 1
+        figures.disagreements.append(f"{sample.id}, element {element.id}: ink differs by {distance:.2f} pt.")
+    cells = [c for c in element.table.cells if c.box is not None]
+    if not cells:
+        return
+    by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
+    for glyph in ink.glyphs:
+        if not _centre_inside(glyph.box, element.box):
+            continue
+        figures.glyphs += 1
+        index = next((i for i, c in enumerate(cells) if c.box and _centre_inside(glyph.box, c.box)), None)
+        if index is not None:
+            by_cell[index].append(glyph)
+            box = cells[index].box
+            figures.glyphs_inside += box is not None and box.contains(glyph.box, GLYPH_TOLERANCE)
+    for index, cell in enumerate(cells):
+        figures.cells += 1
+        cause = _compare(cell, by_cell[index])
+        if cause is None:
+            figures.cells_equal += 1
+            continue
+        figures.causes[cause] += 1
+        shown = "".join(g.text for g in by_cell[index])
+        figures.disagreements.append(
+            f"{sample.id}, element {element.id}, cell ({cell.row}, {cell.col}): "
+            f"truth {cell.text!r}, shown {shown!r} ({cause})."
+        )
+
+
+def _compare(cell: Cell, glyphs: Iterable[Glyph]) -> str | None:
+    """None if truth and glyphs agree, else why not."""
+    wanted, shown = _key(cell.text), _key("".join(g.text for g in glyphs))
+    if wanted == shown:
+        return None
+    if sorted(wanted) == sorted(shown):
+        return "cell: order of glyphs"
+    missing, extra = Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
+    if "�" in extra:
+        return "cell: glyph without Unicode"
+    if missing and extra:
+        return "cell: other characters"
+    return "cell: characters missing" if missing else "cell: characters too many"
+
+
+def _key(text: str) -> str:
+    """Folded, without what a text layer cannot say: blanks, script marks, division of words."""
+    return _SCRIPT_MARKS.sub("", fold_notation(text))
+
+
+def _text_key(text: str) -> str:
+    """As `_key`, but without case (small capitals) and stars (which could be read as Markdown)."""
+    return _key(text.replace("*", "")).casefold()
+
+
+def _centre_inside(box: Box, frame: Box) -> bool:
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    return frame.x0 <= x <= frame.x1 and frame.y0 <= y <= frame.y1
+
+
+def _ink_distance(box: Box, ink: PageInk) -> float:
+    """The largest distance between an edge of the box and that of the ink in it."""
+    inside = [b for b in ink.boxes if _centre_inside(b, box)]
+    if not inside:
+        return float("inf")
+    hull = Box.hull(inside)
+    return max(abs(a - b) for a, b in zip(hull.as_tuple(), box.as_tuple(), strict=True))

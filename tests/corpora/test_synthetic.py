@@ -1,0 +1,152 @@
+"""The generator: shares are kept, truth is reproducible and faithful, the demo corpus is what it makes."""
+
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.check import check_corpus
+from parsemark.corpora.files import read_manifest
+from parsemark.corpora.latex.synthetic.demo import DEMO_OPTIONS
+from parsemark.corpora.latex.synthetic.draft import lay_out
+from parsemark.corpora.latex.synthetic.kinds import KINDS
+from parsemark.corpora.latex.synthetic.make import make_synthetic
+from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
+from parsemark.corpora.latex.synthetic.plan import plan_documents
+from parsemark.corpora.latex.synthetic.randomness import stream
+from parsemark.errors import UsageError
+from parsemark.formats import read_table
+from parsemark.model import Box, Element
+
+needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    pages=st.integers(1, 200),
+    seed=st.integers(0, 5),
+    empty=st.floats(0, 1),
+    long=st.floats(0, 0.5),
+    rotated=st.floats(0, 1),
+)
+def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, long, rotated) -> None:
+    options = SyntheticOptions(pages, seed, empty=empty, long=long, rotated=rotated)
+    plans = plan_documents(options)
+    flat = [page for plan in plans for page in plan.pages]
+    long_pages = sum(len(plan.pages) for plan in plans if plan.long)
+    assert len(flat) == pages
+    assert abs(long_pages - long * pages) <= 1.5
+    assert sum(page.tables == 0 for page in flat) == min(pages - long_pages, round(empty * pages))
+    assert all(len(plan.pages) >= 2 for plan in plans if plan.long)
+    assert len({plan.name for plan in plans}) == len(plans)
+    assert plans == plan_documents(options)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    kind=st.sampled_from(sorted(KINDS)),
+    language=st.sampled_from(["english", "french"]),
+    rows=st.integers(2, 60),
+    cols=st.integers(2, 15),
+    seed=st.integers(0, 50),
+)
+def test_every_kind_of_table_fills_its_grid(kind, language, rows, cols, seed) -> None:
+    draft = KINDS[kind](stream(seed), language, rows, cols)
+    table = lay_out(draft).table()
+    assert table.holes == ()
+    assert table.n_cols == draft.n_cols
+    assert table.n_rows >= rows - 2
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        SyntheticOptions(3, empty=1.5)
+    with pytest.raises(UsageError, match="line styles"):
+        SyntheticOptions(3, lines={"wavy": 1.0})
+    with pytest.raises(UsageError, match="Cannot read"):
+        read_line_weights("full")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("small") / "corpus"
+    make_synthetic(SMALL, out, workers=2)
+    return out
+
+
+@pytest.mark.latex
+@needs_latex
+def test_the_same_seed_gives_the_same_bytes(small: Path, tmp_path: Path) -> None:
+    again = make_synthetic(SMALL, tmp_path / "again", workers=1)
+    assert again.files == read_manifest(small).files
+    with pytest.raises(UsageError, match="not empty"):
+        make_synthetic(SMALL, small)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_truth_is_what_the_pdf_shows(small: Path) -> None:
+    report = check_corpus(load_corpus(str(small)))
+    figures = report.figures
+    assert report.problems == []
+    assert figures.tables == figures.tables_at_ink > 0
+    assert report.grids == report.grids_equal > 0
+    assert figures.glyphs_inside >= 0.999 * figures.glyphs > 0
+    assert figures.cells_equal >= 0.99 * figures.cells > 0
+    assert figures.elements_found == figures.elements > 0
+
+
+@pytest.mark.latex
+@needs_latex
+def test_the_demo_corpus_is_what_the_generator_makes(tmp_path: Path) -> None:
+    make_synthetic(DEMO_OPTIONS, tmp_path / "demo")
+    made, shipped = load_corpus(str(tmp_path / "demo")), load_corpus("demo")
+    assert made.keys == shipped.keys
+    for new, old in zip(made.samples(), shipped.samples(), strict=True):
+        assert [comparable(e) for e in new.truth.elements] == [comparable(e) for e in old.truth.elements]
+        for one, other in zip(new.truth.elements, old.truth.elements, strict=True):
+            assert near(one.box, other.box)
+
+
+def comparable(element: Element) -> Element:
+    """Without boxes, which another version of TeX may place a little differently."""
+    table = element.table
+    if table is not None:
+        table = replace(table, cells=tuple(replace(c, box=None) for c in table.cells))
+    return replace(element, box=None, table=table)
+
+
+def near(one: Box, other: Box) -> bool:
+    return all(abs(a - b) < 0.1 for a, b in zip(one.as_tuple(), other.as_tuple(), strict=True))
+
+
+def test_the_demo_corpus_is_whole_and_covers_the_attributes() -> None:
+    corpus = load_corpus("demo")
+    root = corpus.root
+    assert sum(f.stat().st_size for f in root.rglob("*") if f.is_file()) < 2_000_000
+    samples = list(corpus.samples())
+    tables = [t for s in samples for t in s.truth.tables]
+    assert len(samples) == 24
+    assert sum(not s.truth.tables for s in samples) == 8
+    seen = {key: Counter(t.attributes[key] for t in tables) for key in tables[0].attributes}
+    assert set(seen["line"]) == {"full_line", "fewer_line", "less_line", "wireless_line"}
+    assert set(seen["complexity"]) == {"simple", "moderate", "complex"}
+    assert seen["rotated"].keys() > {0}
+    assert seen["long"][True] >= 2
+    assert {s.truth.attributes["language"] for s in samples} == {"english", "french"}
+    assert {s.truth.attributes["layout"] for s in samples} == {"single_column", "double_column"}
+
+
+def test_html_and_latex_of_the_demo_say_the_same_as_its_grids() -> None:
+    for sample in load_corpus("demo").samples():
+        for element in sample.truth.tables:
+            read = read_table(element.html, "html")
+            assert [(c.row, c.col, c.rowspan, c.colspan) for c in read.cells] == [
+                (c.row, c.col, c.rowspan, c.colspan) for c in element.table.cells
+            ]
