@@ -130,6 +130,7 @@ def harvest(
             print(f"  {count} {reason}")
 
 
+@app.command()
 def check(
     corpus: CorpusArgument,
     limit: Annotated[int, typer.Option(help="How many disagreements to list.")] = 20,
