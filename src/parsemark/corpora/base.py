@@ -18,6 +18,13 @@ CORPORA = Registry(
     {
         "demo": "parsemark.corpora.files:load_demo",
         "parsemark": "parsemark.corpora.files:load_folder",
+        "folder": "parsemark.corpora.loaders.folder:load",
+        "icdar2013": "parsemark.corpora.loaders.icdar2013:load",
+        "icdar2013-alternates": "parsemark.corpora.loaders.icdar2013:load_alternates",
+        "omnidocbench": "parsemark.corpora.loaders.omnidocbench:load",
+        "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
+        "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
+        "soric": "parsemark.corpora.loaders.soric:load",
     },
 )
 """Name to a function `load(path) -> Corpus`."""

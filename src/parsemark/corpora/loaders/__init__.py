@@ -1,0 +1,1 @@
+"""Read corpora that others made, in the layouts in which they publish them. One module per layout."""

@@ -1,0 +1,98 @@
+"""Files of other people's corpora: read within limits, and never from outside the corpus."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pypdfium2 as pdfium
+from lxml import etree
+
+from parsemark.errors import CorpusError
+
+MAX_FILE_BYTES = 1024 * 2**20
+"""OmniDocBench's whole annotation is one file of some hundred MB."""
+MAX_XML_BYTES = 32 * 2**20
+
+
+class PageShape(NamedTuple):
+    """Size of a page as it is shown, in points, and how far it is turned."""
+
+    width: float
+    height: float
+    rotation: int
+
+
+def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
+    """A whole file, if it is not too large."""
+    try:
+        size = path.stat().st_size
+        if size > limit:
+            raise CorpusError(f"{path} has {size:,} bytes; at most {limit:,} are read.")
+        return path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def read_text(path: Path) -> str:
+    """A text file in UTF-8."""
+    return read_bytes(path).decode("utf-8-sig", errors="replace")
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file."""
+    try:
+        return json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{path} is not JSON: {error}.") from error
+
+
+def read_xml(path: Path) -> etree._Element:
+    """The root of an XML file: no entities, no DTD, no network, bounded depth."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
+    )
+    data = read_bytes(path, MAX_XML_BYTES)
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise CorpusError(f"{path} is not XML: {error}.") from error
+
+
+def page_shapes(pdf: Path) -> list[PageShape]:
+    """The shape of each page of a PDF."""
+    try:
+        document = pdfium.PdfDocument(pdf)
+    except (pdfium.PdfiumError, OSError) as error:
+        raise CorpusError(f"{pdf} cannot be opened as a PDF: {error}") from error
+    try:
+        shapes = []
+        for index in range(len(document)):
+            page = document[index]
+            width, height = page.get_size()
+            shapes.append(PageShape(width, height, page.get_rotation()))
+            page.close()
+        return shapes
+    finally:
+        document.close()
+
+
+def listing_hash(root: Path, paths: Iterable[Path]) -> str:
+    """A hash of names and sizes, for corpora that are too large to read whole before they are used."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(f"{path.relative_to(root).as_posix()} {path.stat().st_size}\n".encode())
+    return digest.hexdigest()
+
+
+def files_inside(root: Path, pattern: str) -> list[Path]:
+    """The files below `root` that match, sorted; links that lead out of it are refused."""
+    resolved = root.resolve()
+    found = sorted(path for path in root.rglob(pattern) if path.is_file())
+    for path in found:
+        if not path.resolve().is_relative_to(resolved):
+            raise CorpusError(f"{path} leads outside the corpus folder {root}. Copy the file into it.")
+    return found

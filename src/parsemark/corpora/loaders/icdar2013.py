@@ -1,0 +1,142 @@
+"""`icdar2013:DIR`: the ICDAR 2013 table competition (Göbel et al.), as published.
+
+    DIR/**/eu-001.pdf, eu-001-reg.xml (regions), eu-001-str.xml (cells)
+
+Every page of every PDF is a sample, also those without tables. A table of several regions is one element per
+region, since each is what stands at one place of one page; the attributes `table` and `region` tell which.
+Some documents have two annotations, `a` and `b`, and one PDF, under `a`: the first is taken here, the other
+by `icdar2013-alternates:DIR`. Cells that the files do not list are empty cells. Known errors of the truth are
+corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.loaders.files import PageShape, files_inside, page_shapes
+from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
+from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
+from parsemark.corpora.loaders.sample_ids import SampleIds
+from parsemark.corpora.loaders.truth_tables import filled_table
+from parsemark.errors import CorpusError
+from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
+
+LICENCE = "may be read from disk, not redistributed"
+
+_ALTERNATE = re.compile(r"(.*\d)([a-z])")
+
+
+def load(root: Path) -> Corpus:
+    """Load the corpus with the first annotation of each document."""
+    return _load(root, "icdar2013", alternates=False)
+
+
+def load_alternates(root: Path) -> Corpus:
+    """Load the corpus with the second annotation where a document has one."""
+    return _load(root, "icdar2013-alternates", alternates=True)
+
+
+def _load(root: Path, name: str, *, alternates: bool) -> Corpus:
+    pdfs = files_inside(root, "*.pdf")
+    if not pdfs:
+        raise CorpusError(f"There is no PDF in {root}. Is this the ICDAR 2013 dataset?")
+    ids = SampleIds()
+    overlay = overlay_for(root)
+    samples = [s for pdf in pdfs for s in _samples(pdf, ids, overlay, alternates=alternates)]
+    return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE)
+
+
+def _samples(pdf: Path, ids: SampleIds, overlay: Overlay, *, alternates: bool) -> Iterator[Sample]:
+    annotations = _annotations(pdf)
+    chosen = annotations[-1 if alternates else 0]
+    truth = overlay.apply(read_annotation(pdf, chosen))
+    shapes = page_shapes(pdf)
+    by_page: dict[int, list[Region]] = defaultdict(list)
+    for region in truth.regions:
+        if not 1 <= region.page <= len(shapes):
+            raise CorpusError(
+                f"{chosen}: table {region.table} is on page {region.page}, but {pdf} has {len(shapes)} pages."
+            )
+        by_page[region.page].append(region)
+    attributes: dict[str, AttributeValue] = {"annotation": chosen}
+    if len(annotations) > 1:
+        attributes["alternates"] = " ".join(name for name in annotations if name != chosen)
+    for number, shape in enumerate(shapes, start=1):
+        identifier = ids.make(pdf.stem, f"p{number}")
+        page = _page(identifier, shape, truth, by_page[number], attributes)
+        yield Sample(identifier, pdf.stem, number, page, pdf)
+
+
+def _annotations(pdf: Path) -> list[str]:
+    """Names of the annotations of a document, the one of its own name first."""
+    names = [pdf.stem]
+    match = _ALTERNATE.fullmatch(pdf.stem)
+    if match:
+        others = sorted(p.name.removesuffix("-str.xml") for p in pdf.parent.glob(f"{match[1]}[a-z]-str.xml"))
+        names += [name for name in others if name != pdf.stem and not (pdf.parent / f"{name}.pdf").exists()]
+    return names
+
+
+def _page(
+    identifier: str,
+    shape: PageShape,
+    truth: Annotation,
+    regions: list[Region],
+    attributes: dict[str, AttributeValue],
+) -> Page:
+    elements = tuple(_element(region, shape, truth) for region in regions)
+    relations = [
+        Relation("continued", _element_id(one), _element_id(other))
+        for one in regions
+        for other in regions
+        if one.table == other.table and one.number + 1 == other.number
+    ]
+    return Page(identifier, shape.width, shape.height, elements, tuple(relations), attributes)
+
+
+def _element_id(region: Region) -> str:
+    return f"t{region.table}" if region.number == 0 else f"t{region.table}r{region.number + 1}"
+
+
+def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
+    height = _height_of_cells(region, shape)
+    cells = [replace(c, box=None if c.box is None else _flipped(c.box, height)) for c in region.cells]
+    table, n_changed = filled_table(cells)
+    boxes = [cell.box for cell in cells if cell.box is not None]
+    box = Box.hull(boxes) if boxes else None
+    if region.box is not None:
+        box = _flipped(region.box, shape.height)
+    attributes: dict[str, AttributeValue] = {"table": region.table, "region": region.number + 1}
+    if truth.n_regions(region.table) > 1:
+        attributes["regions"] = truth.n_regions(region.table)
+    if n_changed:
+        attributes["overlapping_cells"] = n_changed
+    if region.corrections:
+        attributes["corrections"] = "; ".join(region.corrections)
+    return Element(_element_id(region), Category.TABLE, box=box, table=table, attributes=attributes)
+
+
+def _height_of_cells(region: Region, shape: PageShape) -> float:
+    """The height from which the cells of a region were measured.
+
+    On turned pages the cell boxes were measured from the height of the page before it was turned, while the
+    regions were not: the height is taken that brings the cells into their region.
+    """
+    boxes = [cell.box for cell in region.cells if cell.box is not None]
+    if not shape.rotation or region.box is None or not boxes:
+        return shape.height
+    place = _flipped(region.box, shape.height)
+    hull = Box.hull(boxes)
+    return max(
+        (shape.height, shape.width), key=lambda height: _flipped(hull, height).intersection_area(place)
+    )
+
+
+def _flipped(box: Box, height: float) -> Box:
+    """From the bottom left to the top left."""
+    return Box(box.x0, height - box.y1, box.x1, height - box.y0)

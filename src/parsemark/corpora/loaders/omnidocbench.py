@@ -1,0 +1,153 @@
+"""`omnidocbench:FILE`: OmniDocBench's annotation, v1.0 to v1.6.
+
+    FILE            OmniDocBench.json, a list of pages
+    images/         beside it (or in the folder above): the pages as pictures
+    pdfs/, ori_pdfs/    where they were downloaded: one PDF per page, of the picture's name
+
+Boxes are pixels of the picture. With a PDF they become its points; without, a pixel counts as a point. PDFs
+are found by name (`NAME.pdf_30.jpg` → `NAME.pdf_30.pdf`); a page without one has only its picture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.loaders.files import page_shapes, read_json
+from parsemark.corpora.loaders.omnidocbench_spelling import attributes, category
+from parsemark.corpora.loaders.sample_ids import SampleIds
+from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.errors import CorpusError
+from parsemark.model import Box, Category, Element, Page, Relation, Sample
+
+_PAGE_SUFFIX = re.compile(r"(?:\.pdf)?_\d+$")
+_FOLDERS_OF_PDFS = ("pdfs", "ori_pdfs", "pdf")
+
+
+def load(path: Path) -> Corpus:
+    """Load the annotation file, or the one annotation file of a folder."""
+    file = _annotation_file(path)
+    data = read_json(file)
+    pages = data.get("pages", data.get("data")) if isinstance(data, dict) else data
+    if not isinstance(pages, list):
+        raise CorpusError(f"{file} is not a list of pages. Is this OmniDocBench's annotation?")
+    ids = SampleIds()
+    samples = [_sample(page, file, index, ids) for index, page in enumerate(pages)]
+    return Corpus.of(
+        "omnidocbench", samples, root=file.parent, version=file.stem, licence="research use only"
+    )
+
+
+def _annotation_file(path: Path) -> Path:
+    if path.is_file():
+        return path
+    files = sorted(path.glob("*.json"))
+    if len(files) != 1:
+        raise CorpusError(f"{path} holds {len(files)} JSON files; name the annotation file itself.")
+    return files[0]
+
+
+def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
+    where = f"{file}, page {index}"
+    try:
+        info, dets = data["page_info"], data["layout_dets"]
+        width, height = float(info["width"]), float(info["height"])
+        picture = PurePosixPath(str(info["image_path"]).replace("\\", "/")).name
+        if width <= 0 or height <= 0:
+            raise ValueError("the page has no size")
+    except (TypeError, KeyError, ValueError) as error:
+        raise CorpusError(f"{where}: it needs page_info with width, height, image_path ({error}).") from error
+    stem = PurePosixPath(picture).stem
+    pdf = _beside(file, _FOLDERS_OF_PDFS, f"{stem}.pdf")
+    scale = 1.0
+    if pdf is not None:
+        shape = page_shapes(pdf)[0]
+        scale = shape.width / width
+        width, height = shape.width, shape.height
+    identifier = ids.make(stem)
+    elements = _elements(dets, scale, where)
+    page = Page(
+        identifier,
+        width,
+        height,
+        elements,
+        _relations(data.get("extra"), {e.id for e in elements}),
+        attributes(info.get("page_attribute")),
+    )
+    document = _PAGE_SUFFIX.sub("", stem) or stem
+    return Sample(identifier, document, 1, page, pdf, _beside(file, ("images",), picture))
+
+
+def _beside(file: Path, folders: tuple[str, ...], name: str) -> Path | None:
+    """A file of this name in one of the folders beside the annotation or above it."""
+    candidates = (base / folder / name for base in (file.parent, file.parent.parent) for folder in folders)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _elements(dets: Any, scale: float, where: str) -> tuple[Element, ...]:
+    if not isinstance(dets, list):
+        raise CorpusError(f"{where}: layout_dets is not a list.")
+    taken: set[str] = set()
+    elements = []
+    for index, det in enumerate(dets):
+        if not isinstance(det, Mapping) or "category_type" not in det:
+            raise CorpusError(f"{where}, element {index}: it has no category_type.")
+        wanted = str(det.get("anno_id", f"e{index}"))
+        identifier = wanted if wanted not in taken else f"{wanted}-e{index}"
+        taken.add(identifier)
+        elements.append(_element(det, identifier, scale, f"{where}, element {identifier}"))
+    return tuple(elements)
+
+
+def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) -> Element:
+    kind = category(det["category_type"])
+    order = det.get("order")
+    order = int(order) if isinstance(order, int | float) else None
+    box = _box(det.get("poly"), scale, where)
+    ignore = bool(det.get("ignore", False))
+    noted = attributes(det.get("attribute"))
+    html, latex, text = (_text(det.get(key)) for key in ("html", "latex", "text"))
+    if kind == Category.TABLE:
+        return table_element(
+            identifier, html=html, latex=latex, box=box, order=order, ignore=ignore, attributes=noted
+        )
+    return Element(
+        identifier,
+        kind,
+        box=box,
+        order=order,
+        text=text,
+        latex=latex,
+        html=html,
+        ignore=ignore,
+        attributes=noted,
+    )
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if value is not None else None
+
+
+def _box(poly: Any, scale: float, where: str) -> Box | None:
+    if not poly:
+        return None
+    try:
+        numbers = [float(v) * scale for v in poly]
+        xs, ys = numbers[0::2], numbers[1::2]
+        return Box(min(xs), min(ys), max(xs), max(ys))
+    except (TypeError, ValueError) as error:
+        raise CorpusError(f"{where}: the poly {poly!r} is no polygon ({error}).") from error
+
+
+def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:
+    """The relations whose two ends are on the page; some name elements that were taken out."""
+    listed = extra.get("relation") if isinstance(extra, Mapping) else None
+    relations = []
+    for item in listed or []:
+        source, target = str(item.get("source_anno_id")), str(item.get("target_anno_id"))
+        if source in known and target in known:
+            relations.append(Relation(str(item.get("relation_type", item.get("relation"))), source, target))
+    return tuple(relations)

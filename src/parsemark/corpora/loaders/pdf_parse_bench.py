@@ -1,0 +1,62 @@
+r"""`pdf-parse-bench:DIR`: one-page PDFs with LaTeX truth (Horn & Keuper).
+
+    DIR/pdfs/NNN.pdf
+    DIR/ground_truth/NNN.json    [{"type": "table", "data": "\\begin{tabular}…", …}, …]
+
+Blocks are in reading order; there are no boxes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.loaders.files import files_inside, page_shapes, read_json
+from parsemark.corpora.loaders.sample_ids import SampleIds
+from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.errors import CorpusError
+from parsemark.model import Category, Element, Page, Sample
+
+_CATEGORIES = {
+    "text": Category.TEXT_BLOCK,
+    "display-formula": Category.EQUATION_ISOLATED,
+    "inline-formula": "equation_inline",
+}
+
+
+def load(root: Path) -> Corpus:
+    """Load the corpus; every block of the ground truth becomes an element."""
+    truths = files_inside(root / "ground_truth", "*.json")
+    if not truths:
+        raise CorpusError(f"{root} has no ground_truth/*.json. Is this a folder of pdf-parse-bench?")
+    ids = SampleIds()
+    samples = [_sample(path, root / "pdfs" / f"{path.stem}.pdf", ids) for path in truths]
+    return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT")
+
+
+def _sample(truth: Path, pdf: Path, ids: SampleIds) -> Sample:
+    shape = page_shapes(pdf)[0]
+    blocks = read_json(truth)
+    if not isinstance(blocks, list):
+        raise CorpusError(f"{truth} is not a list of blocks.")
+    identifier = ids.make(truth.stem)
+    elements = tuple(_element(block, order, truth) for order, block in enumerate(blocks))
+    page = Page(identifier, shape.width, shape.height, elements)
+    return Sample(identifier, truth.stem, 1, page, pdf)
+
+
+def _element(block: Any, order: int, path: Path) -> Element:
+    try:
+        kind, data = str(block["type"]), str(block["data"])
+    except (TypeError, KeyError) as error:
+        raise CorpusError(f"{path}, block {order}: it needs `type` and `data`.") from error
+    identifier = f"b{order}"
+    attributes = {key: block[key] for key in ("complexity",) if isinstance(block.get(key), str)}
+    if kind == "table":
+        return table_element(identifier, latex=data, order=order, attributes=attributes)
+    if kind not in _CATEGORIES:
+        known = ", ".join(["table", *_CATEGORIES])
+        raise CorpusError(f"{path}, block {order}: the type {kind!r} is none of {known}.")
+    text, latex = (data, None) if kind == "text" else (None, data)
+    return Element(identifier, _CATEGORIES[kind], order=order, text=text, latex=latex, attributes=attributes)

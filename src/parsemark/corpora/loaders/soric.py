@@ -1,0 +1,159 @@
+"""`soric:DIR`: the layout in which Soric et al. publish their datasets.
+
+    DIR/images/NAME_3.jpg     the pages as pictures
+    DIR/test/NAME_3.xml       PASCAL VOC: the tables of the page (none for a page without tables)
+    DIR/pdfs/NAME_3.pdf       one PDF per page, or NAME.pdf with the page number in the picture's name
+    DIR/html/NAME_3_0.html    one file per table, in the order of the XML file
+    DIR/word/NAME_3.json      tokens (not read: words come from the PDF)
+
+Boxes are pixels; with a PDF they become its points. Where the number of HTML files differs from the number of
+boxes nobody can say which is which: the tables then have no content, and `truth_error` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.loaders.files import files_inside, listing_hash, page_shapes, read_text
+from parsemark.corpora.loaders.sample_ids import SampleIds
+from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, table_element
+from parsemark.corpora.loaders.voc import VocFile, VocObject, read_voc
+from parsemark.errors import CorpusError
+from parsemark.model import Box, Element, Page, Sample
+
+_TABLES = re.compile(r"table( rotated)?")
+_NUMBERED = re.compile(r"(.+?)[_-](\d{1,5})")
+_LAST_PART = re.compile(r"[_.-][^_.-]*$")
+_DIGITS = re.compile(r"(\d+)")
+
+
+@dataclass(slots=True)
+class _PageFiles:
+    """The files of one page."""
+
+    stem: str
+    image: Path | None = None
+    xml: Path | None = None
+    html: list[Path] = field(default_factory=list)
+
+
+def load(root: Path) -> Corpus:
+    """Load the dataset; `len()` of it is what was found, whatever a paper says."""
+    pages = _pages(root)
+    if not pages:
+        raise CorpusError(f"{root} has neither images/ nor XML files. Is this a dataset of Soric et al.?")
+    ids = SampleIds()
+    by_id = {ids.make(page.stem): page for page in pages}
+    files = [f for page in pages for f in (page.image, page.xml, *page.html) if f is not None]
+    reader = _Reader(root, by_id, _first_numbers(pages))
+    return Corpus(
+        root.resolve().name,
+        "1",
+        listing_hash(root, files),
+        root,
+        tuple(by_id),
+        reader.read,
+        "see the dataset's card",
+    )
+
+
+def _pages(root: Path) -> list[_PageFiles]:
+    pages: dict[str, _PageFiles] = {}
+    for path in files_inside(root, "*"):
+        suffix = path.suffix.lower()
+        if suffix in (".jpg", ".jpeg", ".png"):
+            pages.setdefault(path.stem, _PageFiles(path.stem)).image = path
+        elif suffix == ".xml":
+            pages.setdefault(path.stem, _PageFiles(path.stem)).xml = path
+    for path in files_inside(root / "html", "*.html") if (root / "html").is_dir() else []:
+        stem = path.stem
+        while stem not in pages and _LAST_PART.search(stem):
+            stem = _LAST_PART.sub("", stem)
+        if stem in pages:
+            pages[stem].html.append(path)
+    for page in pages.values():
+        page.html.sort(key=lambda p: [int(x) if x.isdigit() else x for x in _DIGITS.split(p.stem)])
+    return sorted(pages.values(), key=lambda page: page.stem)
+
+
+def _first_numbers(pages: list[_PageFiles]) -> dict[str, int]:
+    """The lowest page number of each document: 0 where pages count from 0."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for page in pages:
+        if match := _NUMBERED.fullmatch(page.stem):
+            numbers[match[1]].append(int(match[2]))
+    return {document: min(found) for document, found in numbers.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    root: Path
+    pages: dict[str, _PageFiles]
+    first_numbers: dict[str, int]
+
+    def read(self, identifier: str) -> Sample:
+        """One page."""
+        files = self.pages[identifier]
+        pdf, number, document = self._pdf(files.stem)
+        voc = _annotation(files)
+        width, height, scale = voc.width, voc.height, 1.0
+        if pdf is not None:
+            shapes = page_shapes(pdf)
+            if number > len(shapes):
+                raise CorpusError(f"{pdf} has {len(shapes)} pages; {files.stem} would be page {number}.")
+            width, height = shapes[number - 1].width, shapes[number - 1].height
+            scale = width / voc.width if voc.width else 1.0
+        tables = [item for item in voc.objects if _TABLES.fullmatch(item.label)]
+        elements = _elements(tables, files.html, scale)
+        page = Page(identifier, width, height, elements, attributes={"annotated": files.xml is not None})
+        return Sample(identifier, document, number, page, pdf, files.image)
+
+    def _pdf(self, stem: str) -> tuple[Path | None, int, str]:
+        """The PDF, the page's number in it, and the document's name."""
+        own = self.root / "pdfs" / f"{stem}.pdf"
+        match = _NUMBERED.fullmatch(stem)
+        document = match[1] if match else stem
+        if own.is_file():
+            return own, 1, document
+        shared = self.root / "pdfs" / f"{document}.pdf"
+        if match is None or not shared.is_file():
+            return None, 1, document
+        counts_from_zero = self.first_numbers[document] == 0
+        return shared, int(match[2]) + counts_from_zero, document
+
+
+def _annotation(files: _PageFiles) -> VocFile:
+    """The boxes of a page; a page without an XML file has none."""
+    if files.xml is not None:
+        return read_voc(files.xml)
+    if files.image is None:
+        raise CorpusError(f"The page {files.stem} has neither a picture nor an XML file.")
+    with Image.open(files.image) as picture:
+        return VocFile(picture.width, picture.height, files.image.name, ())
+
+
+def _elements(tables: list[VocObject], html: list[Path], scale: float) -> tuple[Element, ...]:
+    if html and len(html) != len(tables):
+        error = f"There are {len(html)} HTML files for {len(tables)} boxes."
+        return tuple(
+            table_element(f"t{i}", box=_scaled(t.box, scale), attributes={TRUTH_ERROR: error})
+            for i, t in enumerate(tables, start=1)
+        )
+    sources: list[str | None] = [read_text(path) for path in html]
+    sources = sources or [None] * len(tables)
+    return tuple(
+        table_element(
+            f"t{i}", html=source, box=_scaled(t.box, scale), attributes={"rotated": "rotated" in t.label}
+        )
+        for i, (t, source) in enumerate(zip(tables, sources, strict=True), start=1)
+    )
+
+
+def _scaled(box: Box, scale: float) -> Box:
+    return Box(box.x0 * scale, box.y0 * scale, box.x1 * scale, box.y1 * scale)

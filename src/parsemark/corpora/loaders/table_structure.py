@@ -1,0 +1,94 @@
+"""A table from the boxes of its rows, columns, headers and spanning cells (PubTables-1M's structure).
+
+Rows and columns are sorted by place; each crossing is a cell. A spanning cell or projected row header joins
+the rows and columns of which it covers at least half. Cells whose row lies at least half inside the column
+header are headers. Each word belongs to the cell that holds most of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from parsemark.corpora.loaders.truth_tables import filled_table
+from parsemark.corpora.loaders.voc import VocObject
+from parsemark.corpora.loaders.words import PlacedWord, joined
+from parsemark.errors import CorpusError
+from parsemark.formats.cell_text import clean
+from parsemark.model import Box, Cell, Table
+
+ROW, COLUMN = "table row", "table column"
+HEADER = "table column header"
+MAX_COMPARISONS = 20_000_000
+SPANNING = ("table spanning cell", "table projected row header")
+
+
+def table_from_structure(objects: Iterable[VocObject], words: Sequence[PlacedWord]) -> Table:
+    """The table of one set of structure boxes; its cells carry their boxes."""
+    boxes: dict[str, list[Box]] = defaultdict(list)
+    for item in objects:
+        boxes[item.label].append(item.box)
+    rows = sorted(boxes[ROW], key=lambda b: b.y0 + b.y1)
+    columns = sorted(boxes[COLUMN], key=lambda b: b.x0 + b.x1)
+    if len(rows) * len(columns) * max(len(words), 1) > MAX_COMPARISONS:
+        raise CorpusError(
+            f"A table of {len(rows)} x {len(columns)} with {len(words)} words is over what is read "
+            f"({MAX_COMPARISONS:,} pairs of a cell and a word)."
+        )
+    headers = {
+        r
+        for r, row in enumerate(rows)
+        if any(_share(row.y0, row.y1, header.y0, header.y1) >= 0.5 for header in boxes[HEADER])
+    }
+    spans = [_spanned(box, rows, columns) for label in SPANNING for box in boxes[label]]
+    cells = _cells(rows, columns, [s for s in spans if s is not None])
+    texts = _texts(cells, words)
+    table, _ = filled_table(
+        Cell(c.row, c.col, texts[i], c.rowspan, c.colspan, c.row in headers, c.box)
+        for i, c in enumerate(cells)
+    )
+    return table
+
+
+def _spanned(box: Box, rows: list[Box], columns: list[Box]) -> tuple[range, range] | None:
+    in_rows = [i for i, row in enumerate(rows) if _share(row.y0, row.y1, box.y0, box.y1) >= 0.5]
+    in_columns = [i for i, col in enumerate(columns) if _share(col.x0, col.x1, box.x0, box.x1) >= 0.5]
+    if len(in_rows) * len(in_columns) < 2:
+        return None
+    return range(in_rows[0], in_rows[-1] + 1), range(in_columns[0], in_columns[-1] + 1)
+
+
+def _cells(rows: list[Box], columns: list[Box], spans: list[tuple[range, range]]) -> list[Cell]:
+    """The spanning cells, larger ones first, and a cell for each crossing that they leave."""
+    taken: set[tuple[int, int]] = set()
+    cells: list[Cell] = []
+    single = [(range(r, r + 1), range(c, c + 1)) for r in range(len(rows)) for c in range(len(columns))]
+    for in_rows, in_columns in [*sorted(spans, key=lambda s: -len(s[0]) * len(s[1])), *single]:
+        places = {(r, c) for r in in_rows for c in in_columns}
+        if places & taken:
+            continue
+        taken |= places
+        across = Box.hull(columns[c] for c in in_columns)
+        down = Box.hull(rows[r] for r in in_rows)
+        box = Box(across.x0, down.y0, across.x1, down.y1)
+        cells.append(Cell(in_rows[0], in_columns[0], "", len(in_rows), len(in_columns), box=box))
+    return cells
+
+
+def _texts(cells: list[Cell], words: Sequence[PlacedWord]) -> list[str]:
+    held: dict[int, list[PlacedWord]] = defaultdict(list)
+    for word in words:
+        shared = [
+            (0.0 if c.box is None else c.box.intersection_area(word.box), -i) for i, c in enumerate(cells)
+        ]
+        most, index = max(shared, default=(0.0, 0))
+        if most > 0:
+            held[-index].append(word)
+    return [clean(joined(held[i])) for i in range(len(cells))]
+
+
+def _share(start: float, end: float, other_start: float, other_end: float) -> float:
+    """How much of the first extent lies in the other."""
+    length = end - start
+    shared = min(end, other_end) - max(start, other_start)
+    return max(shared, 0.0) / length if length > 0 else 0.0

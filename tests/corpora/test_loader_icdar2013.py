@@ -1,0 +1,160 @@
+"""`icdar2013:DIR`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.loaders.icdar_corrections import SHIPPED
+from parsemark.errors import CorpusError
+from parsemark.model import Box
+
+from .small_files import make_pdf, write
+
+
+def cell(row: int, col: int, text: str, box: str = "", **ends: int) -> str:
+    attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in ends.items())
+    return f'<cell start-row="{row}" start-col="{col}"{attributes}>{box}<content>{text}</content></cell>'
+
+
+def bounds(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<bounding-box x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
+
+
+def document(*tables: list[tuple[int, str]]) -> str:
+    body = "".join(
+        f'<table id="{i}">'
+        + "".join(f'<region id="1" page="{page}">{inside}</region>' for page, inside in regions)
+        + "</table>"
+        for i, regions in enumerate(tables, start=1)
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?><document>{body}</document>'
+
+
+def test_places_spans_and_empty_cells(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-901.pdf", (600, 800), (600, 800))
+    cells = (
+        cell(0, 1, "two\nlines", bounds(200, 700, 300, 720), end_col=2) + cell(1, 0, "a") + cell(1, 2, "b")
+    )
+    write(tmp_path / "eu-901-str.xml", document([(2, cells)]))
+    write(tmp_path / "eu-901-reg.xml", document([(2, bounds(100, 600, 300, 720))]))
+    first, second = load_corpus(f"icdar2013:{tmp_path}").samples()
+    assert first.truth and first.truth.tables == ()
+    assert second.truth is not None
+    (table,) = second.truth.tables
+    assert table.box == Box(100, 80, 300, 200)
+    assert table.table is not None
+    assert table.table.text_rows() == [["", "two\nlines", "two\nlines"], ["a", "", "b"]]
+    assert table.table.holes == ()
+    assert table.table.cells[1].box == Box(200, 80, 300, 100)
+
+
+def test_rows_below_zero_and_several_regions(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "us-919.pdf", (600, 800), (600, 800))
+    write(
+        tmp_path / "us-919-str.xml",
+        document([(1, cell(-1, 0, "h") + cell(0, 0, "a")), (1, cell(1, 0, "b")), (2, cell(2, 0, "c"))]),
+    )
+    first, second = load_corpus(f"icdar2013:{tmp_path}").samples()
+    assert first.truth and second.truth
+    assert [e.id for e in first.truth.tables] == ["t1", "t1r2"]
+    assert [(r.kind, r.source, r.target) for r in first.truth.relations] == [("continued", "t1", "t1r2")]
+    assert [e.table.text_rows() for e in first.truth.tables if e.table] == [[["h"], ["a"]], [["b"]]]
+    assert second.truth.tables[0].attributes == {"table": 1, "region": 3, "regions": 3}
+
+
+def test_two_annotations_of_one_document(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-909a.pdf")
+    write(tmp_path / "eu-909a-str.xml", document([(1, cell(0, 0, "first"))]))
+    write(tmp_path / "eu-909b-str.xml", document([(1, cell(0, 0, "second"))]))
+    (first,) = load_corpus(f"icdar2013:{tmp_path}").samples()
+    (second,) = load_corpus(f"icdar2013-alternates:{tmp_path}").samples()
+    assert first.truth and second.truth and first.id == second.id
+    assert [s.truth.tables[0].table.cells[0].text for s in (first, second)] == ["first", "second"]
+    assert first.truth.attributes == {"annotation": "eu-909a", "alternates": "eu-909b"}
+
+
+def test_overlapping_cells_are_cut_and_counted(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-902.pdf")
+    write(
+        tmp_path / "eu-902-str.xml",
+        document([(1, cell(0, 0, "a", end_col=1) + cell(0, 1, "b") + cell(0, 2, "c"))]),
+    )
+    (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
+    assert sample.truth
+    (element,) = sample.truth.tables
+    assert element.table and element.table.text_rows() == [["a", "a", "c"]]
+    assert element.attributes["overlapping_cells"] == 1
+
+
+def test_turned_pages_measure_cells_from_another_height(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-915.pdf", (595, 842), rotation=90)
+    write(tmp_path / "eu-915-str.xml", document([(1, cell(0, 0, "a", bounds(60, 742, 82, 752)))]))
+    write(tmp_path / "eu-915-reg.xml", document([(1, bounds(60, 292, 356, 505))]))
+    (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
+    assert sample.truth and (sample.truth.width, sample.truth.height) == (842, 595)
+    (element,) = sample.truth.tables
+    assert element.box == Box(60, 90, 356, 303)
+    assert element.table and element.table.cells[0].box == Box(60, 90, 82, 100)
+
+
+def test_corrections_change_the_truth_and_say_why(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-903.pdf")
+    write(tmp_path / "eu-903-str.xml", document([(1, cell(0, 0, "a") + cell(0, 1, "b") + cell(0, 2, "c"))]))
+    changes = [
+        {"cell": [0, 0], "set": {"text": "A", "colspan": 2}},
+        {"cell": [0, 1], "remove": True},
+        {"add": {"row": 1, "col": 0, "text": "new"}},
+    ]
+    correction = {"document": "eu-903", "reason": "seen on the page", "changes": changes}
+    write(tmp_path / "corrections.json", json.dumps([correction]))
+    (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
+    assert sample.truth
+    (element,) = sample.truth.tables
+    assert element.table and element.table.text_rows() == [["A", "A", "c"], ["new", "", ""]]
+    assert element.attributes["corrections"] == "seen on the page"
+
+
+@pytest.mark.parametrize(
+    ("correction", "message"),
+    [
+        ({"document": "eu-904", "table": 2, "reason": "", "changes": []}, "do not have"),
+        ({"document": "eu-904", "reason": "", "changes": [{"cell": [5, 5], "remove": True}]}, "do not have"),
+        ({"document": "eu-904", "reason": "", "changes": [], "more": 1}, "not permitted"),
+    ],
+)
+def test_corrections_that_do_not_fit(tmp_path: Path, correction: dict[str, object], message: str) -> None:
+    make_pdf(tmp_path / "eu-904.pdf")
+    write(tmp_path / "eu-904-str.xml", document([(1, cell(0, 0, "a"))]))
+    write(tmp_path / "corrections.json", json.dumps([correction]))
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(f"icdar2013:{tmp_path}")
+
+
+def test_the_shipped_corrections_are_valid(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-905.pdf")
+    assert len(load_corpus(f"icdar2013:{tmp_path}")) == 1
+    assert {entry["document"] for entry in json.loads(SHIPPED.read_text())}
+
+
+@pytest.mark.parametrize(
+    ("xml", "message"),
+    [
+        ("<document><table>", "not XML"),
+        ('<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><document>&x;</document>', None),
+        (document([(1, cell(0, 0, "a", end_col=-1))]), "ends before it starts"),
+        (document([(1, cell(0, 0, "a", end_col=999999999))]), "over the limit"),
+        (document([(1, '<cell start-row="x" start-col="0"/>')]), "not a number"),
+        (document([(7, cell(0, 0, "a"))]), "is on page 7"),
+    ],
+)
+def test_broken_files(tmp_path: Path, xml: str, message: str | None) -> None:
+    make_pdf(tmp_path / "eu-906.pdf")
+    write(tmp_path / "eu-906-str.xml", xml)
+    if message is None:
+        (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
+        assert sample.truth and sample.truth.tables == ()
+        return
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(f"icdar2013:{tmp_path}")

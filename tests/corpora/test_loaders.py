@@ -1,0 +1,233 @@
+"""`pdf-parse-bench`, `omnidocbench`, `pubtables1m` and `soric`."""
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from parsemark.corpora import load_corpus
+from parsemark.errors import CorpusError
+from parsemark.formats import read_table
+from parsemark.model import Box
+
+from .small_files import make_pdf, make_picture, voc, write
+
+HTML = "<table><tr><td>a</td><td>b</td></tr></table>"
+
+
+def test_pdf_parse_bench(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "pdfs" / "000.pdf", (612, 792))
+    blocks = [
+        {"type": "text", "data": "Before."},
+        {
+            "type": "table",
+            "data": "\\begin{tabular}{lr} a & $x$ \\\\ b & 2 \\end{tabular}",
+            "complexity": "simple",
+        },
+        {"type": "display-formula", "data": "$$x^2$$"},
+        {"type": "table", "data": "no table"},
+    ]
+    write(tmp_path / "ground_truth" / "000.json", json.dumps(blocks))
+    corpus = load_corpus(f"pdf-parse-bench:{tmp_path}")
+    (sample,) = corpus.samples()
+    assert sample.truth and (sample.truth.width, sample.truth.height) == (612, 792)
+    text, table, formula, broken = sample.truth.elements
+    assert (text.text, formula.latex, formula.category) == ("Before.", "$$x^2$$", "equation_isolated")
+    assert table.table and table.table.text_rows() == [["a", "x"], ["b", "2"]]
+    assert table.attributes == {"complexity": "simple"}
+    assert broken.table is None and "no latex table" in str(broken.attributes["truth_error"])
+    assert [e.order for e in sample.truth.elements] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("blocks", ["{}", '[{"type": "table"}]', '[{"type": "poem", "data": ""}]', "["])
+def test_pdf_parse_bench_with_broken_truth(tmp_path: Path, blocks: str) -> None:
+    make_pdf(tmp_path / "pdfs" / "000.pdf")
+    write(tmp_path / "ground_truth" / "000.json", blocks)
+    with pytest.raises(CorpusError, match=r"000\.json"):
+        load_corpus(f"pdf-parse-bench:{tmp_path}")
+
+
+def omnidocbench_page(**info: object) -> dict[str, object]:
+    def square(x0: float, y0: float, x1: float, y1: float) -> list[float]:
+        return [x0, y0, x1, y0, x1, y1, x0, y1]
+
+    dets = [
+        {
+            "category_type": "table",
+            "poly": square(100, 200, 300, 400),
+            "order": 2,
+            "anno_id": 1,
+            "html": HTML,
+            "attribute": {"language": "table_en", "with_span": False, "line": "full_line"},
+        },
+        {"category_type": "isolate_formula", "poly": square(0, 0, 10, 10), "anno_id": 1, "latex": "x"},
+        {
+            "category_type": "text_block",
+            "ignore": True,
+            "order": None,
+            "anno_id": 7,
+            "text": "t",
+            "attribute": {"text_language": "text_english"},
+        },
+        {"category_type": "table", "latex": "\\begin{tabular}{l} a \\end{tabular}"},
+    ]
+    attribute = {"language": "en", "special_issue": ["colorful_backgroud", "None"], "data_source": "PPT2PDF"}
+    return {
+        "layout_dets": dets,
+        "page_info": {
+            "page_no": 7,
+            "width": 1190,
+            "height": 1684,
+            "image_path": "my doc.pdf_7.jpg",
+            "page_attribute": attribute,
+            **info,
+        },
+        "extra": {
+            "relation": [
+                {"relation_type": "truncated", "source_anno_id": 1, "target_anno_id": 7},
+                {"relation_type": "truncated", "source_anno_id": 1, "target_anno_id": 99},
+            ]
+        },
+    }
+
+
+def test_omnidocbench_without_a_pdf(tmp_path: Path) -> None:
+    file = write(tmp_path / "OmniDocBench.json", json.dumps([omnidocbench_page()]))
+    make_picture(tmp_path / "images" / "my doc.pdf_7.jpg", 119, 168)
+    (sample,) = load_corpus(f"omnidocbench:{file}").samples()
+    assert (sample.id, sample.document, sample.page_number, sample.pdf) == ("my_doc.pdf_7", "my doc", 1, None)
+    assert sample.image is not None and sample.truth is not None
+    assert sample.truth.attributes == {
+        "language": "english",
+        "colorful_background": True,
+        "data_source": "PPT2PDF",
+    }
+    table, formula, text, second = sample.truth.elements
+    assert table.table and table.table.text_rows() == [["a", "b"]] and table.html == HTML
+    assert table.attributes == {"language": "english", "with_span": False, "line": "full_line"}
+    assert (table.box, table.order) == (Box(100, 200, 300, 400), 2)
+    assert (formula.id, formula.category, formula.order) == ("1-e1", "equation_isolated", None)
+    assert text.ignore and text.attributes == {"text_language": "english"}
+    assert second.table and second.table.text_rows() == [["a"]]
+    assert [(r.source, r.target) for r in sample.truth.relations] == [("1", "7")]
+
+
+def test_omnidocbench_with_a_pdf_is_in_points(tmp_path: Path) -> None:
+    file = write(tmp_path / "OmniDocBench.json", json.dumps([omnidocbench_page()]))
+    make_pdf(tmp_path / "pdfs" / "my doc.pdf_7.pdf", (595, 842))
+    (sample,) = load_corpus(f"omnidocbench:{tmp_path}").samples()
+    assert sample.truth and sample.truth.width == 595 and sample.pdf is not None
+    assert sample.truth.elements[0].box == Box(50, 100, 150, 200)
+    assert file.stem == load_corpus(f"omnidocbench:{file}").version
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"a": 1}, "not a list of pages"),
+        ([{}], "page 0"),
+        ([omnidocbench_page(width=0)], "no size"),
+        ([omnidocbench_page() | {"layout_dets": [{}]}], "element 0"),
+        ([omnidocbench_page() | {"layout_dets": [{"category_type": "table", "poly": ["x"]}]}], "poly"),
+    ],
+)
+def test_omnidocbench_with_broken_data(tmp_path: Path, data: object, message: str) -> None:
+    file = write(tmp_path / "o.json", json.dumps(data))
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(f"omnidocbench:{file}")
+
+
+STRUCTURE = [
+    ("table", (10, 10, 210, 110)),
+    ("table column", (10, 10, 110, 110)),
+    ("table column", (110, 10, 210, 110)),
+    ("table row", (10, 60, 210, 85)),
+    ("table row", (10, 10, 210, 35)),
+    ("table row", (10, 35, 210, 60)),
+    ("table row", (10, 85, 210, 110)),
+    ("table column header", (10, 10, 210, 60)),
+    ("table spanning cell", (10, 10, 110, 60)),
+    ("table projected row header", (10, 60, 210, 85)),
+]
+WORDS = [
+    ("Name", 20, 30),
+    ("P", 150, 20),
+    ("R", 150, 45),
+    ("All", 20, 70),
+    ("of", 45, 70),
+    ("x", 20, 95),
+    ("0.5", 150, 95),
+]
+
+
+def test_pubtables1m(tmp_path: Path) -> None:
+    write(tmp_path / "s" / "test" / "PMC1_table_0.xml", voc(STRUCTURE, 220, 120, "PMC1_table_0.jpg"))
+    make_picture(tmp_path / "s" / "images" / "PMC1_table_0.jpg", 220, 120)
+    words = [{"bbox": [x, y, x + 15, y + 10], "text": t} for t, x, y in WORDS]
+    write(tmp_path / "s" / "words" / "PMC1_table_0_words.json", json.dumps(words))
+    page = [("table", (50, 60, 10, 20)), ("table rotated", (0, 0, 5, 5))]
+    write(tmp_path / "d" / "test" / "PMC1_1.xml", voc(page, 100, 100))
+    corpus = pickle.loads(pickle.dumps(load_corpus(f"pubtables1m:{tmp_path}")))
+    detection, structure = corpus.samples()
+    assert [e.box for e in detection.truth.tables] == [Box(10, 20, 50, 60), Box(0, 0, 5, 5)]
+    assert [e.attributes["rotated"] for e in detection.truth.tables] == [False, True]
+    assert structure.document == "PMC1" and structure.image is not None
+    (table,) = structure.truth.tables
+    assert table.table.text_rows() == [["Name", "P"], ["Name", "R"], ["All of", "All of"], ["x", "0.5"]]
+    assert [c.header for c in table.table.cells] == [True, True, True, False, False, False]
+    assert read_table(table.html).text_rows() == table.table.text_rows()
+    assert structure.truth.attributes == {"split": "test", "part": "structure"}
+
+
+def test_pubtables1m_without_words(tmp_path: Path) -> None:
+    write(tmp_path / "test" / "PMC1_table_0.xml", voc(STRUCTURE, 220, 120))
+    (sample,) = load_corpus(f"pubtables1m:{tmp_path / 'test'}").samples()
+    assert sample.truth and sample.truth.tables[0].attributes["without_words"] is True
+    assert sample.truth.tables[0].table and sample.truth.tables[0].table.n_rows == 4
+
+
+def test_pubtables1m_with_too_much_structure(tmp_path: Path) -> None:
+    lines = [("table row", (0, i, 9, i + 1)) for i in range(6000)]
+    lines += [("table column", (i, 0, i + 1, 9)) for i in range(6000)]
+    write(tmp_path / "test" / "x.xml", voc(lines, 9, 9))
+    with pytest.raises(CorpusError, match="over what is read"):
+        list(load_corpus(f"pubtables1m:{tmp_path}").samples())
+
+
+def test_soric(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "pdfs" / "doc.pdf", (600, 800), (600, 800), (600, 800))
+    for number in range(3):
+        make_picture(tmp_path / "images" / f"doc_{number}.jpg", 1200, 1600)
+    write(
+        tmp_path / "test" / "doc_1.xml",
+        voc([("table", (100, 200, 300, 400)), ("figure", (0, 0, 1, 1))], 1200, 1600),
+    )
+    boxes = [("table", (0, 0, 100, 100)), ("table", (0, 200, 100, 300))]
+    write(tmp_path / "test" / "doc_2.xml", voc(boxes, 1200, 1600))
+    write(tmp_path / "html" / "doc_1_0.html", HTML)
+    write(tmp_path / "html" / "doc_2_0.html", HTML)
+    corpus = pickle.loads(pickle.dumps(load_corpus(f"soric:{tmp_path}")))
+    zero, one, two = corpus.samples()
+    assert [s.page_number for s in (zero, one, two)] == [1, 2, 3]
+    assert {s.document for s in (zero, one, two)} == {"doc"}
+    assert zero.truth.tables == () and zero.truth.attributes == {"annotated": False}
+    (table,) = one.truth.tables
+    assert table.box == Box(50, 100, 150, 200) and table.table.text_rows() == [["a", "b"]]
+    assert [e.table for e in two.truth.tables] == [None, None]
+    assert two.truth.tables[0].attributes["truth_error"] == "There are 1 HTML files for 2 boxes."
+
+
+def test_soric_with_one_pdf_per_page(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "pdfs" / "a_9.pdf", (600, 800))
+    make_picture(tmp_path / "images" / "a_9.png", 600, 800)
+    (sample,) = load_corpus(f"soric:{tmp_path}").samples()
+    assert (sample.document, sample.page_number, sample.pdf) == ("a", 1, tmp_path / "pdfs" / "a_9.pdf")
+
+
+@pytest.mark.parametrize(
+    "name", ["pdf-parse-bench", "icdar2013", "pubtables1m", "soric", "folder", "omnidocbench"]
+)
+def test_an_empty_folder_is_an_error_that_says_so(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CorpusError, match=str(tmp_path)):
+        load_corpus(f"{name}:{tmp_path}")
