@@ -70,7 +70,7 @@ _DIGIT_GROUPS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+|(?:[\u2009\u2
 _TIGHT = re.compile(r"\s*([^\w\s.,;:!?\"'…])\s*")
 _AFTER_COMMA = re.compile(r"\s+(?=[,;:])|(?<=[,;:])\s+")
 _PLACEHOLDERS = frozenset(
-    ["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "none", "null", "nil", "...", ".", "/", "\\", "·", "_"]
+    ["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "null", "...", ".", "/", "·"]
 )
 CACHE_SIZE = 20_000
 """How many folded texts are remembered: tables repeat their values, and each truth meets many parsers."""

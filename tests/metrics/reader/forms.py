@@ -146,23 +146,51 @@ def latex(table: Table) -> str:
     return write_table(with_headers(table), "latex")
 
 
-EQUIVALENT: tuple[Form, ...] = (
+def has_spans_in_body(table: Table) -> bool:
+    """Whether a value spans several rows or columns: without spans nobody knows what it covers."""
+    sheet = Sheet.from_table(table)
+    labels = {s for stub in read_structure(sheet).labels for s in stub}
+    count = n_header(table)
+    spanning = [
+        c for c in table.cells if c.row >= count and (c.rowspan > 1 or c.colspan > 1) and c.text.strip()
+    ]
+    return any(c.col not in labels and c.colspan < table.n_cols for c in spanning)
+
+
+def leans_on_rows_above(table: Table) -> bool:
+    """Whether rows are named by what stands above them: a section heading, or an empty label cell."""
+    sheet = Sheet.from_table(table)
+    structure = read_structure(sheet)
+    labels = {s for stub in structure.labels for s in stub}
+    rows = range(structure.n_header, sheet.n_rows)
+    return bool(structure.sections) or any(not sheet.texts[r][c] for r in rows for c in labels)
+
+
+ALWAYS: tuple[Form, ...] = (
     html,
     html_with_thead,
-    markdown_padded,
     spans_repeated,
     row_spans_resolved,
     headers_flattened,
     headers_flattened_html,
     empty_column_at_end,
     empty_column_inside,
-    split_in_two,
     header_repeated_inside,
     caption_inside,
-    caption_above,
     transposed,
-    plain_text,
 )
+
+
+def equivalent_forms(table: Table) -> list[Form]:
+    """The forms in which this table loses no association."""
+    forms = list(ALWAYS)
+    if not has_spans_in_body(table):
+        forms += [markdown_padded, caption_above]
+    if not leans_on_rows_above(table):
+        forms.append(split_in_two)
+    if table.n_rows - n_header(table) >= 3:
+        forms.append(plain_text)
+    return forms
 
 
 def body_positions(table: Table) -> list[int]:

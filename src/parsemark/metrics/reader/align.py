@@ -11,12 +11,13 @@ from rapidfuzz.process import cdist
 
 from parsemark.metrics.reader.likeness import bare, is_numeric, numbers, tight
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import is_section
 
 Floats = NDArray[np.float64]
 Pairs = list[tuple[int, int]]
 
 _EMPTY_MATCH = 0.1
-"""Two empty cells say little about whether their rows belong together."""
+"""Two empty cells say little about whether their columns belong together."""
 _HEADER_SHARE = 0.3
 """Share of the header in the likeness of two columns; the rest is their values."""
 _LEAST_ROW = 0.15
@@ -39,6 +40,11 @@ class Lookup:
         self.truth_ids, truth_texts = _numbered(truth.texts)
         self.pred_ids, pred_texts = _numbered(pred.texts)
         self.matrix = text_likeness(truth_texts, pred_texts)
+        self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
+        self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
+        self.truth_starts = np.array(truth.starts, dtype=bool)
+        self.truth_sections = [r for r in range(truth.n_rows) if is_section(truth, r)]
+        self.pred_sections = [r for r in range(pred.n_rows) if is_section(pred, r)]
 
 
 def text_likeness(truth: list[str], pred: list[str]) -> Floats:
@@ -69,16 +75,16 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
     columns = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * _column_likeness(body, pred, matrix))
     rows: Pairs = []
     for _ in range(refinements):
-        rows = best_path(_row_likeness(body, pred, matrix, columns), _LEAST_ROW)
+        rows = best_path(_row_likeness(lookup, columns), _LEAST_ROW)
         if not rows:
             break
-        values = _aligned_columns(body, pred, matrix, rows)
+        values = _aligned_columns(truth, pred, matrix, [pair for pair in rows if pair[0] >= n_header] or rows)
         refined = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values)
         if refined == columns:
             break
         columns = refined
-    offset = len(truth) - len(body)
-    return Alignment(dict(columns), {i + offset: k for i, k in rows})
+    # Header rows take part, so that none of them is taken for a row of data; their partners do not matter.
+    return Alignment(dict(columns), {i: k for i, k in rows if i >= n_header})
 
 
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
@@ -130,13 +136,22 @@ def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
     return np.asarray(found.mean(axis=0))
 
 
-def _row_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats, columns: Pairs) -> Floats:
-    if not columns:
-        return np.zeros((len(truth), len(pred)))
+def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
+    """For each pair of rows the mean likeness of their cells, where either has something."""
     one = [i for i, _ in columns]
     other = [j for _, j in columns]
-    cells = matrix[truth[:, None, one], pred[None, :, other]]
-    return np.asarray(cells.mean(axis=2))
+    if not columns:
+        return np.zeros((len(lookup.truth_ids), len(lookup.pred_ids)))
+    cells = lookup.matrix[lookup.truth_ids[:, None, one], lookup.pred_ids[None, :, other]]
+    given = lookup.pred_filled[None, :, other]
+    # Where a span repeats a text, an empty cell is no contradiction.
+    either = (lookup.truth_filled & lookup.truth_starts)[:, None, one] | given
+    likeness: Floats = np.where(either, cells, 0.0).sum(axis=2) / np.maximum(either.sum(axis=2), 1)
+    for row in lookup.truth_sections:
+        # A section heading is alike whether it spans all columns or stands in the first one alone.
+        for partner in lookup.pred_sections:
+            likeness[row, partner] = lookup.matrix[lookup.truth_ids[row, 0], lookup.pred_ids[partner, 0]]
+    return likeness
 
 
 def _aligned_columns(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats, rows: Pairs) -> Floats:

@@ -7,6 +7,8 @@ from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.names import credit_labels
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.paths import Fill, column_paths, ordered_paths, path_likeness
+from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import is_section
 
 
 def credit(side: Side, parameters: Parameters, outside: str = "") -> Comparison:
@@ -29,10 +31,19 @@ class _HeaderReader:
     def __init__(self, side: Side, parameters: Parameters, outside: str) -> None:
         self.side, self.parameters, self.outside = side, parameters, outside
         n_truth, n_pred = side.structure.n_header, side.pred_header
-        self.truth = column_paths(side.truth, n_truth, Fill.NOT)
-        self.truth_padded = column_paths(side.truth, n_truth, Fill.PADDED)
-        self.pred = {fill: column_paths(side.pred, n_pred, fill) for fill in Fill}
-        self.ordered = ordered_paths(side.pred, n_pred, sorted(side.alignment.columns.values()))
+        self.truth = column_paths(side.truth, range(n_truth), Fill.NOT)
+        self.truth_padded = column_paths(side.truth, range(n_truth), Fill.PADDED)
+        rows = [r for r in range(n_pred) if not self._is_caption(r)]
+        self.pred = {fill: column_paths(side.pred, rows, fill) for fill in Fill}
+        self.ordered = ordered_paths(side.pred, rows, sorted(side.alignment.columns.values()))
+
+    def _is_caption(self, row: int) -> bool:
+        """Whether a row above the data is one text for the whole table, and no header of the truth."""
+        if not is_section(self.side.pred, row):
+            return False
+        text = self.side.pred.texts[row][0]
+        levels = {level for path in self.truth for level in path}
+        return not any(likeness(level, text, self.parameters) > 0.5 for level in levels)
 
     def read(self) -> dict[int, Known]:
         """The credit of each column of the truth."""
@@ -91,10 +102,20 @@ def _credit_values(
         named_only = not any(truth.present[row][c] for c in range(truth.n_cols) if c not in stubs)
         for col in range(truth.n_cols):
             # A name is not a fact of its own where it names something: it counts with each of its values.
-            if truth.present[row][col] and (col not in stubs or named_only):
+            if truth.present[row][col] and (named_only or not _is_name(truth, row, col, stubs)):
                 label = labels[row, structure.labels[col]]
                 facts[row, col] = _fact(side, parameters, row, col, headers[col], label)
     return facts
+
+
+def _is_name(truth: Sheet, row: int, col: int, stubs: set[int]) -> bool:
+    """Whether a cell is in a label column, or is one that begins there and spans further columns."""
+    while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
+        col -= 1
+    if col in stubs:
+        return True
+    spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
+    return spans and col - 1 in stubs
 
 
 def _name_headers(side: Side, headers: dict[int, Known], stubs: set[int]) -> dict[Position, Fact]:

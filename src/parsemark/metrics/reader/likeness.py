@@ -79,7 +79,7 @@ def _likeness(truth: str, pred: str, parameters: Parameters) -> float:
 @lru_cache(_CACHE)
 def bare(text: str) -> str:
     """A tight text without case, accents and the height of scripts."""
-    plain = text.translate(_SCRIPT_MARKS).casefold()
+    plain = (text.translate(_SCRIPT_MARKS) or text).casefold()
     if plain.isascii():
         return plain
     decomposed = unicodedata.normalize("NFD", plain)

@@ -19,7 +19,7 @@ def credit_labels(side: Side, parameters: Parameters) -> Labels:
         side,
         parameters,
         _filled_down(side.truth, columns, side.structure.n_header),
-        _filled_down(side.pred, partners, side.pred_header),
+        _filled_down(side.pred, partners, side.pred_header, hanging=True),
     )
     found: Labels = {}
     section: int | None = None
@@ -45,7 +45,7 @@ class _NameReader:
             return Known(0.0)
         credit, padded = 1.0, False
         for col in stub:
-            if not self.truth[col][row]:
+            if not self.truth[col][row] or self._goes_on(row, col):
                 continue
             other = self.side.alignment.columns.get(col)
             if other is None:
@@ -56,6 +56,12 @@ class _NameReader:
             share = self.parameters.group / (1 + self.parameters.group)
             credit *= 1 - share * (1 - self.section(section, partner))
         return Known(credit, padded)
+
+    def _goes_on(self, row: int, col: int) -> bool:
+        """Whether a label cell is the right part of one that spans several label columns."""
+        truth = self.side.truth
+        same = col > 0 and truth.texts[row][col] == truth.texts[row][col - 1]
+        return same and not truth.starts[row][col]
 
     def section(self, section: int, partner: int) -> float:
         """How well the section heading of a row is known: from a row above, or from a cell beside it."""
@@ -70,13 +76,26 @@ class _NameReader:
         return max((likeness(name, text, self.parameters) for text in candidates), default=0.0)
 
 
-def _filled_down(sheet: Sheet, columns: set[int], first: int) -> dict[int, list[str]]:
-    """The texts of columns, an empty cell repeating the one above."""
+def _filled_down(
+    sheet: Sheet, columns: set[int], n_header: int, *, hanging: bool = False
+) -> dict[int, list[str]]:
+    """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
+
+    Args:
+        sheet: The table.
+        columns: The label columns.
+        n_header: How many leading rows are headers.
+        hanging: Whether a name beside the header reaches down into the first rows of data. The truth's spans
+            say that themselves.
+    """
+    heads = {tuple(sheet.texts[r]) for r in range(n_header)}
+    rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
     filled: dict[int, list[str]] = {}
     for col in columns:
         texts = [row[col] for row in sheet.texts]
-        for row in range(first + 1, sheet.n_rows):
-            if not sheet.present[row][col]:
-                texts[row] = texts[row - 1]
+        head = [texts[r] for r in range(n_header) if texts[r]] if hanging else []
+        name = head[-1] if head else ""
+        for row in rows:
+            name = texts[row] = texts[row] or name
         filled[col] = texts
     return filled

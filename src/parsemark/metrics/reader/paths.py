@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from parsemark.metrics.reader.likeness import likeness, tight
@@ -22,9 +23,9 @@ class Fill(Enum):
     """The same, also where the row has ended and there is no cell at all."""
 
 
-def column_paths(sheet: Sheet, n_header: int, fill: Fill) -> list[Path]:
-    """The header path of each column, given that the first rows are headers."""
-    rows = [sheet.texts[r] if fill is Fill.NOT else _filled(sheet, r, fill) for r in range(n_header)]
+def column_paths(sheet: Sheet, header_rows: Iterable[int], fill: Fill) -> list[Path]:
+    """The header path of each column, given which rows are headers."""
+    rows = [sheet.texts[r] if fill is Fill.NOT else _filled(sheet, r, fill) for r in header_rows]
     paths: list[Path] = []
     for col in range(sheet.n_cols):
         levels: list[str] = []
@@ -44,14 +45,14 @@ def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
     return texts
 
 
-def ordered_paths(sheet: Sheet, n_header: int, columns: list[int]) -> list[Path]:
+def ordered_paths(sheet: Sheet, header_rows: Iterable[int], columns: list[int]) -> list[Path]:
     """The header paths if names are given to the columns in turn, wherever their cells stand.
 
     So a reader does where a header row has as many names as there are columns, or one less because the
     label column has none, but its cells have slipped.
     """
     levels: list[list[str]] = [[] for _ in range(sheet.n_cols)]
-    for row in range(n_header):
+    for row in header_rows:
         names = [t for t, start in zip(sheet.texts[row], sheet.starts[row], strict=True) if t and start]
         if 0 <= len(columns) - len(names) <= 1:
             placed = list(zip(columns[len(columns) - len(names) :], names, strict=True))

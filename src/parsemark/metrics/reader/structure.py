@@ -36,6 +36,8 @@ def header_rows(sheet: Sheet) -> int:
     """How many leading rows are headers."""
     most = min(MAX_HEADER_ROWS, sheet.n_rows - 1)
     count = sheet.header_rows or 0
+    if count and _is_record(sheet, count):
+        return 0
     if count == 0:
         count = 1 if most >= 1 else 0
     while count < most and _continues_header(sheet, count):
@@ -53,8 +55,18 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
     if sheet.present[row][0] and sheet.starts[row][0]:
         # The first column is itself below a group, so its own name is still to come.
         return bool(spans) and spans[0]
+    if (sheet.header_rows or 0) > 1:
+        return False  # a source that tells several header rows tells all of them
     padded = any(not sheet.present[above][c] for c in range(1, sheet.n_cols))
     return any(spans) or padded
+
+
+def _is_record(sheet: Sheet, n_header: int) -> bool:
+    """Whether what is marked as headers is the first of several records: its labels come again below."""
+    labels = [sheet.texts[r][0] for r in range(sheet.n_rows)]
+    head, body = labels[:n_header], labels[n_header:]
+    again = n_header > 1 and all(head) and all(label in body for label in head)
+    return again and not all(row in sheet.texts[n_header:] for row in sheet.texts[:n_header])
 
 
 def is_section(sheet: Sheet, row: int) -> bool:
