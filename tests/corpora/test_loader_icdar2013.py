@@ -61,7 +61,7 @@ def test_rows_below_zero_and_several_regions(tmp_path: Path) -> None:
     assert [e.id for e in first.truth.tables] == ["t1", "t1r2"]
     assert [(r.kind, r.source, r.target) for r in first.truth.relations] == [("continued", "t1", "t1r2")]
     assert [e.table.text_rows() for e in first.truth.tables if e.table] == [[["h"], ["a"]], [["b"]]]
-    assert second.truth.tables[0].attributes == {"table": 1, "region": 3, "regions": 3}
+    assert second.truth.tables[0].attributes == {"region": 3, "regions": 3}
 
 
 def test_two_annotations_of_one_document(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_two_annotations_of_one_document(tmp_path: Path) -> None:
     (second,) = load_corpus(f"icdar2013-alternates:{tmp_path}").samples()
     assert first.truth and second.truth and first.id == second.id
     assert [s.truth.tables[0].table.cells[0].text for s in (first, second)] == ["first", "second"]
-    assert first.truth.attributes == {"annotation": "eu-909a", "alternates": "eu-909b"}
+    assert first.truth.attributes == {"annotation": "eu-909a"}
 
 
 def test_overlapping_cells_are_cut_and_counted(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
     DIR/**/eu-001.pdf, eu-001-reg.xml (regions), eu-001-str.xml (cells)
 
 Every page of every PDF is a sample, also those without tables. A table of several regions is one element per
-region, since each is what stands at one place of one page; the attributes `table` and `region` tell which.
+region, since each is what stands at one place of one page; the attribute `region` tells which.
 Some documents have two annotations, `a` and `b`, and one PDF, under `a`: the first is taken here, the other
 by `icdar2013-alternates:DIR`. Cells that the files do not list are empty cells. Known errors of the truth are
 corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched.
@@ -63,9 +63,7 @@ def _samples(pdf: Path, ids: SampleIds, overlay: Overlay, *, alternates: bool) -
                 f"{chosen}: table {region.table} is on page {region.page}, but {pdf} has {len(shapes)} pages."
             )
         by_page[region.page].append(region)
-    attributes: dict[str, AttributeValue] = {"annotation": chosen}
-    if len(annotations) > 1:
-        attributes["alternates"] = " ".join(name for name in annotations if name != chosen)
+    attributes: dict[str, AttributeValue] = {} if len(annotations) == 1 else {"annotation": chosen}
     for number, shape in enumerate(shapes, start=1):
         identifier = ids.make(pdf.stem, f"p{number}")
         page = _page(identifier, shape, truth, by_page[number], attributes)
@@ -111,9 +109,9 @@ def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
     box = Box.hull(boxes) if boxes else None
     if region.box is not None:
         box = _flipped(region.box, shape.height)
-    attributes: dict[str, AttributeValue] = {"table": region.table, "region": region.number + 1}
+    attributes: dict[str, AttributeValue] = {}
     if truth.n_regions(region.table) > 1:
-        attributes["regions"] = truth.n_regions(region.table)
+        attributes |= {"region": region.number + 1, "regions": truth.n_regions(region.table)}
     if n_changed:
         attributes["overlapping_cells"] = n_changed
     if region.corrections:
