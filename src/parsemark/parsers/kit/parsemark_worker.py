@@ -16,6 +16,7 @@ import hashlib
 import importlib
 import json
 import os
+import resource
 import runpy
 import signal
 import subprocess
@@ -232,6 +233,7 @@ def serve(
     *,
     versions: Sequence[str] = (),
     programs: dict[str, Sequence[str]] | None = None,
+    facts: dict[str, str] | None = None,
     weights: Iterable[str | Path] = (),
     prepare: Callable[[Json], None] | None = None,
 ) -> None:
@@ -241,10 +243,12 @@ def serve(
         parse: Given the PDF's path, the page (from 1) and the options, returns the page's output.
         versions: The packages whose versions are recorded.
         programs: Name to the command that prints a program's version.
+        facts: Versions that are known otherwise, as that of a server.
         weights: Model files whose hashes are recorded.
         prepare: Called once per set of options before the clock starts: load models here.
     """
     found = package_versions(versions)
+    found.update(facts or {})
     found.update({name: program_version(argv) for name, argv in (programs or {}).items()})
     requests, answers = _streams()
     _send(
@@ -299,8 +303,8 @@ def _send(answers: int, message: Json) -> None:
 
 def _cpu_seconds() -> float:
     """CPU time of this process and of the children that it has waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    used = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _reset_peak_memory() -> None:

@@ -18,6 +18,12 @@
 
 import tabula
 from parsemark_worker import elements_output, serve, table
+from tabula.backend import TabulaVm
+
+
+def prepare(options):
+    """Start the Java machine before the clock does; tabula uses the one that runs."""
+    TabulaVm(java_options=["-Djava.awt.headless=true", "-Dfile.encoding=UTF8"], silent=True)
 
 
 def parse(pdf, page, options):
@@ -38,4 +44,4 @@ def _read(found):
     return table(rows, box=(found["left"], found["top"], found["right"], found["bottom"]))
 
 
-serve(parse, versions=["tabula-py"], programs={"java": ["java", "-version"]})
+serve(parse, versions=["tabula-py"], programs={"java": ["java", "-version"]}, prepare=prepare)

@@ -1,0 +1,109 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["httpx==0.28.1", "lxml==6.0.2", "pypdfium2==5.14.0"]
+#
+# [tool.parsemark]
+# about = "GROBID's full-text service, which runs elsewhere: set GROBID_URL to its address"
+# licence = "Apache-2.0"
+# homepage = "https://github.com/kermitt2/grobid"
+# gives = ["cells", "boxes"]
+# needs = ["env:GROBID_URL"]
+#
+# [tool.parsemark.options.box]
+# default = "table"
+# choices = ["table", "figure"]
+# about = "The table alone, or with its caption, as GROBID groups them"
+# ///
+"""GROBID: `processFulltextDocument` on the single page, tables from the TEI that it returns."""
+
+import io
+import os
+import time
+
+import httpx
+import pypdfium2
+from lxml import etree
+from parsemark_worker import cell, elements_output, serve, table
+
+TEI = {"t": "http://www.tei-c.org/ns/1.0"}
+BUSY, EMPTY = 503, 204
+RETRIES = 5
+MAX_BYTES = 50_000_000
+
+
+def parse(pdf, page, options):
+    tei = ask(single_page(pdf, page))
+    return elements_output(read_tables(tei, options["box"]) if tei else [])
+
+
+def single_page(pdf, page):
+    with pypdfium2.PdfDocument(pdf) as whole, pypdfium2.PdfDocument.new() as part:
+        part.import_pages(whole, [page - 1])
+        stream = io.BytesIO()
+        part.save(stream)
+        return stream.getvalue()
+
+
+def ask(document):
+    """The TEI for a document; nothing where GROBID found nothing. Header consolidation would ask others."""
+    address = os.environ["GROBID_URL"].rstrip("/") + "/api/processFulltextDocument"
+    for attempt in range(RETRIES):
+        answer = httpx.post(
+            address,
+            files={"input": ("page.pdf", document, "application/pdf")},
+            data={"teiCoordinates": "figure", "consolidateHeader": "0", "consolidateCitations": "0"},
+            timeout=300,
+        )
+        if answer.status_code != BUSY:
+            break
+        time.sleep(float(os.environ.get("GROBID_WAIT_S", "5")) * (attempt + 1))
+    if answer.status_code == EMPTY:
+        return b""
+    answer.raise_for_status()
+    if len(answer.content) > MAX_BYTES:
+        raise ValueError(f"the answer has {len(answer.content)} bytes")
+    return answer.content
+
+
+def read_tables(tei, which):
+    """The server's XML is not ours: no entities, no network, no huge trees."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    root = etree.fromstring(tei, parser)
+    for figure in root.iterfind(".//t:figure[@type='table']", TEI):
+        content = figure.find("t:table", TEI)
+        if content is not None:
+            coords = (content if which == "table" else figure).get("coords") or figure.get("coords")
+            yield table(cells=list(read_cells(content)), box=read_box(coords))
+
+
+def read_cells(content):
+    for row, line in enumerate(content.iterfind("t:row", TEI)):
+        col = 0
+        for item in line.iterfind("t:cell", TEI):
+            span = max(1, min(100, int(item.get("cols", "1"))))
+            yield cell(row, col, " ".join("".join(item.itertext()).split()), colspan=span)
+            col += span
+
+
+def read_box(coords):
+    """`page,x,y,width,height;…` from the top left; the hull of the parts on the page."""
+    if not coords:
+        return None
+    parts = [[float(v) for v in part.split(",")] for part in coords.split(";")]
+    return (
+        min(p[1] for p in parts),
+        min(p[2] for p in parts),
+        max(p[1] + p[3] for p in parts),
+        max(p[2] + p[4] for p in parts),
+    )
+
+
+def versions():
+    """The server's version, where it says it."""
+    try:
+        return httpx.get(os.environ["GROBID_URL"].rstrip("/") + "/api/version", timeout=10).text.strip()[:80]
+    except (httpx.HTTPError, KeyError):
+        return "unknown"
+
+
+serve(parse, versions=["httpx", "lxml"], facts={"grobid": versions()})
