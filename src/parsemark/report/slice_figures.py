@@ -23,8 +23,7 @@ def slice_figures(source: Source, part: Slice) -> Mapping[str, Mapping[str, Any]
     if not part.key:
         return source.figures
     found: Figures = {parser.name: dict(_scores(source, parser.name, part)) for parser in source.parsers}
-    inside = pl.Series("sample", part.pages)
-    _add_costs(found, source.parses.filter(pl.col("sample").is_in(inside)))
+    _add_costs(found, source.parses.filter(pl.col("sample").is_in(list(part.pages))))
     _add_false_tables(found, source, part)
     return found
 
@@ -53,12 +52,12 @@ def _add_costs(found: Figures, parses: pl.DataFrame) -> None:
 
 
 def _add_false_tables(found: Figures, source: Source, part: Slice) -> None:
-    inside = source.samples.filter(pl.col("sample").is_in(pl.Series(part.pages)) & (pl.col("n_tables") == 0))
+    inside = source.samples.filter(pl.col("sample").is_in(list(part.pages)) & (pl.col("n_tables") == 0))
     if inside.is_empty():
         return
     sure = pl.col("confidence").is_null() | (pl.col("confidence") > CONFIDENCE_THRESHOLD)
     extras = source.matches.filter(
-        (pl.col("kind") == "extra") & sure & pl.col("sample").is_in(inside["sample"].implode())
+        (pl.col("kind") == "extra") & sure & pl.col("sample").is_in(inside["sample"].to_list())
     )
     counts = dict(extras.group_by("parser").len().iter_rows())
     for parser in source.parsers:

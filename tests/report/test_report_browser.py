@@ -1,0 +1,174 @@
+"""The site in a real browser: every page loads without complaint, and what can be clicked works."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsemark.report.names import safe_name
+
+pytestmark = pytest.mark.browser
+
+PAGES = (
+    "index.html",
+    "figures.html",
+    "viewer.html",
+    "compare.html",
+    "provenance.html",
+    f"parser-{safe_name('poor')}.html",
+)
+Open = Callable[..., Any]
+
+
+def ready(page: Any) -> Any:
+    page.wait_for_selector("html[data-ready]", state="attached")
+    return page
+
+
+def rows(page: Any) -> list[str]:
+    return [name.strip() for name in page.locator("#board tbody th").all_inner_texts()]
+
+
+def column(page: Any, key: str) -> list[float]:
+    return [float(c.get_attribute("data-value")) for c in page.locator(f'#board td[data-key="{key}"]').all()]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_load_from_disk_and_from_a_server(open_page: Open, site: Path, server: str, name: str) -> None:
+    for address in (f"{site.as_uri()}/{name}", f"{server}/{name}"):
+        page = open_page(address)
+        if name != "provenance.html":
+            ready(page)
+        assert page.locator("h1").count() == 1
+        policy = page.locator('meta[http-equiv="Content-Security-Policy"]').get_attribute("content")
+        assert policy.startswith("default-src 'none'; script-src 'self'")
+        assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_fit_a_phone_and_their_links_lead_somewhere(open_page: Open, site: Path, name: str) -> None:
+    page = open_page(f"{site.as_uri()}/{name}", viewport={"width": 360, "height": 740}, has_touch=True)
+    if name != "provenance.html":
+        ready(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    links = page.locator("a[href], link[href]").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    for address in set(links):
+        target = address.partition("#")[0]
+        assert not target or (site / target).is_file(), address
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_accessibility(open_page: Open, server: str, name: str, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(f"{server}/{name}", color_scheme=scheme, bypass_csp=True)
+    if name != "provenance.html":
+        ready(page)
+    found = Axe().run(page).response["violations"]
+    serious = [v for v in found if v["impact"] in ("serious", "critical")]
+    assert serious == [], [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in serious]
+
+
+def test_sorting_by_mouse_and_keyboard(open_page: Open, site: Path) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html"))
+    page.get_by_role("button", name="Detection F1", exact=True).click()
+    values = column(page, "td_f1")
+    assert values == sorted(values, reverse=True)
+    assert page.locator('th[data-key="td_f1"]').get_attribute("aria-sort") == "descending"
+    page.get_by_role("button", name="Detection F1", exact=True).press("Enter")
+    assert column(page, "td_f1") == sorted(values)
+    page.get_by_role("button", name="Parser", exact=True).click()
+    assert rows(page) == sorted(rows(page))
+    page.reload()
+    ready(page)
+    assert rows(page) == sorted(rows(page)), "the address keeps the order"
+
+
+def test_a_slice_changes_the_numbers_and_the_address(open_page: Open, site: Path) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html"))
+    before = column(page, "te_f1_con")
+    page.locator("#slice").select_option("scan=yes")
+    after = column(page, "te_f1_con")
+    assert after != before
+    assert "slice=scan" in page.url
+    again = ready(open_page(page.url))
+    assert column(again, "te_f1_con") == after
+
+
+def test_columns_are_explained_where_they_stand(open_page: Open, site: Path) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html"))
+    assert page.locator("#about-td_f1").is_hidden()
+    page.get_by_role("button", name="What is Detection F1?").press("Enter")
+    assert page.locator("#about-td_f1").is_visible()
+    assert "Taken over" in page.locator("#about-td_f1").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator("#about-td_f1").is_hidden()
+    explained = page.locator("#board thead .explain").count()
+    assert explained == page.locator("#board thead th").count() - 1, "every column but the name"
+
+
+def test_all_columns(open_page: Open, site: Path) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html"))
+    hidden = page.locator('th[data-key="td_precision"]')
+    assert hidden.is_hidden()
+    page.get_by_role("button", name="All columns").click()
+    assert hidden.is_visible()
+
+
+@pytest.mark.parametrize(
+    ("button", "begins"), [("CSV", "Parser,Rank,"), ("Markdown", "| Parser | Rank |"), ("LaTeX", "% needs")]
+)
+def test_downloads(open_page: Open, site: Path, button: str, begins: str) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html", accept_downloads=True))
+    with page.expect_download() as waiting:
+        page.locator(".controls").get_by_role("button", name=button).click()
+    text = Path(waiting.value.path()).read_text()
+    assert text.startswith(begins)
+    assert "camelot(flavor=stream)" in text.replace("\\", "")
+
+
+def test_the_theme_can_be_chosen_and_is_kept(open_page: Open, server: str) -> None:
+    page = ready(open_page(f"{server}/index.html", color_scheme="light"))
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    toggle = page.get_by_role("button", name="Colour theme")
+    toggle.click()
+    assert page.evaluate(paper) == light
+    toggle.click()
+    dark = page.evaluate(paper)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(paper) == dark
+
+
+def test_charts_can_be_read_as_tables_and_taken_away(open_page: Open, site: Path) -> None:
+    page = ready(open_page(f"{site.as_uri()}/figures.html", accept_downloads=True))
+    figure = page.locator("#figure-quality-time")
+    figure.get_by_role("button", name="Numbers").click()
+    assert figure.locator(".chart-data tbody tr").count() >= 4
+    with page.expect_download() as waiting:
+        figure.get_by_role("button", name="SVG").click()
+    drawing = Path(waiting.value.path()).read_text()
+    assert drawing.startswith("<svg")
+    assert "var(--" not in drawing
+    legend = figure.get_by_role("button", name="good")
+    legend.click()
+    assert figure.locator('g[data-series="good"]').evaluate("g => getComputedStyle(g).display") == "none"
+
+
+def test_skip_link_comes_first(open_page: Open, site: Path) -> None:
+    page = ready(open_page(f"{site.as_uri()}/index.html"))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+
+
+def test_comparison(open_page: Open, site: Path) -> None:
+    page = open_page(f"{site.as_uri()}/compare.html#a=good&b=poor")
+    page.wait_for_selector("#comparison table")
+    assert page.locator("#answer").inner_text().startswith("good is better than poor")
+    page.get_by_role("button", name="Swap").click()
+    page.wait_for_function("document.querySelector('#a').selectedOptions[0].textContent === 'poor'")
+    assert page.locator("#answer").inner_text().startswith("good is better than poor")
+    assert "a=poor" in page.url

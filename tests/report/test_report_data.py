@@ -1,0 +1,265 @@
+"""What the site shows equals what the run holds."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsemark.report import build_report
+from parsemark.report.charts.catalogue import all_sections
+from parsemark.report.charts.spec import Chart, Series, chart_to_json
+from parsemark.report.charts.structure import N_BINS
+from parsemark.report.charts.tradeoff import pareto_front
+from parsemark.report.chunks import decode, write_chunk
+from parsemark.report.columns import column_for, format_value
+from parsemark.report.element_lists import element_table
+from parsemark.report.names import page_file, safe_name
+from parsemark.report.page_values import page_values
+from parsemark.report.source import Source
+from parsemark.report.trimming import MAX_CELL_CHARACTERS, MAX_CELLS, prediction_json
+from parsemark.store import Run
+
+
+def chunk(site: Path, name: str) -> dict:
+    return decode((site / "data" / f"{name}.js").read_text())
+
+
+def charts(source: Source) -> dict[str, Chart]:
+    return {chart.key: chart for section in all_sections(source) for chart in section.charts}
+
+
+def series_of(chart: Chart, name: str, **facts: object) -> Series:
+    found = [s for s in chart.series if s.name == name and all(getattr(s, k) == v for k, v in facts.items())]
+    assert len(found) == 1, [s.name for s in chart.series]
+    return found[0]
+
+
+def test_every_number_of_the_leaderboard_is_in_the_summary(site: Path, run: Run) -> None:
+    rows = chunk(site, "leaderboard")["slices"][""]["rows"]
+    summary = run.summary()["parsers"]
+    assert set(rows) == set(summary)
+    checked = 0
+    for name, row in rows.items():
+        for key, cell in row["cells"].items():
+            assert cell["value"] == summary[name][key]["value"]
+            assert cell["text"] == format_value(cell["value"], column_for(key).style)
+            checked += 1
+    assert checked > 100
+
+
+def test_slices_have_the_protocol_s_numbers(site: Path, run: Run) -> None:
+    slices = chunk(site, "leaderboard")["slices"]
+    for name, figures in run.summary()["parsers"].items():
+        expected = figures["by_attribute"]["page"]["scan"]["true"]["te_f1_con"]["value"]
+        assert slices["scan=yes"]["rows"][name]["cells"]["te_f1_con"]["value"] == expected
+    samples = run.table("samples").filter(pl.col("attributes").str.contains('"scan": true'))
+    assert slices["scan=yes"]["n_pages"] == samples.height
+
+
+def test_failures_of_a_slice_are_counted(site: Path, run: Run) -> None:
+    row = chunk(site, "leaderboard")["slices"]["no-tables"]["rows"]["poor"]["cells"]
+    negative = run.table("samples").filter(pl.col("n_tables") == 0)["sample"].implode()
+    own = run.table("parses").filter((pl.col("parser") == "poor") & pl.col("sample").is_in(negative))
+    assert row["failures"]["value"] == (own["status"] != "ok").sum()
+
+
+def test_precision_recall_figures_equal_the_store(source: Source, run: Run) -> None:
+    chart = charts(source)["pr-bbox"]
+    for name, figures in run.summary()["parsers"].items():
+        own = figures["by_rule"]["bbox"]
+        if "curves" in own:
+            solid = series_of(chart, name, dash=False)
+            assert list(zip(solid.x, solid.y, strict=True)) == [
+                (p[0], p[1]) for p in own["curves"]["thresholded"]
+            ]
+            dashed = series_of(chart, name, dash=True)
+            assert list(zip(dashed.x, dashed.y, strict=True)) == [
+                (p[0], p[1]) for p in own["curves"]["expected"]
+            ]
+        else:
+            point = series_of(chart, name, faint=False)
+            assert (point.x[0], point.y[0]) == (own["td_recall"]["value"], own["td_precision"]["value"])
+
+
+def test_weighted_curves_and_bands_equal_the_store(source: Source, run: Run) -> None:
+    chart = charts(source)["pr-bbox-teds"]
+    curves = run.summary()["parsers"]["fair"]["by_rule"]["bbox"]["curves"]
+    band = series_of(chart, "fair", mark="band")
+    assert list(zip(band.base_x, band.base, strict=True)) == [(p[0], p[1]) for p in curves["teds"]]
+    assert list(zip(band.x, band.y, strict=True)) == [(p[0], p[1]) for p in curves["thresholded"]]
+
+
+def test_structure_bars_equal_the_store(source: Source, run: Run) -> None:
+    chart = charts(source)["structure"]
+    for name, figures in run.summary()["parsers"].items():
+        bars = series_of(chart, name)
+        entries = [figures[f"tsr_{short}"] for short in ("top", "con", "teds")]
+        assert bars.y == tuple(e["value"] for e in entries)
+        assert bars.low == tuple(e["ci95"][0] for e in entries)
+
+
+def test_reliability_equals_the_store(source: Source, run: Run) -> None:
+    chart = charts(source)[f"reliability-{safe_name('fair')}"]
+    bins = run.summary()["parsers"]["fair"]["reliability"]
+    assert series_of(chart, "precision").y == tuple(
+        b["precision"] for b in bins if b["precision"] is not None
+    )
+    shares = series_of(chart, "share of predictions").y
+    assert sum(shares) == pytest.approx(1)
+    assert shares == tuple(b["n"] / sum(b["n"] for b in bins) for b in bins)
+
+
+def test_histograms_count_every_true_table(source: Source, run: Run) -> None:
+    chart = charts(source)["histogram-teds"]
+    n_tables = run.table("samples")["n_tables"].sum()
+    rows = run.table("scores").filter((pl.col("rule") == source.rule) & (pl.col("metric") == "teds"))
+    for parser in source.parsers:
+        shares = np.array(series_of(chart, parser.name).y)
+        assert len(shares) == N_BINS
+        assert shares.sum() == pytest.approx(1)
+        own = rows.filter((pl.col("parser") == parser.name) & (pl.col("status") != "no_truth"))
+        assert own.height == n_tables
+        lowest = (own["value"].fill_null(0) < 1 / N_BINS).sum()
+        assert shares[0] * n_tables == pytest.approx(lowest)
+
+
+def test_content_against_iou_equals_the_matches(source: Source, run: Run) -> None:
+    points = series_of(charts(source)["content-iou"], "good")
+    matches = run.table("matches").filter((pl.col("parser") == "good") & (pl.col("kind") == "pair"))
+    by_box = matches.filter(pl.col("rule") == "bbox").sort("sample", "pred")
+    assert points.x == tuple(by_box["overlap"])
+
+
+def test_attribute_bars_equal_the_store(source: Source, run: Run) -> None:
+    chart = charts(source)["by-table-lines"]
+    groups = run.summary()["parsers"]["good"]["by_attribute"]["table"]["lines"]
+    bars = series_of(chart, "good")
+    assert bars.y == tuple(groups[v]["te_recall_con"]["value"] for v in chart.x.categories)
+
+
+def test_time_is_the_median_of_the_parses(source: Source, run: Run) -> None:
+    chart = charts(source)["time"]
+    for name, times in run.table("parses").group_by("parser").agg(pl.col("cpu_s")).iter_rows():
+        assert series_of(chart, name).y[0] == pytest.approx(float(np.median(times)))
+
+
+def test_page_values_give_back_the_headline_of_pages_with_one_truth_each(source: Source, run: Run) -> None:
+    values = page_values(source, "good")
+    assert len(values) == run.table("samples").height
+    negative = run.table("samples").with_row_index().filter(pl.col("n_tables") == 0)
+    assert all(values[i] in (0.0, 1.0) for i in negative["index"])
+
+
+def test_lists_hold_every_match(source: Source, run: Run, site: Path) -> None:
+    matches = run.table("matches").filter(pl.col("rule") == source.rule)
+    assert element_table(source).height == matches.height
+    for number, parser in enumerate(source.parsers):
+        listed = chunk(site, f"lists/{number}")
+        kinds = [listed["kinds"][k] for k in listed["kind"]]
+        own = matches.filter(pl.col("parser") == parser.name)
+        assert kinds.count("miss") == (own["kind"] == "miss").sum()
+        failed = run.table("parses").filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
+        assert len(listed["failed"]) == failed.height
+
+
+def test_a_page_chunk_holds_truth_predictions_scores_and_raw_output(
+    site: Path, run: Run, source: Source
+) -> None:
+    page = chunk(site, f"pages/{page_file(1)}")
+    sample = run.table("samples")["sample"][1]
+    assert page["id"] == sample
+    assert page["truth"] == json.loads(run.table("samples")["truth"][1])
+    for number, parser in enumerate(source.parsers):
+        data = page["parsers"][number]
+        stored = run.prediction(sample, parser.name)
+        assert [e["id"] for e in data["prediction"]["elements"]] == [e.id for e in stored.elements]
+        scores = run.table("scores").filter(
+            (pl.col("sample") == sample) & (pl.col("parser") == parser.name) & (pl.col("rule") == "bbox")
+        )
+        assert [row[3] for row in data["scores"]["bbox"]] == [
+            None if v is None else round(v, 4) for v in scores["value"]
+        ]
+    raw = chunk(site, f"raw/{page_file(1)}")
+    parse = run.table("parses").filter((pl.col("sample") == sample) & (pl.col("parser") == "good"))
+    number = [p.name for p in source.parsers].index("good")
+    assert raw[number]["text"] == run.raw(parse["blob"][0]).decode()
+
+
+def test_pages_are_reported_again_without_leftovers(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "old.js").write_text("old")
+    (tmp_path / "parser-gone-00000000.html").write_text("old")
+    (tmp_path / "mine.txt").write_text("keep")
+    build_report(run.path, tmp_path)
+    assert not (tmp_path / "data" / "old.js").exists()
+    assert not (tmp_path / "parser-gone-00000000.html").exists()
+    assert (tmp_path / "mine.txt").read_text() == "keep"
+
+
+def test_comparison_with_an_older_run_is_shown(run: Run, tmp_path: Path) -> None:
+    build_report(run.path, tmp_path, against=run.path)
+    text = (tmp_path / "compare.html").read_text()
+    assert "+0.000" in text
+    assert "Older run of" in text
+
+
+@given(st.text())
+def test_safe_names_are_safe(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9](?:[a-z0-9-]*)", safe_name(name))
+    assert safe_name(name + "x") != safe_name(name)
+
+
+@settings(max_examples=40)
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v, max_size=3)))
+def test_chunks_round_trip_and_hold_nothing_but_base64(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
+    root = tmp_path_factory.mktemp("chunk")
+    write_chunk(root, "a/b", value)
+    text = (root / "data" / "a" / "b.js").read_text()
+    assert re.fullmatch(r'parsemark\.chunk\("a/b","[A-Za-z0-9+/=]*"\);\n', text)
+    decode(text)
+
+
+def test_large_predictions_are_cut_and_say_so() -> None:
+    cells = [{"row": i, "col": 0, "text": "x"} for i in range(MAX_CELLS + 5)]
+    cells[0]["text"] = "y" * 10_000_000
+    stored = json.dumps(
+        {
+            "elements": [
+                {"id": "p", "category": "table", "table": {"n_rows": 20005, "n_cols": 1, "cells": cells}}
+            ]
+        }
+    )
+    small = prediction_json(stored)
+    table = json.loads(small)["elements"][0]["table"]
+    assert len(small) < 2_000_000
+    assert len(table["cells"]) == MAX_CELLS
+    assert table["cells_left_out"] == 5
+    assert table["cells"][0]["text"].endswith(f"[{10_000_000 - MAX_CELL_CHARACTERS:,} more characters]")
+
+
+def test_not_a_number_does_not_reach_the_browser() -> None:
+    assert json.loads(prediction_json('{"elements": [{"confidence": NaN}]}'))["elements"] == [
+        {"confidence": None}
+    ]
+
+
+@given(st.lists(st.tuples(st.floats(0.001, 10), st.floats(0, 1)), min_size=1, max_size=20))
+def test_nobody_beats_the_front(points: list[tuple[float, float]]) -> None:
+    front = pareto_front(points)
+    for time, score in points:
+        assert any(t <= time and s >= score for t, s in front)
+    for time, score in front:
+        assert not any((t < time and s >= score) or (t <= time and s > score) for t, s in points)
+
+
+def test_charts_as_json_are_plain(source: Source) -> None:
+    for chart in charts(source).values():
+        assert re.fullmatch(r"[a-z0-9-]+", chart.key)
+        json.dumps(chart_to_json(chart), allow_nan=False)

@@ -1,0 +1,176 @@
+"""The page viewer in a real browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from parsemark.report.source import Source
+from parsemark.store import Run
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Any]
+
+
+def show(open_page: Open, site: Path, address: str = "", **options: Any) -> Any:
+    page = open_page(f"{site.as_uri()}/viewer.html{address}", **options)
+    page.wait_for_selector("html[data-ready]", state="attached")
+    return page
+
+
+def settled(page: Any, action: Callable[[], Any]) -> None:
+    before = page.evaluate("document.documentElement.dataset.ready")
+    action()
+    page.wait_for_function("before => document.documentElement.dataset.ready !== before", arg=before)
+
+
+def pair_of(run: Run, parser: str) -> dict[str, Any]:
+    matches = run.table("matches").filter((pl.col("parser") == parser) & (pl.col("kind") == "pair"))
+    return matches.filter(pl.col("rule") == "bbox").row(3, named=True)
+
+
+def test_a_link_leads_to_page_table_and_parser(open_page: Open, site: Path, run: Run) -> None:
+    match = pair_of(run, "fair")
+    address = f"#page={match['sample']}&table={match['truth'][0]}&parser=fair"
+    page = show(open_page, site, address)
+    assert page.locator("#title").inner_text() == match["sample"]
+    assert page.locator("#parser").evaluate("s => s.selectedOptions[0].textContent") == "fair"
+    chosen = page.locator('.match[aria-pressed="true"]')
+    assert match["truth"][0] in chosen.inner_text()
+    scores = run.table("scores").filter(
+        (pl.col("sample") == match["sample"])
+        & (pl.col("parser") == "fair")
+        & (pl.col("element") == match["truth"][0])
+        & (pl.col("rule") == "bbox")
+        & (pl.col("metric") == "teds")
+    )
+    assert f"TEDS {scores['value'][0]:.3f}" in chosen.inner_text()
+
+
+def test_stepping_by_button_and_key_changes_the_address(open_page: Open, site: Path) -> None:
+    page = show(open_page, site)
+    assert page.locator("#position").inner_text() == "1 of 24"
+    settled(page, lambda: page.get_by_role("button", name="Next").click())
+    assert page.locator("#title").inner_text() == "page-001"
+    page.locator("h1").click()
+    settled(page, lambda: page.keyboard.press("ArrowRight"))
+    assert page.locator("#title").inner_text() == "page-002"
+    settled(page, lambda: page.keyboard.press("k"))
+    assert "page=page-001" in page.url
+    settled(page, page.go_back)
+    assert page.locator("#title").inner_text() == "page-002"
+
+
+@pytest.mark.parametrize(
+    ("queue", "kind"), [("missed", "miss"), ("invented", "extra"), ("worst", None), ("disagree", "pair")]
+)
+def test_queues(open_page: Open, site: Path, run: Run, source: Source, queue: str, kind: str | None) -> None:
+    page = show(open_page, site, f"#parser=poor&queue={queue}")
+    own = run.table("matches").filter((pl.col("parser") == "poor") & (pl.col("rule") == source.rule))
+    expected = own.height if kind is None else (own["kind"] == kind).sum()
+    assert page.locator("#position").inner_text().endswith(f"of {expected}")
+    if kind in ("miss", "extra"):
+        words = {"miss": "missed", "extra": "invented"}[kind]
+        assert words in page.locator('.match[aria-pressed="true"]').inner_text()
+
+
+def test_failed_pages_show_their_message(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "#parser=poor&queue=failed")
+    assert "The parser failed here." in page.locator("#parse").inner_text()
+    assert "SIGSEGV" in page.locator("#parse").inner_text()
+
+
+def test_attributes_restrict_the_pages(open_page: Open, site: Path) -> None:
+    page = show(open_page, site)
+    settled(page, lambda: page.locator("#filter").select_option("scan=yes"))
+    assert page.locator("#position").inner_text() == "1 of 4"
+    assert "scan true" in page.locator("#attributes").inner_text()
+
+
+def test_boxes_can_be_hidden(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "#page=page-000&parser=good")
+    truth, pred = page.locator(".box.truth.is-table").first, page.locator(".box.pred.is-table").first
+    assert truth.is_visible()
+    assert pred.is_visible()
+    page.locator("#show-truth").uncheck()
+    assert truth.is_hidden()
+    page.locator("#show-pred").uncheck()
+    assert pred.is_hidden()
+
+
+def test_boxes_lie_where_the_truth_says(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "#page=page-000&parser=good")
+    sheet = page.locator(".sheet").bounding_box()
+    box = page.locator(".box.truth.is-table rect").first.bounding_box()
+    scale = sheet["width"] / 595
+    assert box["x"] - sheet["x"] == pytest.approx(72 * scale, abs=3)
+    assert box["width"] == pytest.approx((520 - 72) * scale, abs=3)
+
+
+def test_raw_output_opens_on_demand(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "#page=page-000&parser=good")
+    assert page.locator("pre.raw").count() == 0
+    page.get_by_text("Raw output of the parser").click()
+    assert '"format": "elements"' in page.locator("pre.raw").inner_text()
+
+
+def test_other_matchings_can_be_looked_at(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "#page=page-000&parser=good")
+    settled(page, lambda: page.locator("#rule").select_option("content"))
+    assert "rule=content" in page.url
+    assert page.locator(".match").count() >= 1
+
+
+def diff(
+    page: Any, truth: list[list[str]], pred: list[list[str]], spans: dict[str, int] | None = None
+) -> Any:
+    """The difference of two tables without spans, or with one in the first truth cell."""
+    script = """([truth, pred, spans]) => {
+      const table = (rows) => ({ n_rows: rows.length, n_cols: rows[0].length,
+        cells: rows.flatMap((r, row) => r.map((text, col) => ({ row, col, text })))});
+      const a = table(truth);
+      if (spans) a.cells = a.cells.filter(c => c.row > 0 || c.col === 0);
+      Object.assign(a.cells[0], spans ?? {});
+      return parsemark.diffTables(a, table(pred));
+    }"""
+    return page.evaluate(script, [truth, pred, spans])
+
+
+def test_differences_cell_by_cell(open_page: Open, site: Path) -> None:
+    page = show(open_page, site)
+    base = [["name", "x", "y"], ["a", "1.12", "2"], ["b", "3", "4"]]
+    assert diff(page, base, base)["counts"] == {"same": 9, "changed": 0, "missing": 0, "extra": 0, "span": 0}
+    changed = [["name", "x", "y"], ["a", "112", "2"], ["b", "3", "4"]]
+    result = diff(page, base, changed)
+    assert result["counts"]["changed"] == 1
+    assert result["rows"][1]["cells"][1]["kind"] == "changed"
+    shorter = diff(page, base, [base[0], base[2]])
+    assert shorter["counts"]["missing"] == 3
+    assert shorter["rows"][1]["kind"] == "missing"
+    wider = diff(page, base, [["", *row] for row in base])
+    assert wider["counts"] == {"same": 9, "changed": 0, "missing": 0, "extra": 3, "span": 0}
+    spanned = diff(page, [["head", "", ""], *base[1:]], [["head", "", ""], *base[1:]], {"colspan": 3})
+    assert spanned["rows"][0]["cells"][0]["note"] == "span 1×1 instead of 1×3"
+    assert spanned["counts"]["span"] == 3
+
+
+def test_changed_characters(open_page: Open, site: Path) -> None:
+    page = show(open_page, site)
+    runs = page.evaluate("parsemark.diffText('−2.8 km', '2.8 cm')")
+    assert runs == [["gone", "−"], ["same", "2.8 "], ["gone", "k"], ["new", "c"], ["same", "m"]]
+    assert page.evaluate("parsemark.diffText('', 'a')") == [["new", "a"]]
+    long = page.evaluate("parsemark.diffText('a'.repeat(100000) + 'x', 'a'.repeat(100000) + 'y').length")
+    assert long == 3
+
+
+def test_a_found_table_shows_truth_prediction_and_difference(open_page: Open, site: Path, run: Run) -> None:
+    match = pair_of(run, "poor")
+    page = show(open_page, site, f"#page={match['sample']}&table={match['truth'][0]}&parser=poor")
+    assert page.locator(".side h3").all_inner_texts() == ["Truth", "Prediction"]
+    truth = next(e for e in run.truth(match["sample"]).elements if e.id == match["truth"][0])
+    shown = page.locator(".side").first.locator("td, th").all_inner_texts()
+    assert shown == [cell.text for cell in truth.table.cells]
+    counts = page.locator(".diff-counts strong").all_inner_texts()
+    assert sum(map(int, counts)) >= len(truth.table.cells)
