@@ -94,7 +94,8 @@ def try_(
     versions = ", ".join(f"{package} {version}" for package, version in trial.hello.versions.items())
     tables = trial.prediction.tables
     found = f"{len(tables)} table{'' if len(tables) == 1 else 's'}"
-    console.print(f"{parser.name} ({_printable(versions)}): {found} on page {page}", markup=False)
+    label = f"{parser.name} ({versions})" if versions else parser.name
+    console.print(f"{_printable(label)}: {found} on page {page}", markup=False)
     for number, element in enumerate(tables, start=1):
         _show(console, element, number)
     console.print(f"{trial.answer.wall_s:.2f} s, {trial.answer.cpu_s:.2f} s of CPU", highlight=False)
@@ -161,9 +162,10 @@ def _show(console: Console, element: Element, number: int) -> None:
         facts.append("box " + " ".join(f"{v:.0f}" for v in element.box.as_tuple()))
     if element.confidence is not None:
         facts.append(f"confidence {element.confidence:.2f}")
-    view = View(title=", ".join(facts), title_justify="left", show_header=False, show_lines=True)
+    console.print(", ".join(facts), highlight=False)
+    view = View(show_header=False, show_lines=True)
     for row in _first_places(found) if found is not None else []:
-        view.add_row(*(Text(_printable(text)) for text in row))
+        view.add_row(*(Text(_shortened(_printable(text))) for text in row))
     console.print(view)
 
 
@@ -177,8 +179,11 @@ def _first_places(found: Table) -> list[list[str]]:
 
 def _printable(text: str) -> str:
     """A parser's text may hold escape sequences; the terminal must not see them."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return shown if len(shown) <= _SHOWN_CHARS else shown[: _SHOWN_CHARS - 1] + "…"
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"
 
 
 def register(app: typer.Typer) -> None:

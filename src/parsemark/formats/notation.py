@@ -69,9 +69,7 @@ _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
 _DIGIT_GROUPS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+|(?:[\u2009\u202f\xa0]\d{3})+)(?![\d,]*\d)")
 _TIGHT = re.compile(r"\s*([^\w\s.,;:!?\"'…])\s*")
 _AFTER_COMMA = re.compile(r"\s+(?=[,;:])|(?<=[,;:])\s+")
-_PLACEHOLDERS = frozenset(
-    ["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "null", "...", ".", "/", "·"]
-)
+_PLACEHOLDERS = frozenset(["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "null", "...", ".", "/", "·"])
 CACHE_SIZE = 20_000
 """How many folded texts are remembered: tables repeat their values, and each truth meets many parsers."""
 

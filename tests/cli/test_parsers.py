@@ -1,0 +1,95 @@
+"""`parsemark parsers`."""
+
+from pathlib import Path
+
+import pytest
+from tests.parsers.pages import write_page
+from tests.parsers.scripts import write_worker
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.errors import ParserError, UsageError
+from parsemark.parsers import parser_names
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["parsers", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
+    lines = [line.split("\t") for line in run().splitlines()]
+    assert [line[0] for line in lines] == parser_names()
+    camelot = next(line for line in lines if line[0] == "camelot")
+    assert camelot == [
+        "camelot",
+        "MIT",
+        "cells, boxes, confidence",
+        "-",
+        "flavor=lattice|stream|network|hybrid",
+        "installable",
+    ]
+    rapid = next(line for line in lines if line[0] == "rapid")
+    assert rapid[3] == "tesseract (words=tesseract)"
+
+
+def test_a_broken_plugin_has_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = tmp_path / "broken_package-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-package\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[parsemark.parsers]\nbroken = no_such_module:WORKER\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    lines = run().splitlines()
+    assert len(lines) == len(parser_names())
+    assert any(line.startswith("broken\t") and "cannot be loaded" in line for line in lines)
+
+
+def test_install_builds_and_says_so(tmp_path: Path) -> None:
+    script = str(write_worker(tmp_path))
+    assert "[1/1] mine: creating the environment" in run("install", script)
+    assert run("install", script) == "[1/1] mine: ready\n"
+
+
+def test_a_parser_that_cannot_be_installed_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GROBID_URL", raising=False)
+    result = CliRunner().invoke(app, ["parsers", "install", "grobid", str(write_worker(tmp_path))])
+    assert result.exit_code == 1
+    assert "[1/2] grobid: grobid cannot run here: it misses GROBID_URL" in result.output
+    assert "[2/2] mine: ready" in result.output
+
+
+def test_try_shows_the_tables_and_no_escape_sequences(tmp_path: Path) -> None:
+    body = """
+    from parsemark_worker import elements_output, serve, table
+
+    def parse(pdf, page, options):
+        rows = [["plain", "\\x1b[31mred [bold]x"]]
+        return elements_output([table(rows, box=(1, 2, 30, 40), confidence=0.5)])
+
+    serve(parse)
+    """
+    output = run("try", str(write_worker(tmp_path, body)), str(write_page(tmp_path / "page.pdf")))
+    assert "1 table on page 1" in output
+    assert "table 1, 1 x 2, box 1 2 30 40, confidence 0.50" in output
+    assert "plain" in output and "[bold]x" in output
+    assert "\x1b[31m" not in output
+
+
+def test_try_says_what_went_wrong(tmp_path: Path) -> None:
+    pdf = str(write_page(tmp_path / "page.pdf"))
+    fails = "from parsemark_worker import serve\nserve(lambda pdf, page, options: 1 / 0)"
+    nonsense = "from parsemark_worker import serve\nserve(lambda pdf, page, options: {'format': 'pdf'})"
+    with pytest.raises(ParserError, match=r"failed on page 1 of page\.pdf: ZeroDivisionError"):
+        run("try", str(write_worker(tmp_path, fails)), pdf)
+    with pytest.raises(ParserError, match="unreadable output"):
+        run("try", str(write_worker(tmp_path, nonsense)), pdf)
+    with pytest.raises(UsageError, match="Unknown parser 'pdfplumer'"):
+        run("try", "pdfplumer", pdf)
