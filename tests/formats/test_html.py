@@ -122,3 +122,12 @@ def test_rowspan_zero_runs_to_the_end() -> None:
 def test_no_table_is_an_error_that_says_so() -> None:
     with pytest.raises(FormatError, match="no html table"):
         read_table("no table here", "html")
+
+
+def test_tags_named_in_prose_are_no_table() -> None:
+    assert read_tables("Use the <tr> tag around each <br> in it.\n\nThe <td> tag is for cells.") == []
+    assert len(read_tables("The <tr> tag.\n<table><tr><td>a</td></tr></table>")) == 1
+
+
+def test_an_empty_table_is_a_table() -> None:
+    assert read_table("<table></table>").n_cells == 0

@@ -1,9 +1,9 @@
 """Tables written in HTML.
 
-The grid is GriTS': each `tr` is a row, each `td` or `th` takes the first free column, spans fill. A table
-inside a cell is part of that cell's text; only where a table has a single cell with tables in it (a frame
-for layout) those are read instead. A cell is a header if it is a `th` or lies in a `thead`; in a table with
-neither, nobody said what is a header, and it is None.
+The grid is GriTS': each `tr` is a row, each `td` or `th` takes the first free column, spans fill. A caption
+is not part of it. A table inside a cell is part of that cell's text; only where a table has a single cell
+with tables in it (a frame for layout) those are read instead. A cell is a header if it is a `th` or lies in
+a `thead`; in a table with neither, nobody said what is a header, and it is None.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ def find_html_tables(text: str) -> list[FoundTable]:
     found: list[FoundTable] = []
     for start, end in html_table_spans(text):
         source = text[start:end]
+        is_certain = source[:6].lower().startswith("<table") or "</t" in source.lower()
         for table in _read_all(source, start):
-            found.append(FoundTable(table, "html", start, end, source))
+            # Rows without a table around them may be tags that prose names.
+            if is_certain or table.n_cells > 1:
+                found.append(FoundTable(table, "html", start, end, source))
     return found
 
 

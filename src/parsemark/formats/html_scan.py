@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID, MAX_SPAN, check_tables
@@ -16,6 +16,7 @@ _CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
 MAX_PARTS = 2 * MAX_GRID
 """Tags of one table; each cell has two."""
 _CELLS = ("td", "th", "caption")
+_BEGIN_ROWS = ("tr", "thead", "tbody", "tfoot")
 _ATTRIBUTES = 10_000
 """How far the end of a tag is searched: a tag with more than that in it is no tag of a table."""
 
@@ -36,37 +37,56 @@ def html_table_spans(text: str) -> list[tuple[int, int]]:
     A table that is never closed ends with the line of its last tag, or where the next table begins. Rows
     without a `<table>` around them make one of their own.
     """
-    spans: list[tuple[int, int]] = []
-    stack: list[_Open] = []
-    last_end = 0
-    n_parts = 0
-    for name, close, start, end in _tags(text):
-        check_tables(len(spans), start)
-        n_parts = n_parts + 1 if stack else 0
-        if n_parts > MAX_PARTS:
-            raise FormatError(f"A table has more than {MAX_PARTS:,} tags of rows and cells", position=start)
-        if name == "table" and not close:
-            if stack and not stack[-1].in_cell:
-                unclosed = stack.pop()
-                if not stack:
-                    spans.append((unclosed.start, last_end))
-            stack.append(_Open(start))
-        elif name == "table":
-            if stack:
-                opened = stack.pop()
-                if not stack:
-                    spans.append((opened.start, end))
-        elif stack:
-            stack[-1].in_cell = name in _CELLS and not close
-        elif not close and name not in ("caption", "colgroup", "col"):
-            stack.append(_Open(start, in_cell=name in _CELLS, implied=True))
-        last_end = end
-    if stack:
-        line_end = text.find("\n", last_end)
+    scan = _Scan()
+    for name, closes, start, end in _tags(text):
+        if name != "table":
+            scan.see_part(name, start, closes=closes)
+        elif closes:
+            scan.close(end)
+        else:
+            scan.open(start)
+        scan.last_end = end
+    if scan.stack:
+        line_end = text.find("\n", scan.last_end)
         end = len(text) if line_end < 0 else line_end
-        cut = _CUT_TAG.search(text, last_end, end)
-        spans.append((stack[0].start, end if cut is None else cut.start()))
-    return spans
+        cut = _CUT_TAG.search(text, scan.last_end, end)
+        scan.spans.append((scan.stack[0].start, end if cut is None else cut.start()))
+    return scan.spans
+
+
+@dataclass(slots=True)
+class _Scan:
+    """The tables that are open, and the spans of the outermost ones that are closed."""
+
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    stack: list[_Open] = field(default_factory=list)
+    last_end: int = 0
+    n_parts: int = 0
+
+    def open(self, start: int) -> None:
+        """A `<table>`: inside a cell it is nested; elsewhere the table before it was never closed."""
+        check_tables(len(self.spans) + 1, start)
+        if self.stack and (self.stack[-1].implied or not self.stack[-1].in_cell):
+            self.close(self.last_end)
+        self.stack.append(_Open(start))
+
+    def close(self, end: int) -> None:
+        """A `</table>`; one that closes nothing is passed over."""
+        if self.stack:
+            closed = self.stack.pop()
+            if not self.stack:
+                self.spans.append((closed.start, end))
+                self.n_parts = 0
+
+    def see_part(self, name: str, start: int, *, closes: bool) -> None:
+        """A row, a cell or another part of a table."""
+        self.n_parts += 1
+        if self.n_parts > MAX_PARTS:
+            raise FormatError(f"A table has more than {MAX_PARTS:,} tags of rows and cells", position=start)
+        if self.stack:
+            self.stack[-1].in_cell = name in _CELLS and not closes
+        elif name in _BEGIN_ROWS and not closes:
+            self.stack.append(_Open(start, implied=True))
 
 
 def _tags(text: str) -> Iterator[tuple[str, bool, int, int]]:
@@ -81,7 +101,8 @@ def _tags(text: str) -> Iterator[tuple[str, bool, int, int]]:
             continue
         end = text.find(">", match.end(), match.end() + _ATTRIBUTES)
         position = match.end() if end < 0 else end + 1
-        _check_spans(text, match.end(), position)
+        if position > match.end() + 1:
+            _check_spans(text, match.end(), position)
         yield match.group("name").lower(), bool(match.group("close")), match.start(), position
 
 
