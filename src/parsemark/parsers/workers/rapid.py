@@ -32,6 +32,7 @@
 import csv
 import io
 import logging
+import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -237,6 +238,7 @@ onnxruntime.SessionOptions = OneThread
 serve(
     parse,
     versions=["rapid-layout", "rapid-table", "rapidocr", "onnxruntime", "pypdfium2"],
+    programs={"tesseract": ["tesseract", "--version"]} if shutil.which("tesseract") else None,
     weights=weights(),
     prepare=prepare,
 )

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["torch==2.13.0", "docling==2.143.0", "docling-core==2.104.0"]
+#
+# [tool.parsemark]
+# about = "Docling's layout model and TableFormer; set DOCLING_ARTIFACTS to the folder with its models"
+# licence = "MIT"
+# homepage = "https://github.com/docling-project/docling"
+# gives = ["html", "boxes", "confidence", "markdown"]
+# needs = ["folder:DOCLING_ARTIFACTS"]
+#
+# [tool.parsemark.options.mode]
+# default = "accurate"
+# choices = ["accurate", "fast"]
+# about = "TableFormer's mode"
+#
+# [tool.parsemark.options.ocr]
+# default = false
+# about = "Whether text is read from the picture where there is no text layer"
+# ///
+"""docling: `DocumentConverter.convert`, with the confidence of its layout model for each table."""
+
+import os
+from functools import cache
+from pathlib import Path
+
+from docling.datamodel.base_models import InputFormat
+from docling.datamodel.pipeline_options import PdfPipelineOptions, TableFormerMode, TableStructureOptions
+from docling.document_converter import DocumentConverter, PdfFormatOption
+from parsemark_worker import elements_output, serve, table
+
+MODELS = Path(os.environ["DOCLING_ARTIFACTS"])
+
+
+@cache
+def converter(mode, ocr):
+    options = PdfPipelineOptions(
+        artifacts_path=MODELS,
+        do_ocr=ocr,
+        do_table_structure=True,
+        table_structure_options=TableStructureOptions(mode=TableFormerMode(mode)),
+    )
+    return DocumentConverter(format_options={InputFormat.PDF: PdfFormatOption(pipeline_options=options)})
+
+
+def prepare(options):
+    converter(options["mode"], options["ocr"]).initialize_pipeline(InputFormat.PDF)
+
+
+def parse(pdf, page, options):
+    result = converter(options["mode"], options["ocr"]).convert(pdf, page_range=(page, page))
+    document = result.document
+    clusters = [c for p in result.pages if p.predictions.layout for c in p.predictions.layout.clusters]
+    return elements_output(
+        (_read(item, document, page, clusters) for item in document.tables),
+        markdown=document.export_to_markdown(),
+    )
+
+
+def _read(item, document, page, clusters):
+    place = next((p for p in item.prov if p.page_no == page), None)
+    if place is None:
+        return table(html=item.export_to_html(document))
+    box = place.bbox.to_top_left_origin(page_height=document.pages[page].size.height)
+    return table(
+        html=item.export_to_html(document),
+        box=(box.l, box.t, box.r, box.b),
+        confidence=_confidence(box, clusters),
+    )
+
+
+def _confidence(box, clusters):
+    """That of the table cluster which the item was made from: the one that covers it best."""
+    tables = [c for c in clusters if c.label in ("table", "document_index")]
+    best = max(tables, key=lambda c: box.intersection_over_union(c.bbox), default=None)
+    return None if best is None or box.intersection_over_union(best.bbox) < 0.5 else min(1.0, best.confidence)
+
+
+serve(
+    parse,
+    versions=["docling", "docling-core"],
+    weights=sorted(MODELS.rglob("*.safetensors")),
+    prepare=prepare,
+)

@@ -1,0 +1,5 @@
+from enum import StrEnum
+
+
+class InputFormat(StrEnum):
+    PDF = "pdf"
