@@ -37,6 +37,7 @@ def synthetic(
     lines: Annotated[
         str, typer.Option(help="Weights of the line styles.")
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
+    pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
@@ -54,6 +55,7 @@ def synthetic(
         rotated=rotated,
         long=long,
         lines=read_line_weights(lines),
+        pool=pool,
     )
     with page_progress("Making pages", pages) as progress:
         manifest = make_synthetic(options, out, workers=workers, progress=progress)
@@ -153,3 +155,42 @@ def check(
         print(line)
     if not report.ok:
         raise typer.Exit(1)
+
+
+@app.command()
+def degrade(
+    corpus: CorpusArgument,
+    *,
+    out: OutOption,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same damages.")] = 0,
+    dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution of the scans.")] = 150,
+    skew: Annotated[float, typer.Option(help="Share of pages that are turned a little.")] = 0.7,
+    blur: Annotated[float, typer.Option(help="Share of blurred pages.")] = 0.5,
+    noise: Annotated[float, typer.Option(help="Share of noisy pages.")] = 0.5,
+    jpeg: Annotated[float, typer.Option(help="Share of strongly compressed pages.")] = 0.8,
+    watermark: Annotated[float, typer.Option(help="Share of pages with a watermark.")] = 0.2,
+    background: Annotated[float, typer.Option(help="Share of pages on coloured paper.")] = 0.2,
+    low_contrast: Annotated[float, typer.Option(help="Share of faded pages.")] = 0.2,
+    workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
+) -> None:
+    """Write a copy whose pages are bad scans; the boxes of the truth follow."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.degrade import DegradeOptions
+    from parsemark.corpora.degrade_corpus import degrade_corpus
+
+    options = DegradeOptions(
+        seed=seed,
+        dpi=dpi,
+        skew=skew,
+        blur=blur,
+        noise=noise,
+        jpeg=jpeg,
+        watermark=watermark,
+        background=background,
+        low_contrast=low_contrast,
+    )
+    count = len(load_corpus(corpus))
+    with page_progress("Degrading pages", count) as progress:
+        manifest = degrade_corpus(corpus, out, options, workers=workers, progress=progress)
+    print(f"{out}: {count} pages, hash {manifest.hash[:16]}")

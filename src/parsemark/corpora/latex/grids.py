@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parsemark.corpora.latex.compile import Limits, compile_latex, precompiled
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedTable, read_marks
-from parsemark.corpora.latex.synthetic.style import PACKAGES
+from parsemark.corpora.latex.synthetic.style import preamble
 
 BATCH = 100
 _SHIP = r"""\long\def\pmship#1#2{\setbox0\hbox{\pmblock{#1}{#2}}%
@@ -34,7 +34,7 @@ def tex_grids(sources: Sequence[str]) -> list[MarkedTable | None]:
 
 
 def _compile(sources: Sequence[str]) -> dict[int, MarkedTable]:
-    format = precompiled(f"\\documentclass{{article}}{PACKAGES}")
+    format = precompiled(preamble("article", harvested=True))
     pages = "\n".join(rf"\pmship{{{i}}}{{{source}}}" for i, source in enumerate(sources))
     body = f"\\begin{{document}}\\input{{marks.tex}}{_SHIP}{pages}\n\\end{{document}}\n"
     with tempfile.TemporaryDirectory(prefix="parsemark-") as name:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
-from parsemark.corpora.latex.synthetic.draft import lay_out
+from parsemark.corpora.latex.synthetic.content import Drawn, usable_entries
 from parsemark.corpora.latex.synthetic.figures import figure_group
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.pack import Packer, natural_key, units_of
@@ -26,9 +26,9 @@ from parsemark.corpora.latex.synthetic.style import choose_style
 from parsemark.corpora.latex.synthetic.table_groups import (
     TablePlan,
     caption_unit,
-    long_source,
     natural_unit,
     notes_unit,
+    plan_harvested,
     plan_table,
 )
 from parsemark.corpora.latex.synthetic.truth import PageTruth
@@ -49,6 +49,8 @@ from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
 
 ATTEMPTS = 8
+POOL_SHARE = 0.5
+"""Share of tables that are taken from the pool, where there is one."""
 LONG_PASSES = 3
 """Head and body of a long table find common widths through the aux file."""
 LONG_END = 0.45
@@ -83,7 +85,8 @@ class Draw:
         self.plan = plan
         self.identity = (options.name, options.seed, plan.name, attempt)
         rng = self.stream("style")
-        self.style = choose_style(rng, columns=plan.columns, language=plan.language)
+        style = choose_style(rng, columns=plan.columns, language=plan.language)
+        self.style = replace(style, harvested=options.pool is not None)
         self.head = running_head(self.style, rng.random())
         self.first_number = rng.choice([1, 1, rng.randint(2, 300)])
 
@@ -117,16 +120,17 @@ class Draw:
         height = self.style.text_height
         room = height * self.stream("start").uniform(0.15, 0.5)
         before = packer.take(room)
-        plan = self._cut(plan, sizes, height - room)
+        content = self._cut(plan, sizes, height - room)
+        plan = replace(plan, content=content)
         after = packer.take(height * (1 - LONG_END) * 0.55)
         caption = caption_unit(plan, self.style, self.style.column_width).numbered(1)
         shown = Shown(
             Category.TABLE,
-            latex=plan.source,
-            layout=plan.layout,
+            latex=content.latex,
+            content=content,
             attributes=plan.attributes(self.style, long=True),
         )
-        flow = Flow(tuple(before), caption, plan.setting, long_source(plan), tuple(after))
+        flow = Flow(tuple(before), caption, plan.setting, content.long_latex, tuple(after))
         pdf, marks, ids = self._compile(lambda ids: flow_body(self.style, flow, ids), folder)
         if len(marks) != len(self.plan.pages):
             raise LatexError(f"A long table of {len(self.plan.pages)} pages took {len(marks)}.")
@@ -159,6 +163,8 @@ class Draw:
         for _ in range(page.tables):
             rows, cols = self._table_size(rng, page)
             plan = plan_table(rng, self.style, rows=rows, cols=cols, lines=self.options.lines)
+            if self.options.pool is not None and rng.random() < POOL_SHARE:
+                plan = plan_harvested(rng, self.style, usable_entries(self.options.pool))
             plans.append(replace(plan, rotate=rng.choice([90, 270]) if page.rotated else 0))
         for limit in (8, 4):
             rows, cols = rng.randint(2, limit), rng.randint(2, 4)
@@ -181,20 +187,18 @@ class Draw:
         plan = plan_table(rng, self.style, rows=150, cols=cols, lines=self.options.lines, vary=False)
         return replace(plan, notes=())
 
-    def _cut(self, plan: TablePlan, sizes: dict[str, Size], first_room: float) -> TablePlan:
+    def _cut(self, plan: TablePlan, sizes: dict[str, Size], first_room: float) -> Drawn:
         """Keep as many rows as make the table end on the last page."""
-        natural, head = sizes[natural_key(plan)], plan.layout.draft.header_rows
+        content, natural = plan.content, sizes[natural_key(plan)]
+        assert isinstance(content, Drawn)
         if natural.width > self.style.text_width:
             raise LatexError("The long table is too wide.")
-        row_height = natural.height / plan.layout.n_rows
+        row_height = natural.height / content.table.n_rows
         room = first_room + self.style.text_height * (len(self.plan.pages) - 2 + LONG_END)
-        keep = int(room / row_height) - head * len(self.plan.pages)
-        rows = plan.layout.draft.rows[:keep]
-        while rows and rows[-1].kind == "section":
-            rows = rows[:-1]
-        if keep > len(plan.layout.draft.rows) or not rows:
+        keep = int(room / row_height) - content.header_rows * len(self.plan.pages)
+        if not 0 < keep <= len(content.layout.draft.rows):
             raise LatexError("The long table has too few rows.")
-        return replace(plan, layout=lay_out(replace(plan.layout.draft, rows=rows)))
+        return content.with_rows(keep)
 
     def _measure(self, texts: list[Group], plans: Sequence[TablePlan], folder: Path) -> dict[str, Size]:
         named: dict[str, Unit] = {unit.latex: unit for unit in units_of(texts)}
@@ -248,8 +252,8 @@ class Draw:
                 if numbers and numbers[0] in mark.blocks:
                     truth.add_group([(unit, numbers)])
             pages.append(self._finish(truth, index))
-        assert shown.layout is not None
-        if first_row != shown.layout.n_rows - shown.layout.draft.header_rows:
+        assert shown.content is not None and shown.content.header_rows is not None
+        if first_row != shown.content.table.n_rows - shown.content.header_rows:
             raise LatexError("The parts of a long table do not add up.")
         return pages
 

@@ -73,18 +73,12 @@ class Layout:
     n_rows: int
     cells: dict[tuple[int, int], Placed] = field(default_factory=dict)
 
-    def table(self, first: int = 0, last: int | None = None) -> Table:
-        """The truth: all of it, or the header and some rows of the body (a part of a long table)."""
-        head = self.draft.header_rows
-        end = self.n_rows if last is None else last
-        rows = [*range(head), *range(max(head, first), end)]
-        rank = {row: index for index, row in enumerate(rows)}
-        cells = tuple(
-            Cell(rank[c.row], c.col, c.piece.text, c.rowspan, c.colspan, c.header)
-            for c in self.cells.values()
-            if c.row in rank
+    def table(self) -> Table:
+        """The truth."""
+        cells = (
+            Cell(c.row, c.col, c.piece.text, c.rowspan, c.colspan, c.header) for c in self.cells.values()
         )
-        return Table(len(rows), self.draft.n_cols, cells)
+        return Table(self.n_rows, self.draft.n_cols, tuple(cells))
 
 
 def lay_out(draft: Draft) -> Layout:

@@ -16,7 +16,7 @@ from parsemark.corpora.latex.compile import precompiled, require_pdflatex
 from parsemark.corpora.latex.synthetic.document import make_document
 from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
-from parsemark.corpora.latex.synthetic.style import CLASSES, PACKAGES
+from parsemark.corpora.latex.synthetic.style import CLASSES, preamble
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import UsageError
 
@@ -39,7 +39,7 @@ def make_synthetic(
     for name in ("pdfs", "truth"):
         (out / name).mkdir(parents=True, exist_ok=True)
     for document_class in CLASSES:
-        precompiled(f"\\documentclass{{{document_class}}}{PACKAGES}")
+        precompiled(preamble(document_class, harvested=options.pool is not None))
     plans = plan_documents(options)
     count = min(workers or os.cpu_count() or 1, len(plans))
     work = partial(_make_one, options, out)

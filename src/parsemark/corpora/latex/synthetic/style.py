@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 
 from parsemark.corpora.latex.compile import REPRODUCIBLE
+from parsemark.corpora.latex.pool import POOL_PACKAGES
 
 CLASSES = ("article", "report", "scrartcl")
 FONTS = {
@@ -25,6 +26,12 @@ PACKAGES = r"""
 \usepackage{amsmath,amssymb,array,booktabs,multirow,longtable,graphicx,etoolbox,pict2e,geometry}
 \input{glyphtounicode}\pdfgentounicode=1
 """
+
+
+def preamble(document_class: str, *, harvested: bool) -> str:
+    """Class and packages; tables that were harvested need more of them."""
+    more = rf"\usepackage[table]{{xcolor}}\usepackage{{{','.join(POOL_PACKAGES)}}}" if harvested else ""
+    return f"\\documentclass{{{document_class}}}{PACKAGES}{more}"
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,8 @@ class Style:
     """Where the running head and page number stand: `both`, `foot` or `head`."""
     caption_below: bool
     """Captions of tables below them."""
+    harvested: bool = False
+    """With the packages that tables of a pool may need."""
 
     @property
     def page_size(self) -> tuple[float, float]:
@@ -78,7 +87,7 @@ class Style:
 
     def preamble(self) -> str:
         """What is precompiled: depends on the class alone, so that few formats serve all documents."""
-        return f"\\documentclass{{{self.document_class}}}{PACKAGES}"
+        return preamble(self.document_class, harvested=self.harvested)
 
     def opening(self) -> str:
         """What follows the precompiled preamble."""

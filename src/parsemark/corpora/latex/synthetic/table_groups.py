@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.complexity import complexity
-from parsemark.corpora.latex.synthetic.draft import Draft, Layout, Row, lay_out
+from parsemark.corpora.latex.pool import PoolEntry
+from parsemark.corpora.latex.synthetic.content import Drawn, Harvested, TableContent
+from parsemark.corpora.latex.synthetic.draft import Draft, Row, lay_out
 from parsemark.corpora.latex.synthetic.draft import Group as Head
 from parsemark.corpora.latex.synthetic.kinds import KINDS
 from parsemark.corpora.latex.synthetic.language import vocabulary
 from parsemark.corpora.latex.synthetic.pieces import EMPTY, plain, raised
 from parsemark.corpora.latex.synthetic.prose import text_attributes
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.tabular import OMNIDOCBENCH_LINE, longtable, tabular
+from parsemark.corpora.latex.synthetic.tabular import OMNIDOCBENCH_LINE
 from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.model import AttributeValue, Category
 
@@ -25,8 +27,7 @@ FONT_SIZES = (r"\normalsize", r"\small", r"\footnotesize", r"\scriptsize")
 class TablePlan:
     """A table that is ready to be measured."""
 
-    layout: Layout
-    line: str
+    content: TableContent
     setting: str
     """Font size, column separation and row stretch, as LaTeX."""
     caption: str
@@ -34,33 +35,36 @@ class TablePlan:
     rotate: int = 0
     """0, 90 or 270 degrees counter-clockwise."""
 
-    @property
-    def source(self) -> str:
-        """The tabular environment."""
-        return tabular(self.layout, self.line)
-
     def attributes(
         self, style: Style, *, scaled: bool = False, long: bool = False
     ) -> dict[str, AttributeValue]:
         """OmniDocBench's attributes of tables, and ours."""
-        table = self.layout.table()
-        return {
+        content = self.content
+        attributes: dict[str, AttributeValue] = {
             "table_layout": "vertical" if self.rotate else "horizontal",
-            "with_span": table.has_spans,
-            "line": OMNIDOCBENCH_LINE[self.line],
+            "with_span": content.table.has_spans,
+            "line": OMNIDOCBENCH_LINE[content.line],
             "language": "table_en" if style.language == "english" else "table_fr",
-            "include_equation": any(c.piece.has_math for c in self.layout.cells.values()),
+            "include_equation": content.has_math,
             "include_background": False,
             "include_photo": False,
-            "with_structured_text": any(a.startswith("p") for a in self.layout.draft.alignments),
+            "with_structured_text": content.has_text,
             "rotated": self.rotate,
             "long": long,
             "scaled": scaled,
-            "complexity": complexity(table),
-            "kind": self.layout.draft.kind,
-            "header_rows": self.layout.draft.header_rows,
+            "complexity": complexity(content.table),
+            "kind": content.kind,
+            "header_rows": content.header_rows,
             "has_notes": bool(self.notes),
         }
+        return attributes if content.origin is None else {**attributes, "origin": content.origin}
+
+
+def plan_harvested(rng: random.Random, style: Style, entries: Sequence[PoolEntry]) -> TablePlan:
+    """Draw a table from a pool; it keeps its own look but for the size of its font."""
+    content = Harvested(rng.choice(entries))
+    size = FONT_SIZES[min(3, max(0, (content.entry.n_cols - 3) // 3) + rng.choice([0, 0, 1]))]
+    return TablePlan(content, size, rng.choice(vocabulary(style.language).table_captions), ())
 
 
 def plan_table(
@@ -82,12 +86,12 @@ def plan_table(
     setting = rf"{size}\setlength{{\tabcolsep}}{{{separation}pt}}\renewcommand{{\arraystretch}}{{{stretch}}}"
     names, weights = zip(*sorted(lines.items()), strict=True)
     line = rng.choices(names, weights)[0]
-    return TablePlan(lay_out(draft), line, setting, rng.choice(words.table_captions), notes)
+    return TablePlan(Drawn(lay_out(draft), line), setting, rng.choice(words.table_captions), notes)
 
 
 def natural_unit(plan: TablePlan) -> Unit:
     """The table alone, for measuring."""
-    return Unit(rf"\hbox{{{plan.setting}\pmblock{{@0@}}{{{plan.source}}}}}", ())
+    return Unit(rf"\hbox{{{plan.setting}\pmblock{{@0@}}{{{plan.content.latex}}}}}", ())
 
 
 def caption_unit(plan: TablePlan, style: Style, width: float) -> Unit:
@@ -108,15 +112,15 @@ def notes_unit(plan: TablePlan, style: Style, width: float) -> Unit | None:
 
 def table_unit(plan: TablePlan, style: Style, width: float, scale: float) -> Unit:
     """The table in its final form: scaled or rotated, in the middle of the column."""
-    body = rf"\pmblock{{@0@}}{{{plan.source}}}"
+    body = rf"\pmblock{{@0@}}{{{plan.content.latex}}}"
     if scale < 1:
         body = rf"\scalebox{{{scale:.4f}}}{{{body}}}"
     if plan.rotate:
         body = rf"\rotatebox{{{plan.rotate if plan.rotate == 90 else -90}}}{{{body}}}"
     shown = Shown(
         Category.TABLE,
-        latex=plan.source,
-        layout=plan.layout,
+        latex=plan.content.latex,
+        content=plan.content,
         attributes=plan.attributes(style, scaled=scale < 1),
     )
     return Unit(rf"\hbox to {width:.3f}pt{{\hss{plan.setting}{body}\hss}}", (shown,))
@@ -134,11 +138,6 @@ def table_group(
     else:
         units = [caption, *units, *([notes] if notes else [])]
     return Group("table", tuple(units), wide=wide)
-
-
-def long_source(plan: TablePlan) -> str:
-    """The table as a longtable."""
-    return longtable(plan.layout, plan.line)
 
 
 def _with_text_widths(draft: Draft, style: Style) -> Draft:

@@ -42,10 +42,10 @@ class PageTruth:
         self, shown: Shown, marked: MarkedTable, first: int, part: int, caption: str | None
     ) -> int:
         """A part of a long table; returns the first body row of the next part."""
-        assert shown.layout is not None
-        rows = marked.n_rows - shown.layout.draft.header_rows
-        start = shown.layout.draft.header_rows + first
-        table = shown.layout.table(start, start + rows)
+        assert shown.content is not None and shown.content.header_rows is not None
+        head = shown.content.header_rows
+        rows = marked.n_rows - head
+        table = part_of(shown.content.table, head, head + first, head + first + rows)
         attributes = {**shown.attributes, "long": True, "part": part}
         element = self._table(replace(shown, attributes=attributes), table, marked, marked.box)
         if caption is not None:
@@ -74,9 +74,9 @@ class PageTruth:
         box = self.marks.blocks.get(number)
         if box is None:
             raise LatexError(f"A {shown.category} of page {self.marks.number} has no ink.")
-        if shown.layout is not None:
+        if shown.content is not None:
             marked = max(self.marks.tables, key=lambda t: t.box.intersection_area(box))
-            return self._table(shown, shown.layout.table(), marked, box)
+            return self._table(shown, shown.content.table, marked, box)
         return self._append(
             shown.category, box, text=shown.text, latex=shown.latex, attributes=shown.attributes
         )
@@ -113,6 +113,13 @@ class PageTruth:
         )
         self.elements.append(element)
         return element
+
+
+def part_of(table: Table, head: int, first: int, last: int) -> Table:
+    """The header rows and the rows from `first` to before `last`, as a table of its own."""
+    rank = {row: index for index, row in enumerate([*range(head), *range(first, last)])}
+    cells = (replace(c, row=rank[c.row]) for c in table.cells if c.row in rank)
+    return Table(len(rank), table.n_cols, tuple(cells))
 
 
 def with_boxes(table: Table, marked: MarkedTable) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from parsemark.model import AttributeValue, Category
 
 if TYPE_CHECKING:
-    from parsemark.corpora.latex.synthetic.draft import Layout
+    from parsemark.corpora.latex.synthetic.content import TableContent
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Shown:
     category: Category
     text: str | None = None
     latex: str | None = None
-    layout: Layout | None = None
-    """The grid, for tables."""
+    content: TableContent | None = None
+    """For tables."""
     attributes: dict[str, AttributeValue] = field(default_factory=dict)
     parent: int | None = None
     """Position in the group of the unit that this one belongs to (a caption's table)."""

@@ -1,0 +1,177 @@
+"""Turns pages into bad scans: pictures with skew, blur, noise, JPEG, watermarks, tints and low contrast.
+
+The map from the clean page to the degraded one is known (a rotation about the centre), so the boxes of the
+truth follow it. What was done is recorded in the page's attributes, under OmniDocBench's names where it has
+them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import random
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from parsemark.errors import UsageError
+from parsemark.model import AttributeValue, Box, Category, Element, Page
+
+WHITE = (255, 255, 255)
+WATERMARKS = ("DRAFT", "CONFIDENTIAL", "COPY", "SAMPLE")
+TINTS = ((255, 247, 219), (226, 240, 255), (233, 246, 228), (253, 230, 233), (238, 232, 250))
+SHARES = ("skew", "blur", "noise", "jpeg", "watermark", "background", "low_contrast")
+
+
+@dataclass(frozen=True)
+class DegradeOptions:
+    """The share of pages that suffer each damage, and how far it goes."""
+
+    seed: int = 0
+    dpi: int = 150
+    skew: float = 0.7
+    blur: float = 0.5
+    noise: float = 0.5
+    jpeg: float = 0.8
+    watermark: float = 0.2
+    background: float = 0.2
+    low_contrast: float = 0.2
+    max_skew_degrees: float = 2.0
+    max_blur_px: float = 1.2
+    max_noise: float = 18.0
+    min_jpeg_quality: int = 30
+
+    def __post_init__(self) -> None:
+        for name in SHARES:
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"The share {name} must lie between 0 and 1, not {getattr(self, name)}.")
+        if not 50 <= self.dpi <= 600:
+            raise UsageError(f"Scans have between 50 and 600 dpi, not {self.dpi}.")
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is done to one page. Zero, None and 100 (of quality) do nothing."""
+
+    angle: float = 0.0
+    """Degrees counter-clockwise."""
+    blur_px: float = 0.0
+    noise: float = 0.0
+    """Standard deviation, in grey levels."""
+    quality: int = 100
+    watermark: str | None = None
+    tint: tuple[int, int, int] | None = None
+    contrast: float = 1.0
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """As recorded on the page."""
+        fuzzy = bool(self.angle or self.blur_px or self.noise) or self.quality < 100 or self.contrast < 1
+        return {
+            "fuzzy_scan": fuzzy,
+            "watermark": self.watermark is not None,
+            "colorful_background": self.tint is not None,
+            "skew_degrees": round(self.angle, 3),
+            "blur_px": round(self.blur_px, 3),
+            "noise": round(self.noise, 2),
+            "jpeg_quality": self.quality,
+            "contrast": round(self.contrast, 3),
+        }
+
+
+def draw_damage(options: DegradeOptions, page_id: str) -> Damage:
+    """What happens to a page: depends on the seed and the page's id alone."""
+    digest = hashlib.sha256(f"degrade:{options.seed}:{page_id}".encode()).digest()
+    rng = random.Random(int.from_bytes(digest[:16], "big"))
+    hit = {name: rng.random() < getattr(options, name) for name in SHARES}
+    angle = rng.uniform(-options.max_skew_degrees, options.max_skew_degrees)
+    return Damage(
+        angle=angle if hit["skew"] else 0.0,
+        blur_px=rng.uniform(0.3, max(0.3, options.max_blur_px)) * hit["blur"],
+        noise=rng.uniform(3.0, max(3.0, options.max_noise)) * hit["noise"],
+        quality=rng.randint(min(options.min_jpeg_quality, 85), 85) if hit["jpeg"] else 100,
+        watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
+        tint=rng.choice(TINTS) if hit["background"] else None,
+        contrast=rng.uniform(0.4, 0.75) if hit["low_contrast"] else 1.0,
+    )
+
+
+def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.Image:
+    """The degraded picture, of the same size."""
+    result = picture.convert("RGB")
+    if damage.tint is not None:
+        result = Image.fromarray(
+            (np.asarray(result, dtype=np.uint16) * np.array(damage.tint, dtype=np.uint16) // 255).astype(
+                np.uint8
+            )
+        )
+    if damage.watermark is not None:
+        result = _stamp(result, damage.watermark)
+    if damage.angle:
+        result = result.rotate(damage.angle, Image.Resampling.BICUBIC, fillcolor=damage.tint or WHITE)
+    if damage.blur_px:
+        result = result.filter(ImageFilter.GaussianBlur(damage.blur_px))
+    if damage.contrast < 1:
+        grey = 200.0
+        faded = grey + (np.asarray(result, dtype=np.float32) - grey) * damage.contrast
+        result = Image.fromarray(np.clip(faded, 0, 255).astype(np.uint8))
+    if damage.noise:
+        seed = int.from_bytes(hashlib.sha256(f"noise:{page_id}".encode()).digest()[:8], "big")
+        grain = np.random.default_rng(seed).normal(0, damage.noise, (result.height, result.width, 1))
+        result = Image.fromarray(np.clip(np.asarray(result) + grain, 0, 255).astype(np.uint8))
+    if damage.quality < 100:
+        buffer = io.BytesIO()
+        result.save(buffer, format="JPEG", quality=damage.quality)
+        result = Image.open(buffer).convert("RGB")
+    return result
+
+
+def damage_truth(page: Page, damage: Damage) -> Page:
+    """The truth with boxes that follow the map."""
+    frame = Box(0, 0, page.width, page.height)
+    elements = tuple(_moved(element, damage, frame) for element in page.elements)
+    return replace(page, elements=elements, attributes={**page.attributes, **damage.attributes()})
+
+
+def turn_box(box: Box, degrees: float, frame: Box) -> Box:
+    """The hull of a box after a rotation about the centre of the frame, cut at its edges."""
+    if not degrees:
+        return box
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    x_mid, y_mid = (frame.x0 + frame.x1) / 2, (frame.y0 + frame.y1) / 2
+    points = [
+        (x_mid + (x - x_mid) * cos + (y - y_mid) * sin, y_mid - (x - x_mid) * sin + (y - y_mid) * cos)
+        for x in (box.x0, box.x1)
+        for y in (box.y0, box.y1)
+    ]
+    xs = [min(max(x, frame.x0), frame.x1) for x, _ in points]
+    ys = [min(max(y, frame.y0), frame.y1) for _, y in points]
+    return Box(*(round(v, 2) for v in (min(xs), min(ys), max(xs), max(ys))))
+
+
+def _moved(element: Element, damage: Damage, frame: Box) -> Element:
+    attributes = dict(element.attributes)
+    if damage.tint is not None and element.category == Category.TABLE:
+        attributes["include_background"] = True
+    elif damage.tint is not None and "text_background" in attributes:
+        attributes["text_background"] = "single_colored"
+    table = element.table
+    if table is not None:
+        cells = (
+            replace(c, box=None if c.box is None else turn_box(c.box, damage.angle, frame))
+            for c in table.cells
+        )
+        table = replace(table, cells=tuple(cells))
+    box = None if element.box is None else turn_box(element.box, damage.angle, frame)
+    return replace(element, box=box, table=table, attributes=attributes)
+
+
+def _stamp(picture: Image.Image, text: str) -> Image.Image:
+    """A large grey word across the page."""
+    font = ImageFont.load_default(size=picture.width // 8)
+    layer = Image.new("L", picture.size, 0)
+    pen = ImageDraw.Draw(layer)
+    pen.text((picture.width / 2, picture.height / 2), text, fill=70, font=font, anchor="mm")
+    layer = layer.rotate(40, Image.Resampling.BICUBIC)
+    return Image.composite(Image.new("RGB", picture.size, (110, 110, 110)), picture, layer)

@@ -1,0 +1,98 @@
+"""Writes a degraded copy of a corpus: one image-only PDF per page."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+from PIL import Image
+
+from parsemark.corpora.base import Corpus, load_corpus
+from parsemark.corpora.degrade import DegradeOptions, damage_picture, damage_truth, draw_damage
+from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.render import page_image
+from parsemark.corpora.schema import CorpusFile
+from parsemark.errors import CorpusError, UsageError
+
+NO_DATE = time.gmtime(0)
+"""So that equal pages give equal PDFs."""
+
+
+def degrade_corpus(
+    spec: str,
+    out: Path,
+    options: DegradeOptions,
+    *,
+    workers: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> CorpusFile:
+    """Degrade all pages of a corpus that have truth.
+
+    Args:
+        spec: As for `load_corpus`.
+        out: Folder of the new corpus; new or empty.
+        options: Which damages, how often, how bad.
+        workers: Processes; all cores if None.
+        progress: Called with the number of pages that were finished.
+    """
+    corpus = load_corpus(spec)
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    (out / "pdfs").mkdir(parents=True, exist_ok=True)
+    work = partial(_degrade_page, corpus, options, out)
+    count = min(workers or os.cpu_count() or 1, len(corpus))
+    if count <= 1:
+        for key in corpus.keys:
+            work(key)
+            _report(progress)
+    else:
+        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+            for done in as_completed([pool.submit(work, key) for key in corpus.keys]):
+                done.result()
+                _report(progress)
+    return write_manifest(
+        out,
+        name=f"{corpus.name}-degraded",
+        version=corpus.version,
+        licence=corpus.licence,
+        description=f"{corpus.name} as bad scans.",
+        generator="parsemark degrade 1",
+        seed=options.seed,
+        settings={**asdict(options), "corpus": corpus.name, "corpus_hash": corpus.hash},
+    )
+
+
+def _degrade_page(corpus: Corpus, options: DegradeOptions, out: Path, key: str) -> None:
+    sample = corpus.read(key)
+    if sample.truth is None:
+        raise CorpusError(f"Sample {key} has no truth; only pages with truth can be degraded.")
+    damage = draw_damage(options, key)
+    picture = damage_picture(page_image(sample, options.dpi), damage, key)
+    pdf = out / "pdfs" / f"{key}.pdf"
+    _save_pdf(picture, pdf, options.dpi, damage.quality)
+    width, height = (side * 72 / options.dpi for side in picture.size)
+    truth = replace(damage_truth(sample.truth, damage), width=round(width, 2), height=round(height, 2))
+    write_page(out, replace(sample, truth=truth, pdf=pdf, page_number=1), f"pdfs/{key}.pdf")
+
+
+def _save_pdf(picture: Image.Image, path: Path, dpi: int, quality: int) -> None:
+    picture.save(
+        path,
+        format="PDF",
+        resolution=dpi,
+        quality=min(quality, 95),
+        producer="parsemark degrade",
+        creationDate=NO_DATE,
+        modDate=NO_DATE,
+    )
+
+
+def _report(progress: Callable[[int], None] | None) -> None:
+    if progress is not None:
+        progress(1)

@@ -1,0 +1,120 @@
+"""corpus check finds what is wrong: changed files, boxes that leave, truth that the PDF does not show."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.check import check_corpus
+from parsemark.corpora.files import write_manifest
+from parsemark.corpora.info import corpus_info
+from parsemark.corpora.show import draw_truth
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """One page with tables, as a corpus of its own."""
+    demo, root = load_corpus("demo"), tmp_path / "one"
+    sample = next(s for s in demo.samples() if len(s.truth.tables) > 1)
+    for name in (f"truth/{sample.id}.json", f"pdfs/{sample.pdf.name}"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(demo.root / name, root / name)
+    write_manifest(root, name="one")
+    return root
+
+
+def edit(root: Path, change) -> None:
+    path = next((root / "truth").iterdir())
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+    write_manifest(root, name="one")
+
+
+def table_of(data) -> dict:
+    return next(e for e in data["layout_dets"] if e["category_type"] == "table")
+
+
+def test_a_sound_corpus_has_no_problems(one: Path) -> None:
+    report = check_corpus(load_corpus(str(one)))
+    assert report.ok
+    assert report.disagreements == []
+    assert report.figures.cells == report.figures.cells_equal > 10
+
+
+def test_files_that_were_changed_removed_or_added(one: Path) -> None:
+    truth = next((one / "truth").iterdir())
+    truth.write_text(truth.read_text() + "\n")
+    (one / "pdfs" / "stray.pdf").write_bytes(b"")
+    problems = "\n".join(check_corpus(load_corpus(str(one))).problems)
+    assert "is not the file that corpus.json describes" in problems
+    assert "stray.pdf is not listed" in problems
+    truth.unlink()
+    assert any("is missing" in p for p in check_corpus(load_corpus(str(one))).problems)
+
+
+def test_boxes_that_leave(one: Path) -> None:
+    edit(one, lambda d: table_of(d).update(poly=[0, 0, 9999, 0, 9999, 10, 0, 10]))
+    problems = "\n".join(check_corpus(load_corpus(str(one))).problems)
+    assert "the box leaves the page" in problems
+    assert "leaves its table" in problems
+
+
+def test_a_cell_that_says_something_else_is_listed_by_cause(one: Path) -> None:
+    def change(data) -> None:
+        cells = [c for c in table_of(data)["table"]["cells"] if c.get("text")]
+        cells[0]["text"] = cells[0]["text"] + "zz"
+
+    edit(one, change)
+    report = check_corpus(load_corpus(str(one)))
+    assert report.causes == {"cell: characters missing": 1}
+    assert "zz" in report.disagreements[0]
+
+
+def test_a_table_box_beside_its_ink_is_listed(one: Path) -> None:
+    def change(data) -> None:
+        poly = table_of(data)["poly"]
+        poly[0] = poly[6] = poly[0] - 5
+
+    edit(one, change)
+    report = check_corpus(load_corpus(str(one)))
+    assert report.causes == {"table box is not its ink": 1}
+    assert report.figures.worst_ink_distance == pytest.approx(5, abs=0.1)
+
+
+def test_text_that_is_not_shown_is_listed(one: Path) -> None:
+    def change(data) -> None:
+        element = next(e for e in data["layout_dets"] if e["category_type"] == "table_caption")
+        element["text"] = "Nothing of the kind."
+
+    edit(one, change)
+    assert check_corpus(load_corpus(str(one))).causes == {"text not in the text layer": 1}
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_a_grid_that_is_not_tex_s_is_a_problem(one: Path) -> None:
+    def change(data) -> None:
+        table = table_of(data)
+        table["latex"] = r"\begin{tabular}{ll} a & b \\ c & d \end{tabular}"
+
+    edit(one, change)
+    problems = check_corpus(load_corpus(str(one))).problems
+    assert [p for p in problems if "differs from TeX's own" in p]
+
+
+def test_info_counts(one: Path) -> None:
+    info = corpus_info(load_corpus(str(one)))
+    assert (info.documents, info.pages, info.positive_pages) == (1, 1, 1)
+    assert info.tables > 1
+    assert [name.startswith("pdfTeX") for name in info.producers] == [True]
+    assert sum(info.table_attributes["line"].values()) == info.tables
+
+
+def test_show_draws_on_the_page(one: Path) -> None:
+    sample = next(load_corpus(str(one)).samples())
+    picture = draw_truth(sample, dpi=50)
+    assert picture.size[0] == pytest.approx(sample.truth.width * 50 / 72, abs=1)
+    assert (214, 39, 40) in {colour for _, colour in picture.getcolors(maxcolors=1_000_000)}

@@ -1,0 +1,106 @@
+"""Degraded pages: the boxes follow the picture, and what was done is recorded."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.check import check_corpus
+from parsemark.corpora.degrade import Damage, DegradeOptions, damage_picture, draw_damage, turn_box
+from parsemark.corpora.degrade_corpus import degrade_corpus
+from parsemark.corpora.files import read_manifest, write_manifest, write_page
+from parsemark.corpora.render import page_words
+from parsemark.errors import UsageError
+from parsemark.model import Box
+
+FRAME = Box(0, 0, 300, 400)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    angle=st.floats(-5, 5),
+    x=st.integers(40, 200),
+    y=st.integers(40, 300),
+    width=st.integers(10, 60),
+    height=st.integers(10, 60),
+)
+def test_boxes_follow_the_ink(angle: float, x: int, y: int, width: int, height: int) -> None:
+    picture = np.full((400, 300, 3), 255, np.uint8)
+    picture[y : y + height, x : x + width] = 0
+    turned = np.asarray(damage_picture(Image.fromarray(picture), Damage(angle=angle), "p"))[:, :, 0]
+    rows, columns = np.nonzero(turned < 128)
+    box = turn_box(Box(x, y, x + width, y + height), angle, FRAME)
+    ink = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
+    assert np.abs(np.array(box.as_tuple()) - np.array(ink)).max() < 1.6
+
+
+@pytest.mark.parametrize(
+    ("damage", "attribute"),
+    [
+        (Damage(blur_px=1.0), "fuzzy_scan"),
+        (Damage(noise=9.0), "fuzzy_scan"),
+        (Damage(quality=30), "fuzzy_scan"),
+        (Damage(contrast=0.5), "fuzzy_scan"),
+        (Damage(watermark="DRAFT"), "watermark"),
+        (Damage(tint=(255, 240, 200)), "colorful_background"),
+    ],
+)
+def test_each_damage_changes_the_picture_and_is_recorded(damage: Damage, attribute: str) -> None:
+    page = Image.new("RGB", (300, 400), "white")
+    page.paste((0, 0, 0), (50, 50, 100, 60))
+    damaged = damage_picture(page, damage, "p")
+    assert damaged.size == page.size
+    assert damaged.tobytes() != page.tobytes()
+    attributes = damage.attributes()
+    assert {k for k in ("fuzzy_scan", "watermark", "colorful_background") if attributes[k]} == {attribute}
+
+
+def test_no_damage_is_no_change() -> None:
+    options = DegradeOptions(**dict.fromkeys(("skew", "blur", "noise", "jpeg"), 0.0))
+    page = Image.new("RGB", (30, 40), "white")
+    nothing = Damage()
+    assert damage_picture(page, nothing, "p").tobytes() == page.tobytes()
+    assert not nothing.attributes()["fuzzy_scan"]
+    assert draw_damage(options, "x").angle == 0.0
+
+
+def test_shares_are_checked() -> None:
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        DegradeOptions(skew=2)
+
+
+@pytest.fixture
+def two_pages(tmp_path: Path) -> Corpus:
+    """Two pages of the demo corpus, as a corpus of their own."""
+    demo, root = load_corpus("demo"), tmp_path / "two"
+    (root / "pdfs").mkdir(parents=True)
+    for key in demo.keys[:2]:
+        sample = demo.read(key)
+        (root / "pdfs" / sample.pdf.name).write_bytes(sample.pdf.read_bytes())
+        write_page(root, sample, f"pdfs/{sample.pdf.name}")
+    write_manifest(root, name="two")
+    return load_corpus(str(root))
+
+
+def test_a_degraded_corpus_is_whole_and_reproducible(two_pages: Corpus, tmp_path: Path) -> None:
+    options = DegradeOptions(seed=2, dpi=60)
+    degrade_corpus(str(two_pages.root), tmp_path / "a", options, workers=1)
+    degrade_corpus(str(two_pages.root), tmp_path / "b", options, workers=1)
+    assert read_manifest(tmp_path / "a").files == read_manifest(tmp_path / "b").files
+    degraded = load_corpus(str(tmp_path / "a"))
+    assert check_corpus(degraded).problems == []
+    for sample, clean in zip(degraded.samples(), two_pages.samples(), strict=True):
+        assert page_words(sample) == ()
+        assert [e.text for e in sample.truth.elements] == [e.text for e in clean.truth.elements]
+        assert "skew_degrees" in sample.truth.attributes
+        assert sample.document == clean.document
+
+
+def test_a_folder_in_use_is_refused(two_pages: Corpus) -> None:
+    with pytest.raises(UsageError, match="not empty"):
+        degrade_corpus("demo", two_pages.root, DegradeOptions())
