@@ -22,6 +22,8 @@ from parsemark.model import Box, Sample
 MAX_PIXELS = 100_000_000
 LINE_END_HYPHEN = 2
 """pdfium's code for a hyphen that it takes for a division of a word."""
+_HYPHEN_IN_TEXT = "\ufffe"
+"""The same in the text of a whole page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,14 @@ def page_words(sample: Sample) -> tuple[Word, ...]:
 
 
 def page_text(sample: Sample) -> str:
-    """The words of the page, separated by blanks."""
-    return " ".join(word.text for word in page_words(sample))
+    """The words of the page, separated by blanks. Much faster than `page_words`, which finds their boxes."""
+    if sample.pdf is None:
+        return ""
+    with open_page(sample.pdf, sample.page_number) as page:
+        text = page.get_textpage()
+        content: str = text.get_text_range()
+        text.close()
+    return " ".join(content.replace(_HYPHEN_IN_TEXT, "").split())
 
 
 def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:

@@ -55,7 +55,7 @@ def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> Conten
 def text_bag(text: str) -> Bag:
     """3-grams of letters and digits, case and compatibility forms folded."""
     folded = unicodedata.normalize("NFKC", text).lower()
-    return character_ngrams("".join(c for c in folded if c.isalnum()))
+    return character_ngrams("".join(filter(str.isalnum, folded)))
 
 
 def _pair(truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]) -> dict[int, list[int]]:

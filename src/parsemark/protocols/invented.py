@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Prediction
@@ -32,9 +33,7 @@ def invented_text(prediction: Prediction, page_text: str) -> InventedText:
     without white space and signs contains it, so hyphenation and letter spacing in the text layer do not
     count as invention. A number is present if the page has it with any thousands or decimal separators.
     """
-    page = _fold(page_text)
-    page_letters = "".join(_WORD.findall(page))
-    page_numbers = {_digits(number) for number in _NUMBER.findall(page)}
+    page_letters, page_numbers = _letters_and_numbers(page_text)
     texts = [_fold(fold_notation(text)) for text in _cell_texts(prediction)]
     words = Counter(word for text in texts for word in _WORD.findall(text))
     numbers = Counter(number for text in texts for number in _NUMBER.findall(text))
@@ -58,8 +57,16 @@ def _cell_texts(prediction: Prediction) -> Iterator[str]:
             yield from (cell.text for cell in element.table.cells)
 
 
+@lru_cache(maxsize=4)  # the parsers of a page follow each other
+def _letters_and_numbers(page_text: str) -> tuple[str, frozenset[str]]:
+    page = _fold(page_text)
+    return "".join(_WORD.findall(page)), frozenset(_digits(number) for number in _NUMBER.findall(page))
+
+
 def _fold(text: str) -> str:
     """Compatibility forms, case and accents folded: text layers often hold accents as separate glyphs."""
+    if text.isascii():
+        return text.casefold()
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
 

@@ -1,0 +1,1 @@
+"""Measures the speed claims: `make speed`, or `python -m bench NAME`."""

@@ -1,0 +1,115 @@
+"""What the engine costs: its overhead over the parsers' own CPU time, and scoring of stored predictions."""
+
+import json
+import random
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from parsemark.corpora import Corpus, load_corpus
+from parsemark.engine.events import Events
+from parsemark.engine.parse import ParseOptions, add_samples, open_run, parse_corpus
+from parsemark.engine.score_chunk import score_chunk
+from parsemark.engine.scoring import _chunks, score_run
+from parsemark.model import Element, Sample, Status
+from parsemark.parsers import DEFAULT_PARSERS, get_parser
+from parsemark.store import ParseRecord, Run, schema_of
+
+N_TABLES = 10_000
+N_PARSERS = 8
+SCORING_AIM_S = 60.0
+OVERHEAD_AIM = 0.05
+
+
+def main(corpus: str = "demo") -> bool:
+    loaded = load_corpus(corpus)
+    with tempfile.TemporaryDirectory() as folder:
+        cpu_s = measure_scoring(Path(folder) / "scoring", loaded)
+        share = measure_overhead(Path(folder) / "parsing", loaded)
+    return cpu_s < SCORING_AIM_S and share < OVERHEAD_AIM
+
+
+def measure_scoring(out: Path, corpus: Corpus) -> float:
+    """CPU seconds for reading, matching and scoring 10,000 predicted tables, summary included."""
+    run, n_tables = store_predictions(out, corpus)
+    score_page_once(run)
+    before = time.process_time()
+    for chunk in _chunks(run, "tables", Events()):
+        score_chunk(chunk)
+    chunks_s = time.process_time() - before
+    score_run(run)  # all chunks are done: this puts the tables together and summarises
+    total_s = time.process_time() - before
+    print(
+        f"scoring {n_tables} predicted tables: {total_s:.1f} s CPU, of which {total_s - chunks_s:.1f} s for "
+        f"tables and summary (aim < {SCORING_AIM_S:.0f} s)"
+    )
+    return total_s
+
+
+def score_page_once(run: Run) -> None:
+    """Import what is imported on first use, and load the kernels."""
+    chunk = next(_chunks(run, "tables", Events())[0].split())
+    score_chunk(chunk)
+
+
+def store_predictions(out: Path, corpus: Corpus) -> tuple[Run, int]:
+    """A run in which pretended parsers answer with damaged truths, on as many copies of pages as needed."""
+    rng = random.Random(0)
+    once = list(corpus.samples())
+    n_once = sum(len(sample.truth.tables) for sample in once if sample.truth)
+    n_copies = -(-N_TABLES // (n_once * N_PARSERS))
+    copies = [
+        replace(sample, id=f"{sample.id}-{copy}", document=f"{sample.document}-{copy}")
+        for copy in range(n_copies)
+        for sample in once
+    ]
+    large = Corpus.of("copies", copies, root=corpus.root, version="1", licence=corpus.licence)
+    run = open_run(out, large, ParseOptions())
+    add_samples(run, large, None)
+    n_tables = 0
+    records = []
+    for parser in range(N_PARSERS):
+        for sample in copies:
+            elements = [damaged(rng, e) for e in sample.truth.tables] if sample.truth else []
+            n_tables += len(elements)
+            records.append(record(run, sample, f"pretended-{parser}", elements).to_json())
+    run.write_table("parses", pl.DataFrame(records, schema=schema_of("parses")))
+    return run, n_tables
+
+
+def record(run: Run, sample: Sample, parser: str, elements: list[dict]) -> ParseRecord:
+    raw = json.dumps({"format": "elements", "elements": elements}).encode()
+    return ParseRecord(sample.id, parser, Status.OK, parser, blob=run.blobs.put(raw), cpu_s=0.1)
+
+
+def damaged(rng: random.Random, truth: Element) -> dict:
+    """The table as a middling parser would give it: characters lost, cells missing, the box off by some."""
+    cells = []
+    for cell in truth.table.cells if truth.table else ():
+        if rng.random() < 0.05:
+            continue
+        text = cell.text[: rng.randint(0, len(cell.text))] if rng.random() < 0.2 else cell.text
+        place = {"row": cell.row, "col": cell.col, "rowspan": cell.rowspan, "colspan": cell.colspan}
+        cells.append({**place, "text": text})
+    box = [v + rng.uniform(-10, 10) for v in truth.box.as_tuple()] if truth.box else None
+    return {"category": "table", "box": box and [box[0], box[1], box[2] + 20, box[3] + 20], "cells": cells}
+
+
+def measure_overhead(out: Path, corpus: Corpus) -> float:
+    """Our own CPU time while parsers run, as a share of theirs."""
+    parsers = [get_parser(spec) for spec in DEFAULT_PARSERS]
+    for parser in parsers:
+        parser.install()
+    before = time.process_time()
+    run = parse_corpus(out, corpus, parsers, ParseOptions())
+    ours = time.process_time() - before
+    theirs = float(run.table("parses")["cpu_s"].sum())
+    n = run.table("parses").height
+    print(
+        f"engine: {ours:.2f} s CPU for {n} pages of {len(parsers)} parsers, which took {theirs:.1f} s "
+        f"themselves: {ours / theirs:.1%} (aim < {OVERHEAD_AIM:.0%})"
+    )
+    return ours / theirs
