@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Score, Table
+from parsemark.model import Score, Status, Table
 from parsemark.registry import Registry, parse_spec
 
 METRICS = Registry(
@@ -34,6 +34,7 @@ METRICS = Registry(
         "bleu4": "parsemark.metrics.markup_text:Bleu4",
         "table_edit": "parsemark.metrics.markup_text:TableEdit",
         "reader": "parsemark.metrics.reader.metric:Reader",
+        "formula_reader": "parsemark.metrics.formula_reader:FormulaReader",
     },
 )
 """All metrics by name."""
@@ -62,12 +63,13 @@ def list_metrics() -> list[Metric[Any]]:
 
 
 def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Score]:
-    """Score one table against another with several metrics.
+    """Score one table, or one formula, against another with several metrics.
 
     Args:
-        truth: The table as it should be: text in any format, a Table, or a prepared TableInput.
+        truth: The table as it should be: text in any format, a Table, or a prepared TableInput. For a metric
+            of formulas, the LaTeX.
         pred: The table as it was extracted.
-        metrics: Specs of table metrics.
+        metrics: Specs of metrics.
 
     Returns:
         For each metric, under its canonical name, its score. What could not be read has the status
@@ -75,7 +77,18 @@ def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METR
     """
     truth, pred = _as_input(truth), _as_input(pred)
     chosen = [get_metric(spec) for spec in metrics]
-    return {str(metric): metric.score(truth, pred) for metric in chosen}
+    return {str(metric): _score(metric, truth, pred) for metric in chosen}
+
+
+def _score(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
+    if metric.facts.kind == "table":
+        return metric.score(truth, pred)
+    if isinstance(truth.source, Table) or isinstance(pred.source, Table):
+        kind = metric.facts.kind
+        return Score(
+            str(metric), None, Status.METRIC_FAILED, f"{metric} compares texts of a {kind}, not tables"
+        )
+    return metric.score(truth.source, pred.source)
 
 
 def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:

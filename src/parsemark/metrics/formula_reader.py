@@ -1,0 +1,109 @@
+"""`formula_reader`: does a formula still say what it said?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parsemark.formats.formula import read_formula
+from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.metrics.formula_errors import FormulaError, formula_errors
+
+FULL_SCORE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaParameters:
+    """The fitted numbers (`python -m bench.formula_fit RATINGS.json`); the first six weigh one error."""
+
+    look_alike: float = 0.88
+    """A symbol read as one that looks like it (ν as v), another case, or another accent."""
+    letter: float = 2.94
+    """A letter read as another one."""
+    number: float = 8.75
+    """A digit that is wrong, lost or added."""
+    sign: float = 2.67
+    """An operator, relation, bracket or other sign."""
+    structure: float = 3.88
+    """A script, fraction, root, matrix or accent."""
+    lost_or_added: float = 2.03
+    """A letter that is lost or added."""
+    again: float = 0.0
+    """Share of the weight for each time that the same error comes again."""
+    size: float = 0.72
+    """Power of the formula's length by which errors are divided: 1 counts shares, 0 counts errors."""
+    bend: float = 0.45
+    """Power of the total: below 1, the first errors cost more than the next ones."""
+
+    def weight(self, error: FormulaError) -> float:
+        """The weight of an error with its repetitions."""
+        weight: float = getattr(self, error.kind)
+        return weight * (1 + self.again * (error.times - 1))
+
+    def score(self, total: float, size: int) -> float:
+        """The value for the weights of all errors of a formula of so many symbols."""
+        return FULL_SCORE * math.exp(-((total / max(size, 1) ** self.size) ** self.bend))
+
+
+FORMULA_PARAMETERS = FormulaParameters()
+"""The values in use."""
+
+
+@dataclass(frozen=True)
+class FormulaReader(Metric[str]):
+    r"""A formula as a person reads it, from 0 to 10, on the syntax of its LaTeX.
+
+    Presentation is folded (`\left`, spacing, `\dfrac`, `\text`, operator names, brace style, fonts,
+    alignment); what is left is a sequence of symbols and structure. An edit alignment finds the differences;
+    each is weighted by how much it changes what the formula says, the same difference again counts less, and
+    the total is set in relation to the formula's length and bent.
+
+    `Score.details["errors"]` are the differences, strongest first: kind, where, message, cost.
+
+    Empty cases: two empty formulas have 10; an empty formula against another has 0.
+
+    Reference: none; it was fitted to and checked against people's ratings (`docs/reader.md`).
+
+    >>> metric = FormulaReader()
+    >>> metric.score(r"\left(\dfrac{1}{2}\right)^n", r"$({1 \over 2})^{n}$").value
+    10.0
+    >>> metric.score(r"e^{-x^2/2\pi}", "e^{-x^{2}/2n}").details["errors"][0]["message"]
+    '“π” is read as “n”.'
+    """
+
+    name = "formula_reader"
+    facts = Facts(
+        title="What a reader can take from a formula",
+        kind="formula",
+        range=(0.0, FULL_SCORE),
+        higher_is_better=True,
+        symmetric=False,
+        citation="parsemark; rated formulas of Horn & Keuper (2025)",
+        reference="human ratings of Horn & Keuper",
+        both_empty=FULL_SCORE,
+        one_empty=0.0,
+    )
+
+    def compute(self, truth: str, pred: str) -> tuple[float, Mapping[str, Any]]:
+        """The value and the errors."""
+        expected, given = read_formula(truth), read_formula(pred)
+        if not expected or not given:
+            return (FULL_SCORE if expected == given else 0.0), {"errors": [], "n_errors": 0}
+        check_pairs("symbols", len(expected), len(given), MAX_CHARACTER_PAIRS)
+        errors = formula_errors(expected, given)
+        total = sum(FORMULA_PARAMETERS.weight(error) for error in errors)
+        value = FORMULA_PARAMETERS.score(total, max(len(expected), len(given)))
+        lost = FULL_SCORE - value
+        told = [
+            {
+                "kind": error.kind,
+                "where": {"symbol": error.position},
+                "message": error.message,
+                "cost": round(lost * FORMULA_PARAMETERS.weight(error) / total, 4),
+            }
+            for error in errors
+        ]
+        return value, {"errors": sorted(told, key=lambda e: -float(e["cost"])), "n_errors": len(told)}

@@ -1,0 +1,68 @@
+"""`formula_reader`: what costs more, what costs less, and what it says about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from scipy.stats import pearsonr
+
+from parsemark.metrics import score
+from parsemark.model import Score, Status, Table
+
+TRUTH = r"\psi(y)=\sqrt{\frac{2}{L}}\,\sin\left(\frac{n\pi y}{L}\right)"
+
+
+def read(truth: str | Table, pred: str | Table) -> Score:
+    return score(truth, pred, metrics=["formula_reader"])["formula_reader"]
+
+
+def value(pred: str) -> float:
+    found = read(TRUTH, pred).value
+    assert found is not None
+    return found
+
+
+def test_presentation_costs_nothing() -> None:
+    assert value(r"$$\psi (y) = \sqrt {2 \over L} \operatorname{sin} ({\dfrac {n \pi y}{L}}).$$") == 10.0
+
+
+def test_errors_cost_by_what_they_change() -> None:
+    look_alike = value(TRUTH.replace(r"n\pi", r"\eta\pi"))
+    letter = value(TRUTH.replace("y}", "q}"))
+    number = value(TRUTH.replace("2", "3"))
+    assert 10 > look_alike > letter > number > 0
+
+
+def test_the_same_error_again_costs_less_than_another_one() -> None:
+    twice = value(TRUTH.replace("L", "F"))
+    two = value(TRUTH.replace("{L}}", "{F}}").replace("y}", "q}"))
+    assert twice > two
+
+
+def test_errors_are_told() -> None:
+    errors = read(TRUTH, TRUTH.replace("L", "F").replace("2", "3")).details["errors"]
+    assert [e["message"] for e in errors] == ["“2” is read as “3”.", "“L” is read as “F” (2 times)."]
+    lost = read(TRUTH, TRUTH.replace(r"\sqrt", "")).details["errors"]
+    assert [e["message"] for e in lost] == ["a root is lost."]
+
+
+def test_costs_sum_up_to_the_lost_points() -> None:
+    result = read(TRUTH, r"\psi(y)=\sqrt{\frac{3}{L}}\cos(n y)")
+    assert result.value is not None
+    assert sum(e["cost"] for e in result.details["errors"]) == pytest.approx(10 - result.value, abs=0.001)
+
+
+def test_empty_cases_and_tables() -> None:
+    assert read("", "").value == 10.0
+    assert read(TRUTH, "").value == 0.0
+    assert read(Table(0, 0), TRUTH).status is Status.METRIC_FAILED
+
+
+@pytest.mark.conformance
+def test_it_agrees_with_people(reference_data: Path) -> None:
+    pairs = json.loads((reference_data / "human-ratings/formulas.json").read_text())
+    people = [sum(p["human_study_scores"]) / len(p["human_study_scores"]) for p in pairs]
+    ours = [read(p["gt_formula"], p["extracted_formula"]).value for p in pairs]
+    assert pearsonr(ours, people).statistic >= 0.75
