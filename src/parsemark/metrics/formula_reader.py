@@ -65,7 +65,8 @@ class FormulaReader(Metric[str]):
 
     Empty cases: two empty formulas have 10; an empty formula against another has 0.
 
-    Reference: none; it was fitted to and checked against people's ratings (`docs/reader.md`).
+    Differences from the reference: there is none; it was fitted to people's ratings and checked against them
+    (`docs/reader.md`).
 
     >>> metric = FormulaReader()
     >>> metric.score(r"\left(\dfrac{1}{2}\right)^n", r"$({1 \over 2})^{n}$").value

@@ -32,7 +32,8 @@ class Reader(Metric[TableInput]):
 
     Empty cases: two empty tables have 10; an empty table against another has 0.
 
-    Reference: none; it was fitted to and checked against people's ratings (`docs/reader.md`).
+    Differences from the reference: there is none; it was fitted to people's ratings and checked against them
+    (`docs/reader.md`).
 
     >>> from parsemark.metrics import score
     >>> truth = "| Model | Acc. |\n|---|---|\n| A | 1.12 |\n| B | 2.31 |\n| C | 3.40 |"
