@@ -16,7 +16,9 @@ from statistics import median
 from parsemark.model import Box
 
 NEAR = 1.5
-"""Ink this close to a long table (its outer rules) belongs to it, in points."""
+"""Ink this close to a long table belongs to it, in points."""
+RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
+"""What is a rule, and how far from the cells of a long table it may lie, in points."""
 
 
 @dataclass
@@ -147,9 +149,17 @@ def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
         inks += [ink for ink in page_ink if frame.contains(ink)]
         return Box.hull(inks) if inks else table.box
     marks = [box for cell in table.cells for box in (cell.start, cell.end) if box is not None]
-    frame = Box.hull([*marks, *inks, *(b for edges in table.edges.values() for b in edges)]).expanded(NEAR)
-    inks += [ink for ink in page_ink if frame.contains(ink)]
+    frame = Box.hull([*marks, *inks, *(b for edges in table.edges.values() for b in edges)])
+    near = frame.expanded(NEAR)
+    inks += [ink for ink in page_ink if near.contains(ink) or _is_rule_of(ink, frame)]
     return Box.hull(inks or marks)
+
+
+def _is_rule_of(ink: Box, frame: Box) -> bool:
+    """Whether it is a rule across a long table, which may be wider than its cells and lie just outside."""
+    inside = min(ink.x1, frame.x1) - max(ink.x0, frame.x0)
+    close = frame.y0 - RULE_DISTANCE <= ink.y0 and ink.y1 <= frame.y1 + RULE_DISTANCE
+    return ink.height < RULE_HEIGHT and close and inside > 0.8 * frame.width
 
 
 def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[float]:
