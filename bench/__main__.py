@@ -5,10 +5,12 @@ import pkgutil
 import sys
 
 import bench
+from bench._machine import describe
 
 
 def run(names: list[str]) -> int:
     known = [m.name for m in pkgutil.iter_modules(bench.__path__) if not m.name.startswith("_")]
+    print(describe())
     missed = []
     for name in names or known:
         print(f"== {name}")

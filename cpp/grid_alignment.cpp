@@ -185,37 +185,66 @@ class GridMatcher {
     return align_within(a.rows(), b.rows(), bound, floor, true, reward).trace();
   }
 
+  // Both alignments at once. While a row of the truth is at hand, two tables of its similarities serve:
+  // by_row[c][d][s] for its rewards with all rows s of b, and by_col[c][s][d] for the columns.
   void dense(GridMatch& result) {
+    const std::size_t rows_b = b_.rows, cols_b = b_.cols, size_b = rows_b * cols_b;
     AlignmentTable rows(a_.rows, b_.rows, true);
-    std::vector<AlignmentTable> columns(static_cast<std::size_t>(a_.cols) * b_.cols,
-                                        AlignmentTable(a_.rows, b_.rows, false));
-    const std::size_t width = n_entries_b_;
-    std::vector<double> similar(a_.cols * width);
+    std::vector<double> columns(a_.cols * size_b, 0.0);
+    std::vector<double> by_row(a_.cols * size_b), by_col(a_.cols * size_b);
+    std::vector<double> similar(a_.cols * static_cast<std::size_t>(n_entries_b_)), rewards;
     for (int r = 0; r < a_.rows; ++r) {
       const int* row = &a_.ids[static_cast<std::size_t>(r) * a_.cols];
       for (int y = 0; y < n_entries_b_; ++y)
-        for (int c = 0; c < a_.cols; ++c) similar[c * width + y] = compare_(row[c], y);
-      rows.add_row([&](int s, double) {
-        const int* other = &b_.ids[static_cast<std::size_t>(s) * b_.cols];
-        AlignmentTable cells(a_.cols, b_.cols, false);
         for (int c = 0; c < a_.cols; ++c)
-          cells.add_row([&, base = &similar[c * width]](int d, double) { return base[other[d]]; });
-        return cells.value(b_.cols);
-      });
-      for (int c = 0; c < a_.cols; ++c)
-        for (int d = 0; d < b_.cols; ++d)
-          columns[static_cast<std::size_t>(c) * b_.cols + d].add_row(
-              [&, base = &similar[c * width]](int s, double) {
-                return base[b_.ids[static_cast<std::size_t>(s) * b_.cols + d]];
-              });
+          similar[c * static_cast<std::size_t>(n_entries_b_) + y] = compare_(row[c], y);
+      for (int c = 0; c < a_.cols; ++c) {
+        const double* known = &similar[c * static_cast<std::size_t>(n_entries_b_)];
+        double* by_row_c = &by_row[c * size_b];
+        double* by_col_c = &by_col[c * size_b];
+        for (std::size_t s = 0; s < rows_b; ++s)
+          for (std::size_t d = 0; d < cols_b; ++d)
+            by_row_c[d * rows_b + s] = by_col_c[s * cols_b + d] = known[b_.ids[s * cols_b + d]];
+        add_lines(by_col_c, rows_b, cols_b, &columns[c * size_b]);
+      }
+      row_rewards(by_row, rewards);
+      rows.add_row([&](int s, double) { return rewards[s]; });
     }
     result.rows = rows.trace();
     AlignmentTable cols(a_.cols, b_.cols, true);
     for (int c = 0; c < a_.cols; ++c)
-      cols.add_row([&](int d, double) {
-        return columns[static_cast<std::size_t>(c) * b_.cols + d].value(b_.rows);
-      });
+      cols.add_row([&](int d, double) { return columns[c * size_b + (rows_b - 1) * cols_b + d]; });
     result.cols = cols.trace();
+  }
+
+  // Rewards of the present row of a with every row of b, for all of them at once.
+  void row_rewards(const std::vector<double>& by_row, std::vector<double>& rewards) const {
+    const std::size_t rows_b = b_.rows, cols_b = b_.cols, size_b = rows_b * cols_b;
+    std::vector<double> table(size_b, 0.0);
+    for (int c = 0; c < a_.cols; ++c) add_lines(&by_row[c * size_b], cols_b, rows_b, table.data());
+    rewards.assign(table.end() - static_cast<std::ptrdiff_t>(rows_b), table.end());
+  }
+
+  // Adds a row to many alignments that run side by side: entry [step][lane] of `table` is the best value after the
+  // first step + 1 predictions in alignment `lane`. The lanes do not depend on each other, so that the compiler can
+  // compute several at a time.
+  static void add_lines(const double* rewards, std::size_t steps, std::size_t lanes, double* table) {
+    std::vector<double> diagonal(lanes, 0.0), left(lanes, 0.0);
+    double* before = diagonal.data();
+    double* beside = left.data();
+    for (std::size_t step = 0; step < steps; ++step) {
+      const double* reward = rewards + step * lanes;
+      double* here = table + step * lanes;
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const double above = here[lane];
+        const double match = before[lane] + reward[lane];
+        double best = match > above ? match : above;
+        best = beside[lane] > best ? beside[lane] : best;
+        before[lane] = above;
+        beside[lane] = best;
+        here[lane] = best;
+      }
+    }
   }
 
   const Grid& a_;

@@ -39,7 +39,7 @@ constexpr std::size_t kMaxMemo = std::size_t{1} << 22;
 class BandedDistance {
  public:
   BandedDistance(const RowTree& a, const RowTree& b, bool structure_only)
-      : a_(a), b_(b), structure_only_(structure_only), masks_(b.texts.unique, a.texts.unique) {
+      : a_(a), b_(b), structure_only_(structure_only), masks_(a.texts.unique, b.texts.unique) {
     const int widest_a = widest(a), widest_b = widest(b);
     const std::size_t wanted = static_cast<std::size_t>(widest_a) * b.texts.unique.size();
     if (wanted <= kMaxMemo) memo_.assign(wanted, -1.0);
@@ -107,10 +107,10 @@ class BandedDistance {
     if (a_.labels[cell_a] != b_.labels[cell_b]) return 1.0;
     if (structure_only_) return 0.0;
     const int text_a = a_.texts.ids[cell_a], text_b = b_.texts.ids[cell_b];
-    if (memo_.empty()) return normalized_levenshtein(masks_, text_a, text_b);
+    if (memo_.empty()) return normalized_levenshtein(masks_, text_b, text_a);
     const std::size_t slot = static_cast<std::size_t>(column) * b_.texts.unique.size() + text_b;
     if (memo_[slot] < 0) {
-      memo_[slot] = normalized_levenshtein(masks_, text_a, text_b);
+      memo_[slot] = normalized_levenshtein(masks_, text_b, text_a);
       known_.push_back(slot);
     }
     return memo_[slot];
@@ -182,7 +182,7 @@ class BandedDistance {
   const RowTree& a_;
   const RowTree& b_;
   const bool structure_only_;
-  PatternMasks masks_;
+  PatternMasks masks_;  // patterns are the texts of A, since all loops stay with a cell of A for a while
   double bound_ = 0;
   int first_cell_ = 0;
   std::vector<double> previous_, current_, before_row_, above_, here_, memo_;

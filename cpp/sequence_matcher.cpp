@@ -30,55 +30,77 @@ int lowest_bit(Word x) {
 #endif
 }
 
+// Masks of an 8 x 8 matrix whose row i is byte i: all rows, or all columns, in [begin, end).
+struct LineMasks {
+  Word rows[9][9] = {}, columns[9][9] = {};
+  LineMasks() {
+    for (int begin = 0; begin < 8; ++begin)
+      for (int end = begin + 1; end <= 8; ++end) {
+        rows[begin][end] = rows[begin][end - 1] | Word{0xff} << (8 * (end - 1));
+        columns[begin][end] = columns[begin][end - 1] | Word{0x0101010101010101} << (end - 1);
+      }
+  }
+};
+
 // Both texts have at most 8 characters: the whole match matrix is one word, with row i (character a[i]) in byte
 // i. `run` holds the ends of common blocks of the present length; a block one longer ends one row down and one
 // column right, which is a shift by 9. The lowest bit is the block that ends, so also starts, first in a, then
 // in b.
 int matched_8x8(Word matrix, int a_length, int b_length) {
-  constexpr Word kFirstColumn = 0x0101010101010101ull;
-  Rectangle stack[9];  // disjoint blocks: at most 8 rectangles wait
+  static const LineMasks masks;
+  constexpr Word kNotFirstColumn = ~Word{0x0101010101010101};
+  struct Part {
+    Word inside;
+    Rectangle where;
+  };
+  Part stack[9];  // disjoint blocks: at most 8 rectangles wait
   int depth = 0, total = 0;
-  stack[depth++] = {0, a_length, 0, b_length};
+  auto push = [&](int a_begin, int a_end, int b_begin, int b_end) {
+    const Word inside = matrix & masks.rows[a_begin][a_end] & masks.columns[b_begin][b_end];
+    if (inside == 0) return;
+    if ((inside & (inside - 1)) == 0) {
+      ++total;  // one common character
+    } else {
+      stack[depth++] = {inside, {a_begin, a_end, b_begin, b_end}};
+    }
+  };
+  push(0, a_length, 0, b_length);
   while (depth > 0) {
-    const Rectangle r = stack[--depth];
-    const Word columns = kFirstColumn * (((1u << r.b_end) - 1u) & ~((1u << r.b_begin) - 1u));
-    const Word below = r.a_end == 8 ? ~Word{0} : (Word{1} << (8 * r.a_end)) - 1;
-    const Word inside = matrix & columns & below & ~((Word{1} << (8 * r.a_begin)) - 1);
-    if (inside == 0) continue;
+    const auto [inside, r] = stack[--depth];
     Word run = inside;
     int length = 1;
-    for (Word longer; (longer = inside & ((run << 9) & ~kFirstColumn)) != 0; run = longer) ++length;
+    for (Word longer; (longer = inside & (run << 9) & kNotFirstColumn) != 0; run = longer) ++length;
     const int end = lowest_bit(run);
     const int a_start = end / 8 - length + 1, b_start = end % 8 - length + 1;
     total += length;
-    if (r.a_begin < a_start && r.b_begin < b_start) stack[depth++] = {r.a_begin, a_start, r.b_begin, b_start};
+    if (r.a_begin < a_start && r.b_begin < b_start) push(r.a_begin, a_start, r.b_begin, b_start);
     if (a_start + length < r.a_end && b_start + length < r.b_end)
-      stack[depth++] = {a_start + length, r.a_end, b_start + length, r.b_end};
+      push(a_start + length, r.a_end, b_start + length, r.b_end);
   }
   return total;
 }
 
-// |b| <= 64: one word per row of the match matrix, blocks grow as above, row by row.
-int matched_one_word(const std::vector<Word>& rows, int b_length, std::vector<Word>& run,
-                     std::vector<Rectangle>& stack) {
-  int total = 0;
-  run.resize(rows.size());
-  stack.assign(1, {0, static_cast<int>(rows.size()), 0, b_length});
-  while (!stack.empty()) {
-    const Rectangle r = stack.back();
-    stack.pop_back();
+// |b| <= 64: one word per row of the match matrix, blocks grow as above, row by row. `run` and `stack` are scratch of
+// at least a_length (+ 1) entries.
+int matched_one_word(const Word* rows, int a_length, int b_length, Word* run, Rectangle* stack) {
+  int depth = 0, total = 0;
+  stack[depth++] = {0, a_length, 0, b_length};
+  while (depth > 0) {
+    const Rectangle r = stack[--depth];
     const Word columns = (r.b_end == 64 ? ~Word{0} : (Word{1} << r.b_end) - 1) & ~((Word{1} << r.b_begin) - 1);
-    int first = -1;
-    for (int i = r.a_end - 1; i >= r.a_begin; --i) {
+    int first = -1, last = -1;
+    for (int i = r.a_begin; i < r.a_end; ++i) {
       run[i] = rows[i] & columns;
-      if (run[i]) first = i;
+      if (run[i] == 0) continue;
+      if (first < 0) first = i;
+      last = i;
     }
     if (first < 0) continue;
     int length = 1, end_row = first;
     Word end_columns = run[first];
-    for (int low = first + 1;;) {
+    for (int low = first + 1; low <= last;) {
       int found = -1;
-      for (int i = r.a_end - 1; i >= low; --i) {
+      for (int i = last; i >= low; --i) {
         run[i] = rows[i] & columns & (run[i - 1] << 1);
         if (run[i]) found = i;
       }
@@ -87,14 +109,13 @@ int matched_one_word(const std::vector<Word>& rows, int b_length, std::vector<Wo
       end_row = found;
       end_columns = run[found];
       low = found + 1;  // rows above `found` hold no block of this length, so none that is longer
-      // Row `found` stays as it is; rows below it still refer to blocks of this length.
     }
     const int a_start = end_row - length + 1;
     const int b_start = lowest_bit(end_columns) - length + 1;
     total += length;
-    if (r.a_begin < a_start && r.b_begin < b_start) stack.push_back({r.a_begin, a_start, r.b_begin, b_start});
-    if (a_start + length < r.a_end && b_start + length < r.b_end)
-      stack.push_back({a_start + length, r.a_end, b_start + length, r.b_end});
+    if (first < a_start && r.b_begin < b_start) stack[depth++] = {first, a_start, r.b_begin, b_start};
+    if (a_start + length <= last && b_start + length < r.b_end)
+      stack[depth++] = {a_start + length, last + 1, b_start + length, r.b_end};
   }
   return total;
 }
@@ -173,11 +194,16 @@ int difflib_matched(PatternMasks& masks, int other, int pattern) {
     for (int i = 0; i < a_length; ++i) matrix |= *masks.mask(a[i]) << (8 * i);
     return matched_8x8(matrix, a_length, b_length);
   }
-  static thread_local std::vector<Word> rows, run;
-  static thread_local std::vector<Rectangle> stack;
-  rows.resize(a.size());
+  if (a_length <= 64) {
+    Word rows[64], run[64];
+    Rectangle stack[65];
+    for (int i = 0; i < a_length; ++i) rows[i] = *masks.mask(a[i]);
+    return matched_one_word(rows, a_length, b_length, run, stack);
+  }
+  std::vector<Word> rows(a.size()), run(a.size());
+  std::vector<Rectangle> stack(a.size() + 1);
   for (int i = 0; i < a_length; ++i) rows[i] = *masks.mask(a[i]);
-  return matched_one_word(rows, b_length, run, stack);
+  return matched_one_word(rows.data(), a_length, b_length, run.data(), stack.data());
 }
 
 std::vector<int> close_matches(const std::vector<Text>& queries, const std::vector<Text>& candidates, double cutoff) {
