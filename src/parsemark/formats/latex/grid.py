@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.columns import Column, read_columns
@@ -37,6 +38,10 @@ class TexGrid:
     """Rows that are only vertical space."""
     head_rows: int | None
     r"""Rows before longtable's `\endhead`, where the source has one."""
+    sections: tuple[str, ...] = ()
+    """Of which part of a longtable each row is (`endhead`, …, or empty for the body); only of `all_rows`
+    grids.
+    """
 
     @property
     def n_rows(self) -> int:
@@ -44,12 +49,13 @@ class TexGrid:
         return len(self.lines) - 1
 
 
-def read_grid(text: str, definitions: Definitions | None = None) -> TexGrid:
+def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bool = False) -> TexGrid:
     """The grid of the first table environment in a source.
 
     Args:
         text: The source; macros that it defines itself are expanded.
         definitions: More macros, of the document that the table is from.
+        all_rows: Keep all heads and feet of a longtable, in the order of the source.
 
     Raises:
         FormatError: There is none, or it is over a limit.
@@ -66,8 +72,33 @@ def read_grid(text: str, definitions: Definitions | None = None) -> TexGrid:
             break
     else:
         raise FormatError("There is no LaTeX table environment (tabular, longtable, array, ...) in the text")
+    if all_rows:
+        grid = _place(source, token.text, columns, body.rows, body.below, None)
+        return replace(grid, sections=_sections(body))
     rows, head_rows = _logical_rows(body)
     return _place(source, token.text, columns, rows, body.below, head_rows)
+
+
+def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> TexGrid:
+    """The grid of some rows, in the given order."""
+    by_row: dict[int, list[PlacedCell]] = {}
+    for placed in grid.cells:
+        by_row.setdefault(placed.row, []).append(placed)
+    return replace(
+        grid,
+        cells=[replace(p, row=new) for new, row in enumerate(rows) for p in by_row.get(row, [])],
+        lines=[*(grid.lines[row] for row in rows), grid.lines[-1]],
+        blank_rows=frozenset(new for new, row in enumerate(rows) if row in grid.blank_rows),
+        head_rows=head_rows,
+        sections=tuple(grid.sections[row] for row in rows) if grid.sections else (),
+    )
+
+
+def _sections(body: Body) -> tuple[str, ...]:
+    names: list[str] = []
+    for count, name in sorted((count, name) for name, count in body.marks.items()):
+        names += [name] * (count - len(names))
+    return (*names, *([""] * (len(body.rows) - len(names))))
 
 
 def _logical_rows(body: Body) -> tuple[list[Row], int | None]:

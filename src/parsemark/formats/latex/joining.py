@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+Slot = tuple[int, int, int, int]
+"""Row, column, rowspan and colspan."""
+
 
 @dataclass(frozen=True, slots=True)
 class PrintedCell:
@@ -15,6 +18,10 @@ class PrintedCell:
     text: str
     rowspan: int = 1
     colspan: int = 1
+    tex_slot: Slot | None = None
+    """Where it is on TeX's grid, once rows are joined; rows and columns that are taken out change only the
+    rest.
+    """
 
     def places(self) -> Iterable[tuple[int, int]]:
         """The grid positions that it covers, for a positive span."""
@@ -35,7 +42,7 @@ def join_rows(cells: list[PrintedCell], n_rows: int) -> list[PrintedCell]:
             for run in _free_runs(cell, taken):
                 joined.append(_grown(run, taken, n_rows))
                 taken.update(joined[-1].places())
-    return joined
+    return [replace(c, tex_slot=(c.row, c.col, c.rowspan, c.colspan)) for c in joined]
 
 
 def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> PrintedCell:

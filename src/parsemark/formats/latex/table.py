@@ -14,6 +14,8 @@ What the grid of the result is, where TeX leaves it open:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from parsemark.errors import FormatError
 from parsemark.formats.found import FoundTable
 from parsemark.formats.latex.cells import print_cells
@@ -23,6 +25,7 @@ from parsemark.formats.latex.grid import TexGrid, read_grid
 from parsemark.formats.latex.headers import header_rows
 from parsemark.formats.latex.joining import (
     PrintedCell,
+    Slot,
     join_rows,
     rows_spanned_over,
     spanned_over,
@@ -46,8 +49,7 @@ def read_latex_table(source: str, *, definitions: Definitions | None = None) -> 
     >>> read_latex_table(r"\begin{tabular}{lc} a & $x^2$ \\ b & 50\% \end{tabular}").text_rows()
     [['a', 'x^2'], ['b', '50%']]
     """
-    grid = read_grid(source, definitions)
-    return _table(grid, print_cells(grid))
+    return place_table(read_grid(source, definitions)).table
 
 
 def find_latex_tables(text: str) -> list[FoundTable]:
@@ -66,8 +68,18 @@ def find_latex_tables(text: str) -> list[FoundTable]:
     return found
 
 
-def _table(grid: TexGrid, printed: list[PrintedCell]) -> Table:
-    cells = join_rows(printed, grid.n_rows)
+@dataclass(frozen=True, slots=True)
+class PlacedTable:
+    """A table with the place of each of its cells on TeX's grid, which may have more rows and columns."""
+
+    table: Table
+    tex_slots: tuple[Slot, ...]
+    """For each cell of the table, in the same order."""
+
+
+def place_table(grid: TexGrid) -> PlacedTable:
+    """The table that a reader sees in a grid of TeX's."""
+    cells = join_rows(print_cells(grid), grid.n_rows)
     n_header = header_rows(grid)
     if n_header is not None and any(c.row < n_header < c.row + c.rowspan for c in cells):
         n_header = None
@@ -77,12 +89,12 @@ def _table(grid: TexGrid, printed: list[PrintedCell]) -> Table:
         n_header -= sum(row < n_header for row in removed)
     cells = without_rows(cells, set(removed))
     cells = without_cols(cells, spanned_over(cells, n_cols))
-    n_rows = grid.n_rows - len(removed)
-    return Table(
-        n_rows,
-        max((c.col + c.colspan for c in cells), default=0),
-        tuple(
-            Cell(c.row, c.col, c.text, c.rowspan, c.colspan, None if n_header is None else c.row < n_header)
-            for c in cells
-        ),
-    )
+    cells.sort(key=lambda c: (c.row, c.col))
+    n_cols = max((c.col + c.colspan for c in cells), default=0)
+    table = Table(grid.n_rows - len(removed), n_cols, tuple(_cell(c, n_header) for c in cells))
+    return PlacedTable(table, tuple(c.tex_slot for c in cells if c.tex_slot is not None))
+
+
+def _cell(cell: PrintedCell, n_header: int | None) -> Cell:
+    is_header = None if n_header is None else cell.row < n_header
+    return Cell(cell.row, cell.col, cell.text, cell.rowspan, cell.colspan, is_header)
