@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-import unicodedata
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from parsemark.corpora.latex.compile import Limits, compile_latex
+from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedTable, read_marks
 from parsemark.formats import read_table, read_tables
 from parsemark.formats.latex import read_latex_table
 from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.joining import PrintedCell, join_rows
-from parsemark.formats.notation import fold_notation
 from parsemark.model import Table
 
 pytestmark = pytest.mark.conformance
@@ -30,8 +28,6 @@ PREAMBLE = r"""\documentclass{article}
 \usepackage[paperwidth=120cm,paperheight=100cm,margin=1cm]{geometry}\pagestyle{empty}\parindent0pt
 \begin{document}
 """
-GLYPHS_WITHOUT_NAME = re.compile(r"[\s_^{}\x00-\x1f]")
-SAME_GLYPH = str.maketrans({"◦": "°", "∘": "°", "ˆ": "", "˜": "", "¯": "", "∆": "Δ"})
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +57,6 @@ def joined(source: str) -> list[PrintedCell]:
     return join_rows(print_cells(grid), grid.n_rows)
 
 
-def glyphs(text: str) -> str:
-    """The glyphs of a text, without accents and blanks, which fonts and extraction treat as they like."""
-    folded = unicodedata.normalize("NFKD", fold_notation(text.translate(SAME_GLYPH)))
-    letters = (c for c in folded.translate(SAME_GLYPH) if not unicodedata.combining(c))
-    return GLYPHS_WITHOUT_NAME.sub("", "".join(letters))
-
-
 def test_every_table_converts(real_tables: list[str]) -> None:
     for source in real_tables:
         table = read_latex_table(source)
@@ -87,7 +76,7 @@ def test_cells_have_the_glyphs_that_tex_sets(real_tables: list[str], tex_tables:
     for source, tex in zip(real_tables, tex_tables, strict=True):
         shown = {(c.row, c.col): c.text for c in tex.cells}
         for cell in joined(source):
-            ours, theirs = glyphs(cell.text), glyphs(shown[cell.row, cell.col])
+            ours, theirs = glyph_text(cell.text), glyph_text(shown[cell.row, cell.col])
             kind = "equal" if ours == theirs else "order" if sorted(ours) == sorted(theirs) else "differ"
             equal[kind] += 1
             if kind == "differ":
@@ -112,7 +101,7 @@ def test_published_html_has_our_grid(reference_data: Path) -> None:
             differing.append(entry["gt_id"])
             continue
         pairs = zip(ours.cells, theirs.cells, strict=True)
-        unequal = [(a.text, b.text) for a, b in pairs if glyphs(a.text) != glyphs(b.text)]
+        unequal = [(a.text, b.text) for a, b in pairs if glyph_text(a.text) != glyph_text(b.text)]
         assert len(unequal) <= 0.01 * ours.n_cells, unequal
     assert differing == ["000_02", "000_03"]
 

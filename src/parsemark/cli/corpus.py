@@ -62,6 +62,32 @@ def synthetic(
     print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
 
 
+@make_app.command()
+def latex(
+    *,
+    sources: Annotated[list[Path], typer.Option(help="LaTeX files, folders, or .tar.gz archives.")],
+    out: OutOption,
+    name: Annotated[str, typer.Option(help="Name of the corpus.")] = "latex",
+    licence: Annotated[str, typer.Option(help="Licence of documents without a licence file.")] = "unknown",
+    latexml: Annotated[bool, typer.Option(help="Ask LaTeXML for a second opinion on the tables.")] = False,
+    workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
+) -> None:
+    """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
+    from parsemark.corpora.latex.documents.make import REPORT, make_documents
+
+    manifest, report = make_documents(
+        sources, out, name=name, licence=licence, latexml=latexml, workers=workers
+    )
+    used = [d for d in report.documents if d.problem is None]
+    n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
+    print(f"{out}: {len(used)} documents, {n_pages} pages, {n_tables} tables, hash {manifest.hash[:16]}")
+    for document in report.failed:
+        print(f"left out {document.document}: {document.problem}")
+    n_notes = sum(len(d.notes) + len(d.disagreements) for d in report.documents)
+    if n_notes:
+        print(f"{out / REPORT}: {n_notes} notes")
+
+
 @app.command()
 def info(corpus: CorpusArgument) -> None:
     """Print what a corpus consists of."""

@@ -85,6 +85,18 @@ def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:
         return tuple(glyphs_of(page))
 
 
+def count_pages(pdf: Path) -> int:
+    """How many pages a PDF has."""
+    try:
+        document = pdfium.PdfDocument(pdf)
+    except (pdfium.PdfiumError, FileNotFoundError) as error:
+        raise CorpusError(f"{pdf} cannot be opened as a PDF: {error}") from error
+    try:
+        return len(document)
+    finally:
+        document.close()
+
+
 @contextmanager
 def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
     """A pdfium page, closed at the end."""

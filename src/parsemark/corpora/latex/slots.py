@@ -80,10 +80,10 @@ class MarkedTable:
 
 def place_cells(table: RawTable, page_ink: Iterable[Box]) -> MarkedTable:
     """Number the rows, join what is spanned, and give each cell its slot."""
-    rows = {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
+    angle = _angle(table.cells)
+    rows = _row_ranks(table, angle)
     cells = _without_covered(table.cells, rows)
     n_cols = max(c.col + c.colspan for c in table.cells)
-    angle = _angle(table.cells)
     box = _ink_box(table, page_ink)
     turned = _turn(box, angle)
     columns = _column_edges(table, n_cols, angle, turned)
@@ -100,6 +100,17 @@ def place_cells(table: RawTable, page_ink: Iterable[Box]) -> MarkedTable:
         ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
         placed.append(MarkedCell(row, cell.col, span, cell.colspan, cell.text, _turn_back(slot, angle), ink))
     return MarkedTable(table.id, angle, box, len(rows), n_cols, tuple(placed))
+
+
+def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
+    """TeX's row numbers to ours. A long table's foot is set before its body, so there the place counts."""
+    if table.box is not None:
+        return {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
+    tops: dict[int, float] = {}
+    for cell in table.cells:
+        top = _turn(cell.start, angle).y0
+        tops[cell.row] = min(top, tops.get(cell.row, top))
+    return {row: rank for rank, row in enumerate(sorted(tops, key=lambda row: (tops[row], row)))}
 
 
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
@@ -149,7 +160,9 @@ def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
         inks += [ink for ink in page_ink if frame.contains(ink)]
         return Box.hull(inks) if inks else table.box
     marks = [box for cell in table.cells for box in (cell.start, cell.end) if box is not None]
-    frame = Box.hull([*marks, *inks, *(b for edges in table.edges.values() for b in edges)])
+    rows = Box.hull([*marks, *inks])
+    edges = [b for edges in table.edges.values() for b in edges if rows.y0 <= (b.y0 + b.y1) / 2 <= rows.y1]
+    frame = Box.hull([rows, *edges])  # without the caption, which is a row without cells
     near = frame.expanded(NEAR)
     inks += [ink for ink in page_ink if near.contains(ink) or _is_rule_of(ink, frame)]
     return Box.hull(inks or marks)

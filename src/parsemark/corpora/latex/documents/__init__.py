@@ -1,0 +1,1 @@
+"""Corpora from real LaTeX documents: unmodified sources, compiled with marks."""

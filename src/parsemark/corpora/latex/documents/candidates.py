@@ -1,0 +1,74 @@
+"""The tables of a document's source, ready to be found again among those that TeX set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from parsemark.corpora.latex.documents.main_file import flattened
+from parsemark.corpora.latex.glyphs import glyph_text
+from parsemark.corpora.latex.sources import SourceDocument
+from parsemark.corpora.latex.standalone import document_definitions
+from parsemark.errors import FormatError, LatexError
+from parsemark.formats.latex.cells import print_cells
+from parsemark.formats.latex.environments import find_environments
+from parsemark.formats.latex.grid import TexGrid, read_grid
+
+UNMARKED = frozenset(
+    ("tabu", "longtabu", "tblr", "longtblr", "talltblr", "NiceTabular", "NiceTabular*", "NiceTabularX")
+)
+"""Environments that do not use LaTeX's own tabular, so that the marks do not see them."""
+
+
+@dataclass
+class Candidate:
+    """A table of the source."""
+
+    latex: str
+    grid: TexGrid
+    """With all rows, also those that a longtable repeats."""
+    row_glyphs: list[str]
+    is_used: bool = False
+    glyphs: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.glyphs = "".join(self.row_glyphs)
+
+
+@dataclass
+class Candidates:
+    """All tables of a document's source, in its order."""
+
+    tables: list[Candidate] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Tables that cannot be read, with the reason."""
+
+
+def read_candidates(document: SourceDocument, main: str) -> Candidates:
+    """The tables of the source; `array` is a formula here.
+
+    Raises:
+        LatexError: The document has tables that the marks would not see.
+    """
+    found = Candidates()
+    text = flattened(document, main)
+    definitions = document_definitions(document.tex_files())
+    for environment in find_environments(text):
+        if environment.name in UNMARKED:
+            raise LatexError(f"it uses {environment.name}, whose tables cannot be marked")
+        if environment.name in ("array", "NiceArray"):
+            continue
+        latex = text[environment.start : environment.end]
+        try:
+            grid = read_grid(latex, definitions, all_rows=True)
+            found.tables.append(Candidate(latex, grid, row_glyphs(grid)))
+        except FormatError as error:
+            found.problems.append(f"a table cannot be read: {error}")
+    return found
+
+
+def row_glyphs(grid: TexGrid) -> list[str]:
+    """The glyphs of each row."""
+    rows = [""] * grid.n_rows
+    for cell in print_cells(grid):
+        rows[cell.row] += glyph_text(cell.text)
+    return rows

@@ -1,0 +1,87 @@
+r"""Which file of a document is its main one, and all of it as one text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from parsemark.corpora.latex.sources import SourceDocument
+from parsemark.errors import LatexError
+
+MAX_INPUTS = 500
+"""Files that one document may read, counted with repetition."""
+
+_CLASS = re.compile(r"\\documentclass\s*(?:\[(?P<options>[^\]]*)\])?\s*\{(?P<name>[^}]*)\}")
+_BEGIN = "\\begin{document}"
+_INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]{1,200})\}|\\input\s+([^\s{}\\]{1,200})")
+_COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
+_USUAL_NAMES = ("main", "ms", "paper", "article", "manuscript")
+
+
+def main_file(document: SourceDocument) -> str:
+    r"""The name of the file with `\documentclass` and the document's beginning.
+
+    Raises:
+        LatexError: There is none.
+    """
+    texts = {name: without_comments(text) for name, text in document.tex_files().items()}
+    candidates = [n for n, t in texts.items() if _CLASS.search(t) and "standalone" not in t[:500]]
+    whole = [n for n in candidates if _BEGIN in texts[n]]
+    if not candidates:
+        raise LatexError("no file has a \\documentclass")
+
+    def rank(name: str) -> tuple[bool, int, int]:
+        stem = PurePosixPath(name).stem.lower()
+        place = _USUAL_NAMES.index(stem) if stem in _USUAL_NAMES else len(_USUAL_NAMES)
+        return "/" in name, place, -len(texts[name])
+
+    return min(whole or candidates, key=rank)
+
+
+def document_class(text: str) -> tuple[str, tuple[str, ...]]:
+    """Name and options of the class."""
+    match = _CLASS.search(text)
+    if match is None:
+        return "", ()
+    options = (part.strip() for part in (match["options"] or "").split(","))
+    return match["name"].strip(), tuple(option for option in options if option)
+
+
+def without_comments(text: str) -> str:
+    """The source without its comments; line ends stay."""
+    return _COMMENT.sub(r"\1", text)
+
+
+def flattened(document: SourceDocument, main: str) -> str:
+    r"""The text of the document with each `\input` replaced by the file, as far as it is one of the
+    document's.
+    """
+    return _Flattener(document, main).text(main, frozenset())
+
+
+class _Flattener:
+    def __init__(self, document: SourceDocument, main: str) -> None:
+        self.files = {name: without_comments(text) for name, text in document.tex_files().items()}
+        self.base = PurePosixPath(main).parent
+        self.n_inputs = 0
+
+    def text(self, name: str, above: frozenset[str]) -> str:
+        body = self.files[name].partition("\\end{document}")[0]
+        inner = above | {name}
+
+        def replaced(match: re.Match[str]) -> str:
+            wanted = self._resolve((match[1] or match[2]).strip().strip('"'))
+            self.n_inputs += 1
+            if wanted is None or wanted in inner or self.n_inputs > MAX_INPUTS:
+                return match[0]
+            return self.text(wanted, inner)
+
+        return _INPUT.sub(replaced, body)
+
+    def _resolve(self, name: str) -> str | None:
+        for folder in (self.base, PurePosixPath()):
+            for ending in ("", ".tex"):
+                path = (folder / f"{name}{ending}").as_posix().removeprefix("./")
+                if path in self.files:
+                    return path
+        return None

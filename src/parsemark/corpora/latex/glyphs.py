@@ -1,0 +1,23 @@
+"""Texts as the glyphs that a page shows, to compare a source with what TeX made of it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from parsemark.formats.notation import fold_notation
+
+_SAME_GLYPH = str.maketrans({"◦": "°", "∘": "°", "ˆ": "", "˜": "", "¯": "", "∆": "Δ"})
+_NO_GLYPH = re.compile(r"[\s_^{}\x00-\x1f]")
+
+
+def glyph_text(text: str) -> str:
+    r"""The glyphs of a text without blanks, script marks and accents, which fonts and extraction treat as
+    they like.
+
+    >>> glyph_text("x_1^{10} \u00b1 \u00e9"), glyph_text("x101 \u00b1 e")
+    ('x110±e', 'x101±e')
+    """
+    folded = unicodedata.normalize("NFKD", fold_notation(text.translate(_SAME_GLYPH)))
+    letters = (c for c in folded.translate(_SAME_GLYPH) if not unicodedata.combining(c))
+    return _NO_GLYPH.sub("", "".join(letters))
