@@ -159,11 +159,34 @@ def _vary(rng: random.Random, draft: Draft, language: str) -> Draft:
             draft = _with_row_groups(rng, draft, language)
         elif rng.random() < 0.25 and len(draft.rows) >= 4:
             draft = _with_sections(rng, draft, language)
+    if len(draft.levels) == 1 and len(draft.levels[0]) >= 4 and rng.random() < 0.45:
+        draft = _with_header_groups(rng, draft, language)
+        if len(draft.levels[0]) >= 2 and rng.random() < 0.3:
+            draft = _with_top_header(rng, draft, language)
     if rng.random() < 0.25:
         draft = _with_empty_cells(rng, draft)
     if rng.random() < 0.15:
         draft = _with_marked_note(rng, draft, language)
     return draft
+
+
+def _with_header_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
+    """A header level above the columns: groups of two or three, and columns that stand alone."""
+    names = rng.sample(vocabulary(language).lists[rng.choice(["groups", "regions", "seasons"])], k=4)
+    top: list[Head] = []
+    left = len(draft.levels[0])
+    while left:
+        span = min(left, rng.choice([1, 2, 2, 3]))
+        top.append(Head(plain(names[len(top) % 4]) if span > 1 else EMPTY, span))
+        left -= span
+    return replace(draft, levels=(tuple(top), *draft.levels))
+
+
+def _with_top_header(rng: random.Random, draft: Draft, language: str) -> Draft:
+    """A third level over all columns."""
+    title = plain(rng.choice(vocabulary(language).headings))
+    span = sum(group.span for group in draft.levels[0])
+    return replace(draft, levels=((Head(title, span),), *draft.levels))
 
 
 def _with_row_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
