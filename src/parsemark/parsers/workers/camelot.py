@@ -9,14 +9,18 @@
 # about = "Tables from ruling lines (lattice) or from the alignment of text (stream, network, hybrid)"
 # licence = "MIT"
 # homepage = "https://github.com/camelot-dev/camelot"
-# gives = ["cells", "boxes", "confidence"]
+# gives = ["cells", "boxes"]
 #
 # [tool.parsemark.options.flavor]
 # default = "lattice"
 # choices = ["lattice", "stream", "network", "hybrid"]
 # about = "Which of camelot's methods is used"
 # ///
-"""camelot: `read_pdf` with one of its flavors. Its confidence is its own measure of a table's quality."""
+"""camelot: `read_pdf` with one of its flavors.
+
+The quality that it reports for a table is not passed on as confidence: it says how well text fell into cells,
+not how likely the table is one, and camelot itself returns its tables whatever it is.
+"""
 
 import camelot
 import pypdfium2
@@ -38,10 +42,7 @@ def parse(pdf, page, options):
             return (box[0] * across, box[1] * down, box[2] * across, box[3] * down)
         return shifted(box, crop_offset(media, crop, rotation))
 
-    return elements_output(
-        table(cells=list(_cells(t, shown)), box=shown(t, t._bbox), confidence=min(1.0, t.confidence))
-        for t in found
-    )
+    return elements_output(table(cells=list(_cells(t, shown)), box=shown(t, t._bbox)) for t in found)
 
 
 def _cells(found, shown):
