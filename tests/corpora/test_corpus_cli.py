@@ -29,3 +29,9 @@ def test_an_unknown_page_names_the_nearest() -> None:
     result = runner.invoke(app, ["corpus", "show", "demo", "demo-0001-p11"])
     assert result.exit_code != 0
     assert "demo-0001-p1" in str(result.exception)
+
+
+def test_schemas_are_written(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["corpus", "schema", "--out", str(tmp_path)])
+    assert result.exit_code == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"corpus.schema.json", "page.schema.json"}

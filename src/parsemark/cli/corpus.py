@@ -220,3 +220,18 @@ def degrade(
     with page_progress("Degrading pages", count) as progress:
         manifest = degrade_corpus(corpus, out, options, workers=workers, progress=progress)
     print(f"{out}: {count} pages, hash {manifest.hash[:16]}")
+
+
+@app.command()
+def schema(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the JSON schemas.")],
+) -> None:
+    """Write the JSON schemas of the corpus format."""
+    import json
+
+    from parsemark.corpora.schema import json_schemas
+
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in json_schemas().items():
+        (out / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        print(out / name)

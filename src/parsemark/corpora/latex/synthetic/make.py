@@ -13,6 +13,7 @@ from pathlib import Path
 
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.compile import precompiled, require_pdflatex
+from parsemark.corpora.latex.synthetic.content import usable_entries
 from parsemark.corpora.latex.synthetic.document import make_document
 from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
@@ -53,12 +54,20 @@ def make_synthetic(
     return write_manifest(
         out,
         name=options.name,
-        licence=LICENCE,
+        licence=_licence(options),
         description="Synthetic pages with exact truth.",
         generator=f"parsemark {GENERATOR}",
         seed=options.seed,
         settings=options.settings(),
     )
+
+
+def _licence(options: SyntheticOptions) -> str:
+    """Ours, and those of the harvested tables (each table's `origin` says which)."""
+    if options.pool is None:
+        return LICENCE
+    licences = sorted({entry.licence for entry in usable_entries(options.pool)})
+    return f"{LICENCE}; harvested tables: {', '.join(licences)}"
 
 
 def _make_one(options: SyntheticOptions, out: Path, plan: DocumentPlan) -> int:
