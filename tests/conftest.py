@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("parsemark", deadline=None)
+settings.load_profile("parsemark")  # A busy machine is slow; time is bounded where it is the matter.
 
 
 @pytest.fixture(scope="session")
