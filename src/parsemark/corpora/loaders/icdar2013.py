@@ -22,7 +22,7 @@ from parsemark.corpora.loaders.files import PageShape, files_inside, page_shapes
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
 from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
 from parsemark.corpora.loaders.sample_ids import SampleIds
-from parsemark.corpora.loaders.truth_tables import filled_table
+from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
 from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 
@@ -54,16 +54,15 @@ def _load(root: Path, name: str, *, alternates: bool) -> Corpus:
 def _samples(pdf: Path, ids: SampleIds, overlay: Overlay, *, alternates: bool) -> Iterator[Sample]:
     annotations = _annotations(pdf)
     chosen = annotations[-1 if alternates else 0]
-    truth = overlay.apply(read_annotation(pdf, chosen))
     shapes = page_shapes(pdf)
+    turned = frozenset(number for number, shape in enumerate(shapes, start=1) if shape.rotation)
+    truth = overlay.apply(read_annotation(pdf, chosen, turned))
     by_page: dict[int, list[Region]] = defaultdict(list)
-    for region in truth.regions:
-        if not 1 <= region.page <= len(shapes):
-            raise CorpusError(
-                f"{chosen}: table {region.table} is on page {region.page}, but {pdf} has {len(shapes)} pages."
-            )
-        by_page[region.page].append(region)
     attributes: dict[str, AttributeValue] = {} if len(annotations) == 1 else {"annotation": chosen}
+    for region in truth.regions:
+        by_page[region.page].append(region)
+        if not 1 <= region.page <= len(shapes):
+            attributes[TRUTH_ERROR] = f"Table {region.table} is on page {region.page} of {len(shapes)}."
     for number, shape in enumerate(shapes, start=1):
         identifier = ids.make(pdf.stem, f"p{number}")
         page = _page(identifier, shape, truth, by_page[number], attributes)
@@ -112,8 +111,8 @@ def _element(region: Region, shape: PageShape, truth: Annotation) -> Element:
     attributes: dict[str, AttributeValue] = {}
     if truth.n_regions(region.table) > 1:
         attributes |= {"region": region.number + 1, "regions": truth.n_regions(region.table)}
-    if n_changed:
-        attributes["overlapping_cells"] = n_changed
+    if n_changed or region.n_repaired:
+        attributes["repaired_cells"] = n_changed + region.n_repaired
     if region.corrections:
         attributes["corrections"] = "; ".join(region.corrections)
     return Element(_element_id(region), Category.TABLE, box=box, table=table, attributes=attributes)

@@ -24,6 +24,8 @@ class Region:
     page: int
     box: Box | None
     cells: tuple[Cell, ...]
+    n_repaired: int = 0
+    """Cells of the file that end before they start; they are read as if their ends were exchanged."""
     corrections: tuple[str, ...] = ()
     """What the overlay changed, and why."""
 
@@ -40,8 +42,11 @@ class Annotation:
         return sum(region.table == table for region in self.regions)
 
 
-def read_annotation(pdf: Path, name: str) -> Annotation:
-    """The regions of `NAME-str.xml`, with the boxes of `NAME-reg.xml`; a document may have neither."""
+def read_annotation(pdf: Path, name: str, turned_pages: frozenset[int] = frozenset()) -> Annotation:
+    """The regions of `NAME-str.xml`, with the boxes of `NAME-reg.xml`; a document may have neither.
+
+    On turned pages the two files measure differently, so that only the order tells which belong together.
+    """
     structure, place = (pdf.parent / f"{name}-{kind}.xml" for kind in ("str", "reg"))
     boxes = _region_boxes(place) if place.is_file() else {}
     if not structure.is_file():
@@ -50,10 +55,23 @@ def read_annotation(pdf: Path, name: str) -> Annotation:
     regions = []
     for table, number, element in _regions(structure):
         page = _integer(element, "page", structure)
-        known_page, box = boxes.get((table, number), (page, None))
-        cells = _from_zero([_cell(cell, structure) for cell in element.iter("cell")])
-        regions.append(Region(table, number, page, box if known_page == page else None, cells))
+        placed = [_cell(cell, structure) for cell in element.iter("cell")]
+        cells = _from_zero(placed)
+        on_page = {k: box for k, (p, box) in boxes.items() if p == page and box is not None}
+        own = on_page.get((table, number))
+        box = own if page in turned_pages else _box_of(cells, own, list(on_page.values()))
+        regions.append(Region(table, number, page, box, cells, sum(p.is_repaired for p in placed)))
     return Annotation(name, tuple(regions))
+
+
+def _box_of(cells: tuple[Cell, ...], own: Box | None, on_page: list[Box]) -> Box | None:
+    """The box of the same number, or where that is elsewhere the one on the page that shares most."""
+    found = [c.box for c in cells if c.box is not None]
+    if not found or (own is not None and own.intersection_area(Box.hull(found)) > 0):
+        return own
+    shared = {box: box.intersection_area(Box.hull(found)) for box in on_page}
+    best = max(shared, key=lambda box: shared[box], default=None)
+    return best if best is not None and shared[best] > 0 else own
 
 
 def _regions(path: Path) -> Iterator[tuple[int, int, etree._Element]]:
@@ -80,6 +98,7 @@ class _Placed:
     last_col: int
     text: str
     box: Box | None
+    is_repaired: bool
 
 
 def _cell(element: etree._Element, path: Path) -> _Placed:
@@ -88,10 +107,14 @@ def _cell(element: etree._Element, path: Path) -> _Placed:
         _integer(element, f"end-{axis}", path) if element.get(f"end-{axis}") else start
         for axis, start in (("row", row), ("col", col))
     )
-    if last_row < row or last_col < col:
-        raise CorpusError(f"{path}: the cell at row {row}, column {col} ends before it starts.")
     return _Placed(
-        row, col, last_row, last_col, clean(element.findtext("content") or ""), _box(element, path)
+        min(row, last_row),
+        min(col, last_col),
+        max(row, last_row),
+        max(col, last_col),
+        clean(element.findtext("content") or ""),
+        _box(element, path),
+        last_row < row or last_col < col,
     )
 
 
