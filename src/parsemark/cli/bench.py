@@ -57,7 +57,7 @@ def bench(
         from parsemark.report import build_report
 
         page = build_report(run.path, run.path / "report")
-        console.print(f"\nReport: {page}", soft_wrap=True, highlight=False)
+        console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
 
 
 def register(app: typer.Typer) -> None:

@@ -43,8 +43,12 @@ def parse(
     with running.stoppable(console, events):
         run = running.parse(out, corpus, parser, how, events, overwrite=overwrite)
     n_failed = sum(events.n_failed.values())
-    console.print(f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False)
-    console.print(f"Score them with: parsemark score {run.path}", highlight=False, soft_wrap=True)
+    console.print(
+        f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False, markup=False
+    )
+    console.print(
+        f"Score them with: parsemark score {run.path}", highlight=False, markup=False, soft_wrap=True
+    )
 
 
 def register(app: typer.Typer) -> None:

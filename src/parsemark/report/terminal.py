@@ -24,13 +24,13 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("td_f1", "TD F1", 3),
-    _Column("te_f1_top", "TE F1 top", 3),
-    _Column("te_f1_con", "TE F1 con", 3),
-    _Column("te_f1_teds", "TE F1 TEDS", 3),
-    _Column("false_tables_per_negative_page", "false/neg. page", 2, interval=False),
-    _Column("failures", "failed", 0, interval=False),
-    _Column("cpu_s_per_page", "CPU s/page", 2, interval=False),
+    _Column("td_f1", "TD\nF1", 3),
+    _Column("te_f1_top", "TE F1\ntop", 3),
+    _Column("te_f1_con", "TE F1\ncon", 3),
+    _Column("te_f1_teds", "TE F1\nTEDS", 3),
+    _Column("false_tables_per_negative_page", "false/\nneg.page", 2, interval=False),
+    _Column("failures", "\nfailed", 0, interval=False),
+    _Column("cpu_s_per_page", "CPU\ns/page", 2, interval=False),
 )
 
 
@@ -44,15 +44,15 @@ def leaderboard(summary: Mapping[str, Any], width: int = 100) -> RenderableType:
     primary = str(summary.get("primary", "te_f1_con"))
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
     table.add_column("")
-    table.add_column("parser", overflow="fold", min_width=12)
+    table.add_column("\nparser", overflow="fold", min_width=16)
     for column in _COLUMNS:
-        emphasis = "bold" if column.key == primary else ""
-        table.add_column(Text(column.title, style="bold underline" if emphasis else "bold"), justify="right")
+        style = "bold underline" if column.key == primary else "bold"
+        table.add_column(Text(column.title, style=style), justify="right", no_wrap=True)
     comparison = summary.get("comparison") or {}
     for name in _ranked(summary["parsers"], primary):
         figures = summary["parsers"][name]
         cells = [_cell(figures.get(c.key), c, wide=width >= WIDE) for c in _COLUMNS]
-        table.add_row(_mark(name, comparison), name, *cells)
+        table.add_row(_mark(name, comparison), Text(name), *cells)
     return Group(*_heading(summary), table, *_legend(summary, primary))
 
 
