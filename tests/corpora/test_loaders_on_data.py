@@ -57,7 +57,7 @@ def test_pdf_parse_bench(reference_data: Path) -> None:
 def test_omnidocbench(reference_data: Path) -> None:
     file = reference_data / "omnidocbench-demo" / "OmniDocBench_demo.json"
     corpus = load_corpus(f"omnidocbench:{file}")
-    assert counts(corpus) == (17, 18, 9, 10)
+    assert counts(corpus) == (18, 18, 9, 10)
     for sample in corpus.samples():
         assert sample.image is not None and sample.image.is_file() and sample.truth is not None
         assert all(e.table is not None for e in sample.truth.tables)

@@ -23,7 +23,8 @@ from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Relation, Sample
 
-_PAGE_SUFFIX = re.compile(r"(?:\.pdf)?_\d+$")
+_PAGE_SUFFIX = re.compile(r"(?:\.pdf|(?<=[0-9a-f]{32}))_\d+$")
+"""The page number behind a PDF's name or a hash; other names end in numbers of documents."""
 _FOLDERS_OF_PDFS = ("pdfs", "ori_pdfs", "pdf")
 
 
