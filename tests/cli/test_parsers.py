@@ -30,7 +30,7 @@ def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
     assert camelot == [
         "camelot",
         "MIT",
-        "cells, boxes, confidence",
+        "cells, boxes",
         "-",
         "flavor=lattice|stream|network|hybrid",
         "installable",
