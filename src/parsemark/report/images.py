@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from PIL import Image
 
 from parsemark.corpora.render import page_image
@@ -17,23 +20,46 @@ MAX_SIDE = 1800
 QUALITY = 55
 
 
-def write_images(root: Path, index: int, row: dict[str, Any], dpi: int) -> bool:
-    """Write the pictures of one page; False where its PDF is not there or cannot be rendered."""
+def write_images(root: Path, samples: pl.DataFrame, dpi: int) -> set[int]:
+    """Write the pictures of all pages; returns the numbers of those that have one.
+
+    Pages are rendered one after the other, since pdfium allows no threads; encoding runs beside it.
+    """
+    done: set[int] = set()
+    waiting: list[Future[None]] = []
+    with ThreadPoolExecutor(os.cpu_count() or 1) as encoders:
+        for row in samples.iter_rows(named=True):
+            picture = _render(row, dpi)
+            if picture is None:
+                continue
+            waiting.append(encoders.submit(_encode, root, row["page"], picture))
+            done.add(row["page"])
+            if len(waiting) > 8:
+                waiting.pop(0).result()
+        for unfinished in waiting:
+            unfinished.result()
+    return done
+
+
+def _render(row: dict[str, Any], dpi: int) -> Image.Image | None:
+    """The page, or None where its PDF is not there or cannot be rendered."""
     if not row["pdf"]:
-        return False
+        return None
     sample = Sample(row["sample"], row["document"], row["page_number"], None, Path(row["pdf"]))
     try:
-        picture = page_image(sample, dpi).convert("RGB")
+        return page_image(sample, dpi).convert("RGB")
     except (CorpusError, OSError):
-        return False
+        return None
+
+
+def _encode(root: Path, index: int, picture: Image.Image) -> None:
     _save(picture, root / "images" / f"{page_file(index)}.webp", MAX_SIDE)
     height = round(THUMBNAIL_WIDTH * picture.height / max(1, picture.width))
     _save(picture, root / "thumbnails" / f"{page_file(index)}.webp", max(THUMBNAIL_WIDTH, height))
-    return True
 
 
 def _save(picture: Image.Image, path: Path, longest: int) -> None:
     copy = picture.copy()
     copy.thumbnail((longest, longest), Image.Resampling.LANCZOS)
     path.parent.mkdir(parents=True, exist_ok=True)
-    copy.save(path, format="WEBP", quality=QUALITY, method=4)
+    copy.save(path, format="WEBP", quality=QUALITY, method=2)

@@ -42,8 +42,7 @@ def write_page_images(site: Site, options: ReportOptions) -> set[int]:
     samples = site.source.samples
     if len(samples) > options.max_images:
         return set()
-    rows = samples.iter_rows(named=True)
-    return {row["page"] for row in rows if write_images(site.root, row["page"], row, options.image_dpi)}
+    return write_images(site.root, samples, options.image_dpi)
 
 
 def page_list(source: Source, images: set[int]) -> dict[str, object]:

@@ -6,7 +6,8 @@
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   const status = document.getElementById("board-status");
-  const state = { slice: "", sort: "rank", order: "ascending" };
+  const byDefault = { sort: table.dataset.headline, order: "descending" };
+  const state = { slice: "", ...byDefault };
 
   const sortValue = (row, key) => {
     if (key === "name") return row.cells[0].textContent.trim().toLowerCase();
@@ -33,8 +34,8 @@
 
   const remember = () => parsemark.writeHash({
     slice: state.slice,
-    sort: state.sort === "rank" ? "" : state.sort,
-    order: state.sort === "rank" ? "" : state.order,
+    sort: state.sort === byDefault.sort && state.order === byDefault.order ? "" : state.sort,
+    order: state.sort === byDefault.sort && state.order === byDefault.order ? "" : state.order,
   }, true);
 
   const sortBy = (head) => {
@@ -109,7 +110,7 @@
     const select = document.getElementById("slice");
     const fromHash = () => {
       const hash = parsemark.readHash();
-      state.slice = Object.hasOwn(data.slices, hash.get("slice") ?? "") ? hash.get("slice") : "";
+      state.slice = Object.hasOwn(data.slices, hash.get("slice") ?? "") ? hash.get("slice") ?? "" : "";
       const head = heads.find((h) => h.dataset.key === hash.get("sort"));
       if (head) {
         state.sort = head.dataset.key;

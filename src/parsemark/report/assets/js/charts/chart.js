@@ -56,9 +56,11 @@
     const y = parsemark.scale(chart.y, values(chart, "y"), [box.bottom, box.top]);
     const barSeries = chart.series.filter((s) => s.mark === "bars");
     const barWidth = barSeries.length && barSeries[0].x.length > 1 ? Math.abs(x.at(barSeries[0].x[1]) - x.at(barSeries[0].x[0])) : 40;
+    const labels = !chart.labelled ? [] : chart.series.filter((s) => s.mark === "points").flatMap((s) =>
+      s.x.map((v, i) => ({ from: x.at(v) - 6, to: x.at(v) + 6, y: y.at(s.y[i]), point: true })));
     const groups = chart.series.map((series) => {
       const colour = colours[series.parser];
-      const context = { colour, describe: describe(chart), barCount: barSeries.length, barIndex: barSeries.indexOf(series), barWidth, labelled: chart.labelled, width: WIDTH };
+      const context = { colour, describe: describe(chart), barCount: barSeries.length, barIndex: barSeries.indexOf(series), barWidth, labelled: chart.labelled, width: WIDTH, labels };
       return svg("g", { class: colour === undefined ? "" : `parser-${colour}`, data: { series: series.parser ?? series.name } },
         parsemark.marks[series.mark](series, x, y, context));
     });

@@ -32,9 +32,15 @@
       ? [svg("path", { class: "mark-error", d: `M${fix(cx)} ${fix(y.at(series.low[i]))}V${fix(y.at(series.high[i]))}` })]
       : [];
 
-  const pointLabel = (label, px, py, context) => {
+  // Beside its point, or moved up or down until it lies on no other label.
+  const pointLabel = (label, px, atPoint, context) => {
     const left = px > context.width * 0.7;
     const short = label.length > 26 ? `${label.slice(0, 25)}…` : label;
+    const width = short.length * 6.3 + 12;
+    const from = left ? px - width : px + 7;
+    const free = (y) => context.labels.every((l) => l.to < from || l.from > from + width - 7 || Math.abs(l.y - y) > (l.point ? 9 : 13));
+    const py = [0, 14, -14, 28, -28, 42, -42].map((shift) => atPoint + shift).find(free) ?? atPoint;
+    context.labels.push({ from, to: from + width, y: py });
     return svg("text", { class: "point-label", x: fix(px + (left ? -9 : 9)), y: fix(py), dy: ".32em", "text-anchor": left ? "end" : "start" }, short);
   };
 

@@ -40,7 +40,8 @@
     return runs;
   };
 
-  // [kind, text] runs: "same", "gone" (only in the truth), "new" (only in the prediction).
+  // [kind, text] runs: "same", "gone" (only in the truth), "new" (only in the prediction). Texts with less than
+  // half in common are shown one after the other: letters that agree by chance explain nothing.
   parsemark.diffText = (truth, pred) => {
     const a = [...truth];
     const b = [...pred];
@@ -51,6 +52,8 @@
     const inner = left.length > LONGEST || right.length > LONGEST
       ? [["gone", left.join("")], ["new", right.join("")]]
       : middle(left, right);
-    return joined([["same", a.slice(0, head).join("")], ...inner, ["same", tail ? a.slice(-tail).join("") : ""]]);
+    const runs = joined([["same", a.slice(0, head).join("")], ...inner, ["same", tail ? a.slice(-tail).join("") : ""]]);
+    const kept = runs.reduce((sum, [kind, text]) => sum + (kind === "same" ? [...text].length : 0), 0);
+    return kept * 2 >= Math.max(a.length, b.length) ? runs : joined([["gone", truth], ["new", pred]]);
   };
 })();

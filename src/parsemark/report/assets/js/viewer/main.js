@@ -67,7 +67,7 @@
   };
 
   const showAttributes = (page) => {
-    byId("attributes").replaceChildren(...Object.entries(page.attributes).map(([name, value]) =>
+    byId("attributes").replaceChildren(...Object.entries(page.attributes).filter(([, value]) => value !== false && value !== null).map(([name, value]) =>
       el("li", {}, el("span", { class: "muted" }, parsemark.foreign(name), " "), parsemark.foreign(String(value)))));
   };
 
