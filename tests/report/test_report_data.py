@@ -262,4 +262,10 @@ def test_nobody_beats_the_front(points: list[tuple[float, float]]) -> None:
 def test_charts_as_json_are_plain(source: Source) -> None:
     for chart in charts(source).values():
         assert re.fullmatch(r"[a-z0-9-]+", chart.key)
-        json.dumps(chart_to_json(chart), allow_nan=False)
+        data = chart_to_json(chart)
+        json.dumps(data, allow_nan=False)
+        for axis, shown in ((chart.x, data["x"]), (chart.y, data["y"])):
+            assert shown.get("low") == axis.low, "a limit of 0 is a limit"
+        for series, shown in zip(chart.series, data["series"], strict=True):
+            assert shown["y"] == pytest.approx(series.y, abs=1e-4)
+            assert shown.get("parser") == series.parser

@@ -78,12 +78,21 @@ class Chart:
 
 def chart_to_json(chart: Chart) -> dict[str, Any]:
     """Plain data; fields that hold nothing are left out."""
-    data = dataclasses.asdict(chart)
-    for part in (data["x"], data["y"], *data["series"]):
-        for key in [k for k, v in part.items() if v in (None, (), [], False)]:
-            del part[key]
-    for series in data["series"]:
-        for key in ("x", "y", "base_x", "base", "low", "high"):
-            if key in series:
-                series[key] = [round(v, DIGITS) for v in series[key]]
-    return data
+    return {
+        **_known(chart),
+        "x": _known(chart.x),
+        "y": _known(chart.y),
+        "series": [_rounded(_known(series)) for series in chart.series],
+        "guides": [_rounded(_known(guide)) for guide in chart.guides],
+    }
+
+
+def _known(part: Any) -> dict[str, Any]:
+    # Not `asdict`: it copies every number on its own.
+    fields = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    return {k: v for k, v in fields.items() if v is not None and v is not False and v != ()}
+
+
+def _rounded(data: dict[str, Any]) -> dict[str, Any]:
+    numbers = ("x", "y", "base_x", "base", "low", "high")
+    return {k: [round(v, DIGITS) for v in value] if k in numbers else value for k, value in data.items()}

@@ -5,6 +5,7 @@
   const place = document.getElementById("comparison");
   const choice = { a: document.getElementById("a"), b: document.getElementById("b") };
   const SHOWN = 30;
+  const MOST_POINTS = 1500;
 
   const pairTest = (data, a, b) => {
     for (const pair of data.pairs) {
@@ -49,12 +50,15 @@
 
   const viewerLink = (page, parser) => `viewer.html#${new URLSearchParams({ page, parser })}`;
 
+  // Every n-th page where there are more than can be told apart.
+  const some = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / MOST_POINTS) === 0);
+
   const scatter = (pages, rows, a, b) => ({
     key: "page-scores", title: "Page by page", caption: "One point for each page: end-to-end F1 of both parsers. Below the diagonal A is better.",
     x: { label: `A: ${a}`, low: 0, high: 1 }, y: { label: `B: ${b}`, low: 0, high: 1 }, square: true,
     guides: [{ label: "", x: [0, 1], y: [0, 1] }],
     series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),
-      labels: rows.map((r) => pages.id[r.index]), links: rows.length <= 1500 ? rows.map((r) => viewerLink(pages.id[r.index], a)) : undefined }],
+      labels: rows.map((r) => pages.id[r.index]), links: rows.map((r) => viewerLink(pages.id[r.index], a)) }],
   });
 
   const pageTable = (pages, rows, a, b) => {
@@ -82,7 +86,7 @@
     const rows = differences(pages, first, second);
     place.replaceChildren(el("div", { class: "compare-columns" },
       el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b)),
-      el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(pages, rows, a, b), {}))));
+      el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(pages, some(rows), a, b), {}))));
     document.documentElement.dataset.ready = `${i}-${j}`;
   };
 
