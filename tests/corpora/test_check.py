@@ -73,6 +73,15 @@ def test_a_cell_that_says_something_else_is_listed_by_cause(one: Path) -> None:
     assert "zz" in report.disagreements[0]
 
 
+def test_a_minus_that_is_not_shown_is_found(one: Path) -> None:
+    def change(data) -> None:
+        cell = next(c for c in table_of(data)["table"]["cells"] if c.get("text", "")[:1].isdigit())
+        cell["text"] = "−" + cell["text"]
+
+    edit(one, change)
+    assert check_corpus(load_corpus(str(one))).causes == {"cell: characters missing": 1}
+
+
 def test_a_table_box_beside_its_ink_is_listed(one: Path) -> None:
     def change(data) -> None:
         poly = table_of(data)["poly"]

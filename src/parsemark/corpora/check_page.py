@@ -19,7 +19,7 @@ GLYPH_TOLERANCE = 0.25
 INK_TOLERANCE = 0.5
 
 _MATH = re.compile(r"\$[^$]*\$")
-_SCRIPT_MARKS = re.compile(r"[\s^_{}\\-]")
+_SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
 
 
 @dataclass
@@ -170,13 +170,13 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph]) -> str | None:
 
 
 def _key(text: str) -> str:
-    """Folded, without what a text layer cannot say: blanks, script marks, division of words."""
+    """Folded, without what a text layer cannot say: blanks and script marks."""
     return _SCRIPT_MARKS.sub("", fold_notation(text))
 
 
 def _text_key(text: str) -> str:
-    """As `_key`, but without case (small capitals) and stars (which could be read as Markdown)."""
-    return _key(text.replace("*", "")).casefold()
+    """As `_key`, without case (small capitals), hyphens (divided words), stars (not Markdown here)."""
+    return _key(text.replace("*", "")).replace("-", "").casefold()
 
 
 def _centre_inside(box: Box, frame: Box) -> bool:
