@@ -20,6 +20,7 @@ from parsemark.cli import (
     query,
     report,
     score,
+    study,
 )
 from parsemark.errors import ParsemarkError
 
@@ -50,6 +51,7 @@ for command in (
     parsers,
     metrics,
     pairs,
+    study,
     doctor,
 ):
     command.register(app)

@@ -1,0 +1,146 @@
+"""The columns of a study: our metrics, the stored ones, and the judges, one value per rated pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from parsemark.errors import StudyError
+from parsemark.metrics import TableInput, get_metric, score
+from parsemark.study.preparation import for_metric, study_html
+from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
+
+STORED = "stored:"
+"""Prefix of the columns of values that came with the file, where one of ours has the same name."""
+
+MEANS = {
+    "grits_avg": ("grits_top", "grits_con"),
+    "score_avg": ("score_index", "score_content"),
+}
+"""Means over several metrics, by name."""
+
+SAME_METRIC = {
+    "teds": "teds",
+    "teds(structure_only=true)": "teds_structure",
+    "grits_top": "grits_top",
+    "grits_con": "grits_con",
+    "score_index": "score_index",
+    "score_content": "score_content",
+    "score_content_shifted": "score_content_shifted",
+}
+"""Our metric and the name under which the published study stored it."""
+
+
+_AS_PREPARED = {
+    "teds": "teds(normalize=none)",
+    "teds(structure_only=true)": "teds(normalize=none,structure_only=true)",
+}
+"""The study's preparation takes the place of TEDS' own; what it leaves is compared as it is."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One value, or None, for each pair."""
+
+    name: str
+    source: str
+    """`metric` (computed here), `stored` (came with the file) or `judge`."""
+    values: tuple[float | None, ...]
+    failures: tuple[str, ...] = ()
+    """Why values are missing, by pair."""
+    prompt: str | None = None
+    costs: tuple[float, ...] = field(default=())
+
+
+def metric_columns(
+    ratings: Ratings, metrics: Sequence[str], preparation: str, advance: Callable[[], None]
+) -> list[Column]:
+    """Compute metrics for all pairs.
+
+    Args:
+        ratings: The rated pairs.
+        metrics: Specs of metrics, and names of `MEANS`.
+        preparation: `none` gives the metrics the truth and the extraction as they are; `study` gives the
+            structural metrics the HTML that the published study used. `reader` always reads the originals.
+        advance: Called after each pair.
+    """
+    wanted = list(dict.fromkeys(part for name in metrics for part in MEANS.get(name, (name,))))
+    chosen = [get_metric(spec) for spec in wanted]
+    for metric in chosen:
+        if metric.facts.kind != ratings.kind:
+            raise StudyError(
+                f"{metric} is a metric of a {metric.facts.kind}, and the file has ratings of a {ratings.kind}"
+            )
+    values: dict[str, list[float | None]] = {name: [] for name in wanted}
+    failures: dict[str, list[str]] = {name: [] for name in wanted}
+    for pair in ratings.pairs:
+        for name, metric in zip(wanted, chosen, strict=True):
+            if pair.is_empty:
+                values[name].append(None)
+                continue
+            truth, pred = _inputs(pair, metric.name, preparation)
+            spec = _AS_PREPARED.get(name, name) if preparation == "study" else name
+            (result,) = score(truth, pred, metrics=[spec]).values()
+            values[name].append(result.value)
+            if result.value is None:
+                failures[name].append(f"{pair.id}: {result.message}")
+        advance()
+    columns = {name: Column(name, "metric", tuple(values[name]), tuple(failures[name])) for name in wanted}
+    return [_mean(name, columns) if name in MEANS else columns[name] for name in dict.fromkeys(metrics)]
+
+
+def _inputs(pair: RatedPair, metric: str, preparation: str) -> tuple[TableInput, TableInput]:
+    if metric in ("reader", "formula_reader"):
+        return TableInput(pair.truth), TableInput(pair.pred)
+    truth = pair.truth_html or pair.truth
+    if preparation == "study":
+        prepared = (for_metric(study_html(text), metric) for text in (truth, pair.pred))
+        return TableInput(next(prepared)), TableInput(next(prepared))
+    return TableInput(truth), TableInput(pair.pred)
+
+
+def _mean(name: str, columns: dict[str, Column]) -> Column:
+    parts = [columns[part].values for part in MEANS[name]]
+    return Column(name, columns[MEANS[name][0]].source, _row_means(parts))
+
+
+def _row_means(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
+    means: list[float | None] = []
+    for row in zip(*parts, strict=True):
+        known = [value for value in row if value is not None]
+        means.append(sum(known) / len(row) if len(known) == len(row) else None)
+    return tuple(means)
+
+
+def stored_columns(ratings: Ratings) -> list[Column]:
+    """The metric values that came with the file, and the means over them."""
+    names = list(dict.fromkeys(name for pair in ratings.pairs for name in pair.metrics))
+    columns = {
+        name: Column(name, "stored", tuple(pair.metrics.get(name) for pair in ratings.pairs))
+        for name in names
+    }
+    for mean, parts in MEANS.items():
+        if all(part in columns for part in parts):
+            columns[mean] = _mean(mean, columns)
+    return list(columns.values())
+
+
+def judge_columns(ratings: Ratings) -> list[Column]:
+    """One column for each judge and prompt. The main prompt's bears the judge's name alone."""
+    keys = list(dict.fromkeys((j.judge, j.prompt) for pair in ratings.pairs for j in pair.judges))
+    found: list[Column] = []
+    for judge, prompt in keys:
+        said = [_said(pair, judge, prompt) for pair in ratings.pairs]
+        costs = tuple(
+            j.cost_usd
+            for pair in ratings.pairs
+            for j in pair.judges
+            if (j.judge, j.prompt) == (judge, prompt) and j.cost_usd is not None
+        )
+        name = judge if prompt == DEFAULT_PROMPT else f"{judge} ({prompt})"
+        found.append(Column(name, "judge", tuple(said), prompt=prompt, costs=costs))
+    return found
+
+
+def _said(pair: RatedPair, judge: str, prompt: str) -> float | None:
+    return next((j.score for j in pair.judges if (j.judge, j.prompt) == (judge, prompt)), None)

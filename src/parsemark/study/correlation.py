@@ -1,0 +1,70 @@
+"""How well a column of scores follows people: three correlations, and an interval clustered by table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsemark.stats.bootstrap import cluster_weights, percentile_interval
+
+Floats = NDArray[np.float64]
+
+N_RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Of one column with the mean human rating."""
+
+    pearson: float | None
+    spearman: float | None
+    kendall: float | None
+    n: int
+    ci95: tuple[float, float] | None
+    """Of Pearson's, from drawing tables with replacement."""
+
+    def as_json(self) -> dict[str, object]:
+        """The entry of `correlations.json`."""
+        return {
+            "pearson": self.pearson,
+            "spearman": self.spearman,
+            "kendall": self.kendall,
+            "n": self.n,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+        }
+
+
+def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequence[str]) -> Correlation:
+    """Correlations as scipy computes them; None where a column does not vary."""
+    from scipy.stats import kendalltau, pearsonr, spearmanr
+
+    x, y = np.asarray(scores, dtype=float), np.asarray(people, dtype=float)
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(None, None, None, len(x), None)
+    return Correlation(
+        float(pearsonr(x, y).statistic),
+        float(spearmanr(x, y).statistic),
+        float(kendalltau(x, y).statistic),
+        len(x),
+        _interval(x, y, clusters),
+    )
+
+
+def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, float] | None:
+    """Percentile interval of Pearson's r; its sums are added up by cluster, so a resample is a product."""
+    names = list(dict.fromkeys(clusters))
+    if len(names) < 2:
+        return None
+    index = np.array([names.index(c) for c in clusters])
+    x, y = x - x.mean(), y - y.mean()
+    moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
+    sums = np.zeros((len(names), moments.shape[1]))
+    np.add.at(sums, index, moments)
+    n, sx, sy, sxx, syy, sxy = (cluster_weights(len(names), N_RESAMPLES) @ sums).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = (sxy - sx * sy / n) / np.sqrt((sxx - sx**2 / n) * (syy - sy**2 / n))
+    usable = drawn[np.isfinite(drawn)]
+    return percentile_interval(usable) if len(usable) >= N_RESAMPLES / 2 else None

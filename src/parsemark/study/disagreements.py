@@ -1,0 +1,90 @@
+"""The pairs on which a metric and people disagree most, as a page with both tables rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_tables
+from parsemark.metrics import get_metric, score
+from parsemark.model import Table
+from parsemark.study.columns import Column
+from parsemark.study.ratings import RatedPair
+from parsemark.study.run import StudyResult
+
+N_SHOWN = 20
+_MOST_CELLS = 3000
+CSP = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One pair, for the page."""
+
+    pair: RatedPair
+    ours: float
+    """The metric on people's scale, 0 to 10."""
+    people: float
+    truth: list[list[dict[str, object]]]
+    pred: list[list[list[dict[str, object]]]]
+    errors: list[dict[str, object]]
+
+
+def worst_disagreements(result: StudyResult, column: Column, count: int = N_SHOWN) -> list[Disagreement]:
+    """The pairs with the largest distance between a column, scaled to 0–10, and people's mean rating."""
+    high = _top_of_range(column)
+    rated = [
+        (abs(10 * value / high - pair.mean_rating), pair, 10 * value / high)
+        for pair, value in zip(result.ratings.pairs, column.values, strict=True)
+        if value is not None and not pair.is_empty
+    ]
+    rated.sort(key=lambda row: (-row[0], row[1].id))
+    return [_shown(pair, ours, column, result.ratings.kind) for _, pair, ours in rated[:count]]
+
+
+def write_page(result: StudyResult, columns: list[Column], path: Path) -> None:
+    """Write the page for several columns. All text is escaped; nothing on it can run."""
+    from jinja2 import Environment
+
+    source = files("parsemark.study").joinpath("disagreements.html.j2").read_text(encoding="utf-8")
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+    shown = [(c.name, result.correlations[c.name], worst_disagreements(result, c)) for c in columns]
+    text = template.render(csp=CSP, columns=shown, kind=result.ratings.kind, n_shown=N_SHOWN)
+    path.write_text(text, encoding="utf-8")
+
+
+def _top_of_range(column: Column) -> float:
+    if column.source == "metric":
+        name = column.name
+        if name not in ("grits_avg", "score_avg"):
+            return get_metric(name).facts.range[1]
+    return 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
+
+
+def _shown(pair: RatedPair, ours: float, column: Column, kind: str) -> Disagreement:
+    errors: list[dict[str, object]] = []
+    if column.source == "metric" and column.name in ("reader", "formula_reader"):
+        found = score(pair.truth, pair.pred, metrics=[column.name])[column.name]
+        errors = list(found.details.get("errors", ()))[:8]
+    if kind != "table":
+        return Disagreement(pair, ours, pair.mean_rating, [], [], errors)
+    truth = _tables(pair.truth) or _tables(pair.truth_html or "")
+    return Disagreement(pair, ours, pair.mean_rating, truth[0] if truth else [], _tables(pair.pred), errors)
+
+
+def _tables(text: str) -> list[list[list[dict[str, object]]]]:
+    try:
+        return [_rows(found.table) for found in read_tables(text)[:8]]
+    except FormatError:
+        return []
+
+
+def _rows(table: Table) -> list[list[dict[str, object]]]:
+    rows: list[list[dict[str, object]]] = [[] for _ in range(table.n_rows)]
+    for cell in table.cells[:_MOST_CELLS]:
+        rows[cell.row].append(
+            {"text": cell.text, "rowspan": cell.rowspan, "colspan": cell.colspan, "header": bool(cell.header)}
+        )
+    return rows

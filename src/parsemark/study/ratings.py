@@ -1,0 +1,215 @@
+"""Rated pairs: our file format, and how the published files become it.
+
+Our format is one JSON object::
+
+    {"schema_version": 1, "kind": "table", "pairs": [
+      {"id": "t1/parser_a", "group": "t1", "truth": "…", "truth_html": "…", "pred": "…",
+       "ratings": [9, 10, 8], "metrics": {"teds": 0.93},
+       "judges": [{"judge": "model-x", "score": 9, "prompt": "tuned", "cost_usd": 0.0002}]}]}
+
+`group` says which pairs are not independent (the same truth); intervals are clustered by it. `kind` is
+`table` or `formula`. All but `id`, `truth`, `pred` and `ratings` may be left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from parsemark.errors import StudyError
+
+SCHEMA_VERSION = 1
+MAX_FILE_BYTES = 500_000_000
+DEFAULT_PROMPT = "tuned"
+"""The prompt of judgements that name none; the published study's main one."""
+
+
+class Judgement(BaseModel):
+    """What one language model said of a pair."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judge: str
+    score: float
+    prompt: str = DEFAULT_PROMPT
+    cost_usd: float | None = None
+    errors: tuple[str, ...] = ()
+
+
+class RatedPair(BaseModel):
+    """A truth, an extraction, and what people, metrics and judges said of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    group: str = ""
+    truth: str
+    truth_html: str | None = None
+    pred: str
+    ratings: tuple[float, ...] = Field(min_length=1)
+    metrics: Mapping[str, float] = Field(default_factory=dict)
+    judges: tuple[Judgement, ...] = ()
+
+    @field_validator("ratings")
+    @classmethod
+    def _finite(cls, ratings: tuple[float, ...]) -> tuple[float, ...]:
+        if any(not 0 <= rating <= 10 for rating in ratings):
+            raise ValueError("ratings are numbers from 0 to 10")
+        return ratings
+
+    @property
+    def cluster(self) -> str:
+        """What the pair is clustered by."""
+        return self.group or self.id
+
+    @property
+    def mean_rating(self) -> float:
+        """The mean of people's ratings."""
+        return sum(self.ratings) / len(self.ratings)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was extracted; such pairs are left out of correlations, as in the paper."""
+        return not self.pred.strip()
+
+
+class RatingsFile(BaseModel):
+    """The file as a whole; pairs are validated one by one, so that a broken one costs only itself."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1]
+    kind: Literal["table", "formula"] = "table"
+    pairs: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """All readable pairs of a file, and why the others are not."""
+
+    kind: str
+    pairs: tuple[RatedPair, ...]
+    problems: tuple[str, ...]
+
+
+def read_ratings(path: Path) -> Ratings:
+    """Read a ratings file, ours or a published one.
+
+    Raises:
+        StudyError: The file cannot be read, is none of the known formats, or has no readable pair.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it by tables")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise StudyError(f"{path} is not JSON: {error}") from error
+    kind, entries = _entries(data, path)
+    pairs: list[RatedPair] = []
+    problems: list[str] = []
+    for name, entry in entries:
+        try:
+            pairs.append(RatedPair.model_validate(entry))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            problems.append(f"{name}: {where or 'entry'}: {first['msg']}")
+    if not pairs:
+        shown = f" The first problem: {problems[0]}" if problems else ""
+        raise StudyError(f"{path} has no pair that can be read.{shown}")
+    return Ratings(kind, tuple(pairs), tuple(problems))
+
+
+def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]]]:
+    if isinstance(data, dict):
+        try:
+            file = RatingsFile.model_validate(data)
+        except ValidationError as error:
+            raise StudyError(f"{path} is not a ratings file: {error.errors()[0]['msg']}") from error
+        return file.kind, ((f"pair {k + 1}", pair) for k, pair in enumerate(file.pairs))
+    if isinstance(data, list) and any(isinstance(d, dict) and "gt_formula" in d for d in data):
+        return "formula", _published_formulas(data)
+    if isinstance(data, list) and any(isinstance(d, dict) and "gt_table" in d for d in data):
+        return "table", _published_tables(data)
+    raise StudyError(
+        f"{path} is no known ratings file: neither ours (an object with `schema_version` and `pairs`) "
+        "nor a published one (a list with `gt_table` or `gt_formula`). See docs/study.md"
+    )
+
+
+def _published_tables(data: list[Any]) -> Iterator[tuple[str, object]]:
+    for number, table in enumerate(data):
+        name = f"table {number + 1}"
+        if not isinstance(table, dict) or not isinstance(table.get("extractions"), list):
+            yield name, table
+            continue
+        for extraction in table["extractions"]:
+            if not isinstance(extraction, dict):
+                yield name, extraction
+                continue
+            identity = f"{table.get('gt_id')}/{extraction.get('parser')}"
+            yield (
+                identity,
+                {
+                    "id": identity,
+                    "group": str(table.get("gt_id")),
+                    "truth": table.get("gt_table"),
+                    "truth_html": table.get("gt_table_html"),
+                    "pred": extraction.get("extracted_table"),
+                    "ratings": extraction.get("human_scores"),
+                    **_stored(extraction),
+                },
+            )
+
+
+def _published_formulas(data: list[Any]) -> Iterator[tuple[str, object]]:
+    for number, pair in enumerate(data):
+        if not isinstance(pair, dict):
+            yield f"formula {number + 1}", pair
+            continue
+        identity = str(pair.get("gt_id", number + 1))
+        yield (
+            identity,
+            {
+                "id": f"{identity}/{number + 1}",
+                "group": identity,
+                "truth": pair.get("gt_formula"),
+                "pred": pair.get("extracted_formula"),
+                "ratings": pair.get("human_study_scores"),
+                **_stored(pair),
+            },
+        )
+
+
+def _stored(entry: dict[str, Any]) -> dict[str, object]:
+    """Stored metric values, and judgements under every prompt the file has."""
+    metrics = entry.get("metrics")
+    judges: list[dict[str, object]] = []
+    for key, scores in entry.items():
+        if not key.startswith("llm_scores") or not isinstance(scores, list):
+            continue
+        prompt = key.removeprefix("llm_scores").strip("_") or DEFAULT_PROMPT
+        judges += [_judgement(score, prompt) for score in scores if isinstance(score, dict)]
+    known = metrics.items() if isinstance(metrics, dict) else ()
+    return {
+        "metrics": {name: value for name, value in known if isinstance(value, int | float)},
+        "judges": [judgement for judgement in judges if judgement["score"] is not None],
+    }
+
+
+def _judgement(score: dict[str, Any], prompt: str) -> dict[str, object]:
+    cost = score.get("cost_usd", score.get("cost"))
+    return {
+        "judge": score.get("judge_model", score.get("judge")),
+        "score": score.get("score"),
+        "prompt": score.get("prompt", score.get("prompt_variant", prompt)),
+        "cost_usd": cost if isinstance(cost, int | float) else None,
+        "errors": tuple(e for e in score.get("errors") or () if isinstance(e, str)),
+    }

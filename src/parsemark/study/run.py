@@ -1,0 +1,178 @@
+"""Runs a study: columns, correlations, agreement, and where our values differ from the stored ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from parsemark.study.agreement import Agreement, rater_agreement
+from parsemark.study.columns import (
+    SAME_METRIC,
+    STORED,
+    Column,
+    judge_columns,
+    metric_columns,
+    stored_columns,
+)
+from parsemark.study.correlation import Correlation, correlate
+from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
+
+DIFFERS = 0.005
+"""Our value and the stored one differ if they are further apart than rounding explains."""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Everything a study found."""
+
+    ratings: Ratings
+    columns: tuple[Column, ...]
+    correlations: dict[str, Correlation]
+    agreement: Agreement
+    n_empty: int
+    differences: tuple[dict[str, object], ...]
+    """Pairs where our value of a metric is not the stored one."""
+
+
+def run_study(
+    ratings: Ratings,
+    metrics: Sequence[str],
+    preparation: str = "auto",
+    advance: Callable[[], None] = lambda: None,
+) -> StudyResult:
+    """Compute everything; see `metric_columns` for the arguments.
+
+    The preparation `auto` is `study` where pairs bring the study's stored values, and `none` elsewhere.
+    """
+    if preparation == "auto":
+        is_published = any(pair.truth_html and pair.metrics for pair in ratings.pairs)
+        preparation = "study" if is_published else "none"
+    ours = metric_columns(ratings, metrics, preparation, advance)
+    taken = {column.name for column in ours}
+    stored = [_renamed(column) if column.name in taken else column for column in stored_columns(ratings)]
+    columns = (*ours, *stored, *judge_columns(ratings))
+    return StudyResult(
+        ratings=ratings,
+        columns=columns,
+        correlations={column.name: _correlation(ratings, column) for column in columns},
+        agreement=rater_agreement([pair.ratings for pair in ratings.pairs]),
+        n_empty=sum(pair.is_empty for pair in ratings.pairs),
+        differences=tuple(_differences(ratings, ours)),
+    )
+
+
+def _renamed(column: Column) -> Column:
+    return Column(f"{STORED}{column.name}", column.source, column.values)
+
+
+def _correlation(ratings: Ratings, column: Column) -> Correlation:
+    rows = [
+        (value, pair.mean_rating, pair.cluster)
+        for pair, value in zip(ratings.pairs, column.values, strict=True)
+        if value is not None and not pair.is_empty
+    ]
+    return correlate([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
+
+
+def _differences(ratings: Ratings, ours: Sequence[Column]) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = []
+    for column in ours:
+        stored = SAME_METRIC.get(column.name)
+        if stored is None:
+            continue
+        for pair, value in zip(ratings.pairs, column.values, strict=True):
+            theirs = pair.metrics.get(stored)
+            if theirs is None or pair.is_empty or (value is not None and abs(value - theirs) <= DIFFERS):
+                continue
+            found.append(
+                {
+                    "pair": pair.id,
+                    "metric": column.name,
+                    "ours": value,
+                    "stored": theirs,
+                    "why": _why(pair.pred),
+                }
+            )
+    return found
+
+
+def _why(pred: str) -> str:
+    if "\\begin{tab" in pred or "\\begin{array" in pred:
+        return "the extraction is LaTeX: the study turned it into HTML with another converter"
+    if "<" in pred:
+        return "the HTML is not well formed: another parser repaired it"
+    return "the extraction is Markdown or text: the study read its rows in another way"
+
+
+def prompt_table(result: StudyResult) -> dict[str, dict[str, float | None]]:
+    """Judge to prompt to Pearson's r; empty if the file has a single prompt."""
+    judged = [column for column in result.columns if column.source == "judge"]
+    if len({column.prompt for column in judged}) < 2:
+        return {}
+    table: dict[str, dict[str, float | None]] = {}
+    for column in judged:
+        judge = column.name.removesuffix(f" ({column.prompt})")
+        table.setdefault(judge, {})[column.prompt or DEFAULT_PROMPT] = result.correlations[
+            column.name
+        ].pearson
+    return table
+
+
+def cost_table(result: StudyResult) -> dict[str, dict[str, float]]:
+    """Judge to what its judgements cost; empty if the file has no costs."""
+    return {
+        column.name: {
+            "n": len(column.costs),
+            "total_usd": sum(column.costs),
+            "usd_per_1000": 1000 * sum(column.costs) / len(column.costs),
+        }
+        for column in result.columns
+        if column.costs
+    }
+
+
+def as_json(result: StudyResult) -> dict[str, Any]:
+    """`study.json`: all but the correlations."""
+    return {
+        "schema_version": 1,
+        "kind": result.ratings.kind,
+        "n_pairs": len(result.ratings.pairs),
+        "n_empty": result.n_empty,
+        "n_broken": len(result.ratings.problems),
+        "broken": list(result.ratings.problems),
+        "agreement": asdict(result.agreement),
+        "columns": {c.name: {"source": c.source, "failures": list(c.failures)} for c in result.columns},
+        "prompts": prompt_table(result),
+        "costs": cost_table(result),
+        "differences": list(result.differences),
+    }
+
+
+def write_results(result: StudyResult, out: Path) -> list[Path]:
+    """Write `correlations.json`, `study.json` and `scores.jsonl`."""
+    out.mkdir(parents=True, exist_ok=True)
+    correlations = {name: c.as_json() for name, c in result.correlations.items()}
+    _write(out / "correlations.json", correlations)
+    _write(out / "study.json", as_json(result))
+    lines = [
+        json.dumps(
+            {
+                "id": pair.id,
+                "group": pair.cluster,
+                "people": list(pair.ratings),
+                "empty": pair.is_empty,
+                "scores": {column.name: column.values[k] for column in result.columns},
+            },
+            ensure_ascii=False,
+        )
+        for k, pair in enumerate(result.ratings.pairs)
+    ]
+    (out / "scores.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [out / "correlations.json", out / "study.json", out / "scores.jsonl"]
+
+
+def _write(path: Path, data: object) -> None:
+    path.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
