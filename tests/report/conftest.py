@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from PIL import Image
 from tests.store.fabricate import fabricate_run
@@ -15,14 +16,17 @@ from tests.store.fabricate import fabricate_run
 from parsemark.protocols.tables_summary import summarise
 from parsemark.report import build_report
 from parsemark.report.source import Source
-from parsemark.store import Run
+from parsemark.store import Run, file_sha256
 
 PARSERS = ("good", "fair", "camelot(flavor=stream)", "poor")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-def summarise_again(run: Run) -> None:
-    """Replace a fabricated summary by the protocol's own."""
+def complete(run: Run, pdf: Path) -> None:
+    """Put the PDF's true hash and the protocol's own summary into a fabricated run."""
+    run.write_table(
+        "samples", run.table("samples").with_columns(pl.lit(file_sha256(pdf)).alias("pdf_sha256"))
+    )
     run.write_summary(summarise(*(run.table(t) for t in ("samples", "parses", "matches", "scores"))))
 
 
@@ -36,7 +40,7 @@ def blank_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Run:
     run = fabricate_run(tmp_path_factory.mktemp("run") / "run", 24, PARSERS, pdf=blank_pdf)
-    summarise_again(run)
+    complete(run, blank_pdf)
     return run
 
 

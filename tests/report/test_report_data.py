@@ -18,11 +18,12 @@ from parsemark.report.charts.tradeoff import pareto_front
 from parsemark.report.chunks import decode, write_chunk
 from parsemark.report.columns import column_for, format_value
 from parsemark.report.element_lists import element_table
+from parsemark.report.images import write_images
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.page_values import page_values
 from parsemark.report.source import Source
 from parsemark.report.trimming import MAX_CELL_CHARACTERS, MAX_CELLS, prediction_json
-from parsemark.store import Run
+from parsemark.store import Run, file_sha256
 
 
 def chunk(site: Path, name: str) -> dict:
@@ -199,6 +200,33 @@ def test_pages_are_reported_again_without_leftovers(run: Run, tmp_path: Path) ->
     assert not (tmp_path / "data" / "old.js").exists()
     assert not (tmp_path / "parser-gone-00000000.html").exists()
     assert (tmp_path / "mine.txt").read_text() == "keep"
+
+
+def test_no_picture_of_a_pdf_that_has_changed_since(tmp_path: Path, blank_pdf: Path) -> None:
+    samples = pl.DataFrame(
+        {
+            "page": [0, 1, 2],
+            "sample": ["a", "b", "c"],
+            "document": ["d"] * 3,
+            "page_number": [1] * 3,
+            "pdf": [str(blank_pdf), str(blank_pdf), str(tmp_path / "gone.pdf")],
+            "pdf_sha256": [file_sha256(blank_pdf), "0" * 64, None],
+        }
+    )
+    assert write_images(tmp_path, samples, 50) == {0}
+    assert [p.name for p in (tmp_path / "images").rglob("*.webp")] == ["00000.webp"]
+
+
+def test_every_found_table_is_explained(site: Path, source: Source) -> None:
+    explained = 0
+    for page in range(source.samples.height):
+        for data in chunk(site, f"pages/{page_file(page)}")["parsers"]:
+            pairs = [m for m in data["matches"].get(source.rule, []) if m[2] == "pair"]
+            assert set(data["explained"]) == {m[0][0] for m in pairs}
+            explained += len(pairs)
+            for entry in data["explained"].values():
+                assert entry["value"] == 10 or entry["errors"]
+    assert explained > 20
 
 
 def test_comparison_with_an_older_run_is_shown(run: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import lxml.html
 import polars as pl
 import pytest
 from lxml import etree
-from tests.report.conftest import summarise_again
+from tests.report.conftest import complete
 from tests.store.fabricate import fabricate_run
 
 from parsemark.report import build_report
@@ -109,7 +109,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Ru
     run.update_manifest(
         lambda m: m.with_parser(entry).model_copy(update={"command": ["parsemark", ATTACKS[0]]})
     )
-    summarise_again(run)
+    complete(run, blank_pdf)
     return run
 
 

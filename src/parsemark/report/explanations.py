@@ -1,49 +1,91 @@
-"""What metrics that explain themselves (`reader`) say about matched tables."""
+"""What `reader` says about matched tables: their errors in words, shown beside the difference."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from parsemark.model import Element, Page, Prediction
+from parsemark.errors import FormatError
+from parsemark.formats.model_json import element_from_json
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
 from parsemark.report.source import Source
 
-EXPLAINING = ("reader",)
-MAX_LINES = 40
+METRIC = "reader"
+MAX_ERRORS = 40
+
+Key = tuple[str, str, str]
+"""Sample, parser, and id of the truth."""
+Explanations = dict[Key, dict[str, Any]]
 
 
-def explain_tables(source: Source, limit: int) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
-    """(sample, parser, truth id) to the explanations of its score, for the `limit` worst pairs.
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    key: Key
+    truth: TableInput
+    pred: TableInput
 
-    Only metrics that the run was scored with are asked again: an explanation belongs to a score.
+
+def explain_tables(source: Source, limit: int) -> Explanations:
+    """`{value, errors}` of matched pairs, for the `limit` worst of them.
+
+    Asked here, and not only where a run was scored with `reader`: the explanation is for people who look at a
+    table, whatever the leaderboard is sorted by.
     """
-    present = [m for m in source.metrics if m.partition("(")[0] in EXPLAINING]
-    if not present:
-        return {}
-    pairs = source.scores.filter(pl.col("metric").is_in(present) & pl.col("value").is_not_null())
-    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in pairs.sort("value").head(limit).iter_rows(named=True):
-        explanation = _explain(source, row)
-        if explanation:
-            found.setdefault((row["sample"], row["parser"], row["element"]), []).append(explanation)
+    metric = get_metric(METRIC)
+    found: Explanations = {}
+    for pair in _pairs(source, limit):
+        score = metric.score(pair.truth, pair.pred)
+        errors = [error["message"] for error in score.details.get("errors", ())]
+        found[pair.key] = {"value": score.value, "errors": errors[:MAX_ERRORS], "n_errors": len(errors)}
     return found
 
 
-def _explain(source: Source, row: Mapping[str, Any]) -> dict[str, Any] | None:
-    from parsemark.metrics import score
+def _pairs(source: Source, limit: int) -> Iterator[_Pair]:
+    """The worst plain pairs, with what the run stores about them; one truth is prepared once for all."""
+    rows = _worst(source, limit)
+    samples = source.scan("samples").join(rows.lazy().select("sample"), on="sample", how="semi")
+    truths = _tables(samples.select("sample", pl.lit("").alias("parser"), pl.col("truth").alias("json")))
+    predictions = source.scan("predictions").join(
+        rows.lazy().select("sample", "parser"), on=["sample", "parser"], how="semi"
+    )
+    answers = _tables(predictions.select("sample", "parser", pl.col("prediction").alias("json")))
+    for sample, parser, truth_id, pred_id in rows.iter_rows():
+        truth, pred = truths.get((sample, "", truth_id)), answers.get((sample, parser, pred_id))
+        if truth is not None and pred is not None:
+            yield _Pair((sample, parser, truth_id), truth, pred)
 
-    truth = _table_of(source.run.truth(row["sample"]), row["element"])
-    pred = _table_of(source.run.prediction(row["sample"], row["parser"]), row["pred"])
-    if truth is None or pred is None:
-        return None
-    result = score(truth, pred, metrics=[row["metric"]])[row["metric"]]
-    return {"metric": row["metric"], "value": result.value, "details": dict(result.details)}
+
+def _worst(source: Source, limit: int) -> pl.DataFrame:
+    plain = (pl.col("truth").list.len() == 1) & (pl.col("pred").list.len() == 1)
+    pairs = source.matches.filter(plain).select(
+        "sample",
+        "parser",
+        pl.col("truth").list.first().alias("element"),
+        pl.col("pred").list.first(),
+    )
+    main = source.scores.filter(pl.col("metric") == source.main_metric)
+    scored = pairs.join(main, on=["sample", "parser", "element", "pred"], how="left")
+    worst = scored.sort("value", "sample", "parser", "element", nulls_last=True).head(limit)
+    return worst.select("sample", "parser", "element", "pred")
 
 
-def _table_of(page: Page | Prediction | None, element_id: str) -> Any:
-    element: Element | None = next((e for e in page.elements if e.id == element_id), None) if page else None
-    if element is None:
-        return None
-    return element.table if element.table is not None else element.html
+def _tables(rows: pl.LazyFrame) -> dict[Key, TableInput]:
+    """(sample, parser, element) to the table; what cannot be read has no explanation."""
+    found: dict[Key, TableInput] = {}
+    for sample, parser, text in rows.collect().iter_rows():
+        for data in json.loads(text)["elements"] if text else ():
+            if data.get("category") != "table":
+                continue
+            try:
+                element = element_from_json(data)
+            except FormatError:
+                continue
+            content = element.table if element.table is not None else element.html
+            if content is not None:
+                found[sample, parser, element.id] = TableInput(content)
+    return found

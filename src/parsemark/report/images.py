@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from parsemark.corpora.render import page_image
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
 from parsemark.report.names import page_file
+from parsemark.store import file_sha256
 
 THUMBNAIL_WIDTH = 132
 MAX_SIDE = 1800
@@ -42,14 +44,23 @@ def write_images(root: Path, samples: pl.DataFrame, dpi: int) -> set[int]:
 
 
 def _render(row: dict[str, Any], dpi: int) -> Image.Image | None:
-    """The page, or None where its PDF is not there or cannot be rendered."""
+    """The page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
     if not row["pdf"]:
         return None
-    sample = Sample(row["sample"], row["document"], row["page_number"], None, Path(row["pdf"]))
+    path = Path(row["pdf"])
+    sample = Sample(row["sample"], row["document"], row["page_number"], None, path)
     try:
+        if row["pdf_sha256"] and _hash(path, path.stat().st_mtime_ns) != row["pdf_sha256"]:
+            return None
         return page_image(sample, dpi).convert("RGB")
     except (CorpusError, OSError):
         return None
+
+
+@lru_cache(maxsize=64)
+def _hash(path: Path, _changed: int) -> str:
+    """Pages of one document share a file."""
+    return file_sha256(path)
 
 
 def _encode(root: Path, index: int, picture: Image.Image) -> None:

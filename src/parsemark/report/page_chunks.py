@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from parsemark.errors import StoreError
 from parsemark.report.chunks import write_chunk, write_text_chunk
+from parsemark.report.explanations import Explanations
 from parsemark.report.names import page_file
 from parsemark.report.options import ReportOptions
 from parsemark.report.source import Source
@@ -20,9 +20,6 @@ from parsemark.report.trimming import cut, prediction_json
 BATCH = 200
 MAX_RAW_CHARACTERS = 100_000
 MAX_MESSAGE = 4_000
-
-Explanations = Mapping[tuple[str, str, str], list[dict[str, Any]]]
-"""(sample, parser, truth id) to what metrics say about the pair."""
 
 
 def write_page_chunks(
@@ -81,21 +78,17 @@ class _Batch:
             "matches": self.matches.get(key, {}),
             "scores": self.scores.get(key, {}),
             "page_scores": self.page_scores.get(key, {}),
-            "explained": {
-                truth: found
-                for (s, p, truth), found in self._explanations_of(sample, parser)
-                if s == sample and p == parser
-            },
+            "explained": self._explanations(sample, parser),
         }
         prediction = prediction_json(stored["prediction"]) if stored else "null"
         return f'{_dump(facts)[:-1]},"prediction":{prediction}}}'
 
-    def _explanations_of(self, sample: str, parser: str) -> Iterator[tuple[tuple[str, str, str], Any]]:
-        truths = {t for rules in self.matches.get((sample, parser), {}).values() for m in rules for t in m[0]}
-        for truth in truths:
-            key = (sample, parser, truth)
-            if key in self.explanations:
-                yield key, self.explanations[key]
+    def _explanations(self, sample: str, parser: str) -> dict[str, Any]:
+        """Truth id to what explains its score."""
+        rules = self.matches.get((sample, parser), {})
+        truths = {truth for matches in rules.values() for match in matches for truth in match[0]}
+        keys = {truth: (sample, parser, truth) for truth in truths}
+        return {truth: self.explanations[key] for truth, key in keys.items() if key in self.explanations}
 
     def raw_outputs(self, sample: str) -> list[dict[str, Any] | None]:
         """What each parser returned, as text."""

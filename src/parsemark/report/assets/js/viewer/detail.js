@@ -17,19 +17,15 @@
       el("div", {}, el("h4", {}, kind), el("pre", { tabindex: "0" }, parsemark.visible(text)))));
   };
 
-  const line = (item) => {
-    if (typeof item === "string") return item;
-    return item.message ?? item.text ?? item.words ?? JSON.stringify(item);
-  };
+  // What `reader` found wrong, strongest first.
   const explanation = (explained) => {
     if (!explained) return null;
-    return explained.map(({ metric, value, details }) => {
-      const lists = Object.entries(details).filter(([, v]) => Array.isArray(v) && v.length);
-      const errors = details.errors ?? lists[0]?.[1] ?? [];
-      return el("section", { class: "explanation" }, el("h3", {}, `${parsemark.metricName(metric)}: ${parsemark.number(value, 2)}`),
-        errors.length ? el("ol", {}, errors.slice(0, 40).map((e) => el("li", {}, parsemark.foreign(parsemark.visible(String(line(e)))))))
-          : el("p", { class: "muted" }, "Nothing to complain about."));
-    });
+    const left = explained.n_errors - explained.errors.length;
+    return el("section", { class: "explanation" },
+      el("h3", {}, "What a reader loses ", el("span", { class: "muted" }, `reader ${parsemark.number(explained.value, 1)} of 10`)),
+      explained.errors.length ? el("ol", { tabindex: "0" }, explained.errors.map((e) => el("li", {}, parsemark.foreign(parsemark.visible(e)))))
+        : el("p", { class: "muted" }, "Nothing: every value can be found again with its row and column."),
+      left > 0 ? el("p", { class: "muted small" }, `and ${left} more`) : null);
   };
 
   const rawPanel = (page, parserIndex) => {
