@@ -19,7 +19,10 @@ from parsemark.model import Status
 from parsemark.protocols.base import get_protocol
 from parsemark.store import Run
 
-CHUNK_OUTPUTS = 48
+CHUNK_OUTPUTS = 256
+"""At most in one chunk. A small run has smaller ones, so that all processes have work."""
+_MIN_CHUNK_OUTPUTS = 16
+_CHUNKS_WANTED = 16
 TIMEOUT_S = 120.0
 """For one chunk, and for one page of a chunk that took longer."""
 MEMORY_MB = 16_384
@@ -63,7 +66,8 @@ def _chunks(run: Run, protocol: str, events: Events) -> list[Chunk]:
     samples = run.table("samples")
     pages = [_page(row, parsers, outputs.get(row["sample"], {})) for row in samples.iter_rows(named=True)]
     _tell_what_is_missing(pages, outputs, events)
-    size = max(1, CHUNK_OUTPUTS // len(parsers))
+    n_outputs = min(CHUNK_OUTPUTS, max(_MIN_CHUNK_OUTPUTS, len(pages) * len(parsers) // _CHUNKS_WANTED))
+    size = max(1, n_outputs // len(parsers))
     return [Chunk(run.path, protocol, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
 
 
