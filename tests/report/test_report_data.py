@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.store.fabricate import fabricate_run
 
 from parsemark.report import build_report
 from parsemark.report.charts.catalogue import all_sections
@@ -200,6 +201,17 @@ def test_pages_are_reported_again_without_leftovers(run: Run, tmp_path: Path) ->
     assert not (tmp_path / "data" / "old.js").exists()
     assert not (tmp_path / "parser-gone-00000000.html").exists()
     assert (tmp_path / "mine.txt").read_text() == "keep"
+
+
+def test_other_corpora_can_be_chosen(run: Run, tmp_path: Path) -> None:
+    other = fabricate_run(tmp_path / "other", 6, ("good", "unknown here"), seed=5)
+    build_report(run.path, tmp_path / "site", also=[other.path])
+    found = chunk(tmp_path / "site", "leaderboard")["slices"]
+    (key,) = [k for k in found if k.startswith("corpus=")]
+    assert found[key]["n_pages"] == 6
+    assert set(found[key]["rows"]) == {"good"}
+    expected = other.summary()["parsers"]["good"]["te_f1_con"]["value"]
+    assert found[key]["rows"]["good"]["cells"]["te_f1_con"]["value"] == expected
 
 
 def test_no_picture_of_a_pdf_that_has_changed_since(tmp_path: Path, blank_pdf: Path) -> None:

@@ -5,21 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
-def build_report(run_dir: Path, out_dir: Path, *, against: Path | None = None) -> Path:
+def build_report(
+    run_dir: Path, out_dir: Path, *, against: Path | None = None, also: Sequence[Path] = ()
+) -> Path:
     """Write the static site of a run and return its first page.
 
     Args:
         run_dir: The run directory.
         out_dir: Where the site goes; made if missing. Files of an earlier report there are replaced.
         against: An older run to compare with.
+        also: Runs of the same parsers on other corpora, to choose from on the leaderboard.
     """
     from parsemark.report.build import build_site
     from parsemark.report.options import ReportOptions
 
-    return build_site(run_dir, out_dir, ReportOptions(against=against))
+    return build_site(run_dir, out_dir, ReportOptions(against=against, also=tuple(also)))
 
 
 __all__ = ["build_report"]

@@ -32,7 +32,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     site = Site(out_dir, source)
     site.write_assets()
     images = write_page_images(site, chosen)
-    write_leaderboard(site)
+    write_leaderboard(site, chosen)
     write_figures(site)
     write_viewer(site, chosen, images)
     write_parser_pages(site, images)

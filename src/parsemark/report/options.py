@@ -19,3 +19,5 @@ class ReportOptions:
     image_dpi: int = 110
     against: Path | None = None
     """An older run to compare with."""
+    also: tuple[Path, ...] = ()
+    """Runs of the same parsers on other corpora, to choose from on the leaderboard."""

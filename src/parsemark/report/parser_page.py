@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from parsemark.report.board import Scale
 from parsemark.report.charts import Chart, chart_to_json
 from parsemark.report.charts.attributes import attribute_names, breakdown, figure_key
 from parsemark.report.charts.calibration import reliability
 from parsemark.report.charts.structure import score_histogram
 from parsemark.report.chunks import write_chunk
 from parsemark.report.columns import Column, columns_of, format_value, is_figure
-from parsemark.report.leaderboard import Scale
 from parsemark.report.names import page_file
 from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
