@@ -147,6 +147,15 @@ def test_longtable_head_and_foot_appear_once() -> None:
     assert headers(table) == [True, False, False, False]
 
 
+def test_longtable_foot_may_be_a_rule_alone() -> None:
+    table = read_latex_table(
+        r"""\begin{longtable}{ll}\toprule A & B \\ \midrule \endfirsthead A & B \\ \midrule \endhead
+        \bottomrule \endfoot \bottomrule \endlastfoot a & 1 \\ b & 2 \\ \end{longtable}"""
+    )
+    assert table.text_rows() == [["A", "B"], ["a", "1"], ["b", "2"]]
+    assert headers(table) == [True, False, False]
+
+
 def test_finds_outermost_tables_in_any_text() -> None:
     text = (
         "# Title\n"

@@ -96,7 +96,7 @@ def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> Te
 
 def _sections(body: Body) -> tuple[str, ...]:
     names: list[str] = []
-    for count, name in sorted((count, name) for name, count in body.marks.items()):
+    for name, count in body.marks.items():
         names += [name] * (count - len(names))
     return (*names, *([""] * (len(body.rows) - len(names))))
 
@@ -107,10 +107,9 @@ def _logical_rows(body: Body) -> tuple[list[Row], int | None]:
     longtable writes its head and foot first, and a second version of each for the other pages. A reader wants
     the table once: first head, body, last foot.
     """
-    bounds = sorted((count, name) for name, count in body.marks.items())
     parts: dict[str, list[Row]] = {}
     start = 0
-    for count, name in bounds:
+    for name, count in body.marks.items():
         parts[name] = body.rows[start:count]
         start = count
     rest = body.rows[start:]

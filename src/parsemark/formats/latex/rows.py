@@ -113,7 +113,9 @@ class Row:
 
 @dataclass(slots=True)
 class Body:
-    """The rows of an environment, and longtable's marks: name to the number of rows before it."""
+    """The rows of an environment, and longtable's marks: name to the number of rows before it, in the order
+    of the source. Two marks may have the same number: a foot is often a rule alone.
+    """
 
     rows: list[Row] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
