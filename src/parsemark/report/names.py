@@ -18,7 +18,7 @@ def safe_name(name: str) -> str:
     """A file name stem: letters, digits and hyphens alone, different for different names.
 
     >>> safe_name("camelot(flavor=stream)")
-    'camelot-flavor-stream-f1cf61fc'
+    'camelot-flavor-stream-40c08920'
     >>> safe_name("../../etc/passwd")[:11]
     'etc-passwd-'
     """
