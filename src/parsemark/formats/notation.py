@@ -49,7 +49,7 @@ _SAME_CHARACTER = str.maketrans(
         **dict.fromkeys("∆", "Δ"),
         **dict.fromkeys("∑", "Σ"),
         **dict.fromkeys("∏", "Π"),
-        **dict.fromkeys("∘˚º", "°"),
+        **dict.fromkeys("∘˚º◦", "°"),
         **dict.fromkeys("∕⁄", "/"),
         **dict.fromkeys("∣ǀ", "|"),
         **dict.fromkeys("∥", "‖"),

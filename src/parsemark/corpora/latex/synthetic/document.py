@@ -86,7 +86,7 @@ class Draw:
         self.identity = (options.name, options.seed, plan.name, attempt)
         rng = self.stream("style")
         style = choose_style(rng, columns=plan.columns, language=plan.language)
-        self.style = replace(style, harvested=options.pool is not None)
+        self.style = replace(style, harvested=options.pool is not None and not plan.long)
         self.head = running_head(self.style, rng.random())
         self.first_number = rng.choice([1, 1, rng.randint(2, 300)])
 

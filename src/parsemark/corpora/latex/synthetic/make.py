@@ -39,9 +39,10 @@ def make_synthetic(
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for name in ("pdfs", "truth"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    for document_class in CLASSES:
-        precompiled(preamble(document_class, harvested=options.pool is not None))
     plans = plan_documents(options)
+    for document_class in CLASSES:
+        for harvested in {options.pool is not None and not plan.long for plan in plans}:
+            precompiled(preamble(document_class, harvested=harvested))
     count = min(workers or os.cpu_count() or 1, len(plans))
     work = partial(_make_one, options, out)
     if count == 1:
