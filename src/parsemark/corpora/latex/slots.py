@@ -15,6 +15,8 @@ from statistics import median
 
 from parsemark.model import Box
 
+SLACK = 1.0
+"""By how much ink may leave TeX's box: the width of its own outer rules, also if they are scaled up."""
 NEAR = 1.5
 """Ink this close to a long table belongs to it, in points."""
 RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
@@ -156,7 +158,7 @@ def _angle(cells: Sequence[RawCell]) -> int:
 def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
     inks = [box for cell in table.cells for box, _, _ in cell.ink]
     if table.box is not None:
-        frame = table.box.expanded(0.5)
+        frame = table.box.expanded(SLACK)
         inks += [ink for ink in page_ink if frame.contains(ink)]
         return Box.hull(inks) if inks else table.box
     marks = [box for cell in table.cells for box in (cell.start, cell.end) if box is not None]

@@ -24,7 +24,7 @@ from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import SourceDocument, gather
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, UsageError
-from parsemark.model import AttributeValue, Element, Page, Sample
+from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 
 GENERATOR = "parsemark latex 1"
 REPORT = "report.json"
@@ -197,7 +197,25 @@ def _sample(
 ) -> Sample:
     key = f"{document}-p{page.number:03d}"
     placed = sorted(elements, key=lambda e: (e.box.y0, e.box.x0) if e.box is not None else (0.0, 0.0))
-    numbered = tuple(replace(element, order=order) for order, element in enumerate(placed))
     size = round(page.width, 2), round(page.height, 2)
+    numbered = tuple(replace(_clipped(e, *size), order=order) for order, e in enumerate(placed))
     truth = Page(key, *size, numbered, attributes=attributes)
     return Sample(key, document, page.number, truth)
+
+
+def _clipped(element: Element, width: float, height: float) -> Element:
+    """The element with all boxes cut at the edges of the page: real tables run over them."""
+
+    def cut(box: Box | None) -> Box | None:
+        if box is None:
+            return None
+        xs = (min(max(x, 0.0), width) for x in (box.x0, box.x1))
+        ys = (min(max(y, 0.0), height) for y in (box.y0, box.y1))
+        (x0, x1), (y0, y1) = xs, ys
+        return Box(x0, y0, x1, y1)
+
+    table = element.table
+    if table is not None:
+        cells = tuple(replace(cell, box=cut(cell.box)) for cell in table.cells)
+        table = Table(table.n_rows, table.n_cols, cells)
+    return replace(element, box=cut(element.box), table=table)
