@@ -135,3 +135,14 @@ def test_a_missing_pdflatex_says_how_to_install_it(tmp_path: Path, monkeypatch) 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingDependencyError, match="apt-get install"):
         compile_latex("x", tmp_path)
+
+
+def test_an_embedded_file_is_noticed_even_without_landlock(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(compiling, "_readable", lambda: ("/",))
+    secret = tmp_path / "secret.txt"
+    secret.write_text("treasure island")
+    body = rf"\immediate\pdfobj stream file{{{secret}}}\pdfrefobj\pdflastobj x"
+    result = compile_latex(document(body), tmp_path / "work")
+    assert not result.ok
+    assert result.pdf is None
+    assert "embedded a file from outside" in result.reason
