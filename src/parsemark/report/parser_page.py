@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from parsemark.report.board import Scale
 from parsemark.report.charts import Chart, chart_to_json
-from parsemark.report.charts.attributes import attribute_names, breakdown, figure_key
+from parsemark.report.charts.attributes import figure_key
 from parsemark.report.charts.calibration import reliability
 from parsemark.report.charts.structure import score_histogram
 from parsemark.report.chunks import write_chunk
@@ -72,8 +72,7 @@ def _write(site: Site, parser: Parser, images: set[int]) -> None:
 
 def _charts(source: Source, parser: Parser) -> list[Chart]:
     histograms = [score_histogram(source, m, [parser], bars=True) for m in source.metrics]
-    groups = [breakdown(source, *name, [parser]) for name in attribute_names(source)]
-    return [c for c in (*histograms, reliability(source, parser), *groups) if c is not None]
+    return [c for c in (*histograms, reliability(source, parser)) if c is not None]
 
 
 def _figures(source: Source, parser: Parser) -> list[tuple[Column, Mapping[str, Any], str, str]]:

@@ -66,7 +66,7 @@ def weighted_precision_recall(source: Source, rule: str, short: str) -> Chart | 
     score = STRUCTURE_NAMES[short]
     return _chart(
         f"pr-{rule}-{short}",
-        f"Precision and recall weighted by {score}",
+        f"Precision and recall weighted by {score}, matched by {'boxes' if rule == 'bbox' else rule}",
         f"Matched by {RULE_NAMES[rule]}; each found table counts by its {score} score. Shaded, or from the "
         "faint point to the full one: what the structure costs.",
         series,

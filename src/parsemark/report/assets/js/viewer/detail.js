@@ -46,13 +46,22 @@
       el("summary", {}, "Raw output of the parser for this page"), place);
   };
 
+  // The pieces of a split table, one under the other.
+  const stacked = (tables) => ({
+    n_rows: tables.reduce((sum, t) => sum + t.n_rows, 0),
+    n_cols: Math.max(...tables.map((t) => t.n_cols)),
+    cells: tables.flatMap((t, i) => {
+      const above = tables.slice(0, i).reduce((sum, other) => sum + other.n_rows, 0);
+      return t.cells.map((cell) => ({ ...cell, row: cell.row + above }));
+    }),
+  });
+
   const comparison = (truth, pred) => {
-    if (truth.length && pred.length && truth[0].table && pred[0].table) {
-      return el("section", {}, el("h3", {}, "Difference"),
-        pred.length > 1 ? el("p", { class: "muted small" }, `The prediction has ${pred.length} pieces; the first is compared.`) : null,
-        parsemark.renderDiff(truth[0].table, pred[0].table));
-    }
-    return null;
+    const [left, right] = [truth, pred].map((side) => side.map((e) => e.table).filter(Boolean));
+    if (!left.length || !right.length) return null;
+    const pieces = right.length > 1 ? `The prediction has ${right.length} pieces; they are put one under the other here.` : null;
+    return el("section", {}, el("h3", {}, "Difference"),
+      pieces ? el("p", { class: "muted small" }, pieces) : null, parsemark.renderDiff(stacked(left), stacked(right)));
   };
 
   parsemark.renderDetail = (page, data, match, parserIndex) => {
