@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table as RichTable
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from parsemark.study import StudyResult
 
 _LOG_WIDTH = 130
@@ -59,6 +59,7 @@ def run(
     values differ from stored ones), `scores.jsonl`, `scatter.png` and `disagreements.html`. Pairs with an
     empty extraction are left out of correlations and counted; broken entries are reported and counted.
     """
+    from rich.console import Console
     from rich.progress import Progress
 
     from parsemark.errors import MissingDependencyError
@@ -91,6 +92,8 @@ def run(
 
 
 def _print(console: Console, result: StudyResult) -> None:
+    from rich.table import Table as RichTable
+
     from parsemark.study import cost_table, prompt_table
 
     table = RichTable(title="Correlation with people", title_justify="left")
@@ -130,6 +133,8 @@ def _print(console: Console, result: StudyResult) -> None:
 
 
 def _print_judges(console: Console, title: str, rows: object) -> None:
+    from rich.table import Table as RichTable
+
     if not isinstance(rows, dict) or not rows:
         return
     names = list(dict.fromkeys(name for row in rows.values() for name in row))

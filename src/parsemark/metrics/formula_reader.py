@@ -19,23 +19,23 @@ FULL_SCORE = 10.0
 class FormulaParameters:
     """The fitted numbers (`python -m bench.formula_fit RATINGS.json`); the first six weigh one error."""
 
-    look_alike: float = 0.88
+    look_alike: float = 0.37
     """A symbol read as one that looks like it (ν as v), another case, or another accent."""
-    letter: float = 2.94
+    letter: float = 1.16
     """A letter read as another one."""
-    number: float = 8.75
+    number: float = 2.93
     """A digit that is wrong, lost or added."""
-    sign: float = 2.67
+    sign: float = 1.44
     """An operator, relation, bracket or other sign."""
-    structure: float = 3.88
+    structure: float = 1.6
     """A script, fraction, root, matrix or accent."""
-    lost_or_added: float = 2.03
+    lost_or_added: float = 0.64
     """A letter that is lost or added."""
-    again: float = 0.0
+    again: float = 0.05
     """Share of the weight for each time that the same error comes again."""
-    size: float = 0.72
+    size: float = 0.42
     """Power of the formula's length by which errors are divided: 1 counts shares, 0 counts errors."""
-    bend: float = 0.45
+    bend: float = 0.48
     """Power of the total: below 1, the first errors cost more than the next ones."""
 
     def weight(self, error: FormulaError) -> float:

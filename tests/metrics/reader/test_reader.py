@@ -139,6 +139,13 @@ def test_what_cannot_be_read_fails_with_a_reason() -> None:
     assert "spans" in result.message
 
 
+def test_tables_that_are_too_large_fail_with_a_reason() -> None:
+    large = Table.from_rows([[f"{r} {c}" for c in range(30)] for r in range(400)])
+    result = read(large, large)
+    assert result.status is Status.METRIC_FAILED
+    assert "too large" in (result.message or "")
+
+
 def test_tables_of_the_model_and_texts_are_read_alike() -> None:
     table = Table.from_rows([["a", "b"], ["1", "2"], ["3", "4"]], header_rows=1)
     assert value(table, "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |") == 10.0

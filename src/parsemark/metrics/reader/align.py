@@ -13,7 +13,7 @@ from parsemark.metrics.reader.likeness import bare, is_numeric, numbers, tight
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Pairs = list[tuple[int, int]]
 
 _EMPTY_MATCH = 0.1
@@ -50,7 +50,7 @@ class Lookup:
 def text_likeness(truth: list[str], pred: list[str]) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     one, other = [bare(tight(t)) for t in truth], [bare(tight(p)) for p in pred]
-    matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float64)
+    matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     matrix **= 2
     numeric_one = np.array([is_numeric(t) for t in truth], dtype=bool)
     numeric_other = np.array([is_numeric(p) for p in pred], dtype=bool)

@@ -6,7 +6,7 @@ from parsemark.metrics.reader.facts import Comparison, Fact, Known, Position, Si
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.names import credit_labels
 from parsemark.metrics.reader.parameters import Parameters
-from parsemark.metrics.reader.paths import Fill, column_paths, ordered_paths, path_likeness
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, ordered_paths, path_likeness
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 
@@ -30,6 +30,7 @@ class _HeaderReader:
 
     def __init__(self, side: Side, parameters: Parameters, outside: str) -> None:
         self.side, self.parameters, self.outside = side, parameters, outside
+        self.known: dict[tuple[Path, Path], float] = {}
         n_truth, n_pred = side.structure.n_header, side.pred_header
         self.truth = column_paths(side.truth, range(n_truth), Fill.NOT)
         self.truth_padded = column_paths(side.truth, range(n_truth), Fill.PADDED)
@@ -83,8 +84,11 @@ class _HeaderReader:
         best = max(plain, carried, ragged, counted)
         return Known(best, padded=best > plain and best == carried)
 
-    def _likeness(self, truth: tuple[str, ...], pred: tuple[str, ...]) -> float:
-        return path_likeness(truth, pred, self.parameters, self.outside)
+    def _likeness(self, truth: Path, pred: Path) -> float:
+        found = self.known.get((truth, pred))
+        if found is None:
+            found = self.known[truth, pred] = path_likeness(truth, pred, self.parameters, self.outside)
+        return found
 
 
 def _credit_values(

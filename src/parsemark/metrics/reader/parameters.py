@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameters:
-    """The fitted numbers."""
+    """The fitted numbers. Compared by identity: caches are keyed by them, and hashing has to be fast."""
 
     mark_lost: float = 0.93
     """Credit of a text that lacks only case, an accent, or the height of a script (mAP_50 as mAP50)."""

@@ -56,7 +56,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
             continued = sheet.below(parts[0].side.pred, parts[0].side.pred_header)
             part = _compare(truth, structure, continued, parameters, pages.outside)
         parts.append(part)
-    return _together(truth, structure, tuple(parts), parameters)
+    return together(tuple(parts))
 
 
 def _compare(
@@ -79,9 +79,8 @@ def _upright(
     return credit(Side(truth, structure, joined, alignment), parameters, outside)
 
 
-def _together(
-    truth: Sheet, structure: Structure, parts: tuple[Comparison, ...], parameters: Parameters
-) -> Reading:
+def together(parts: tuple[Comparison, ...]) -> Reading:
+    """What is known from several tables: of each value the best that any of them says."""
     facts: dict[Position, tuple[Fact, int]] = {}
     for index, part in enumerate(parts):
         for place, fact in part.facts.items():
@@ -89,19 +88,17 @@ def _together(
             if known is None or fact.credit > known[0].credit or (known[0].found is None and fact.found):
                 facts[place] = (fact, index)
     extras = tuple((index, place) for index, part in enumerate(parts) for place in part.extras)
-    return Reading(parts, facts, extras, _cut_off(truth, parts))
+    return Reading(parts, facts, extras, _cut_off(parts))
 
 
-def _cut_off(truth: Sheet, parts: tuple[Comparison, ...]) -> frozenset[int]:
+def _cut_off(parts: tuple[Comparison, ...]) -> frozenset[int]:
     """The last rows of the truth if they are missing and the last row before them is not complete."""
-    if not parts:
-        return frozenset()
     rows = {t: (p, part.side) for part in parts for t, p in part.side.alignment.rows.items()}
     if not rows:
         return frozenset()
     last = max(rows)
     at, side = rows[last]
-    complete = sum(side.pred.present[at]) >= sum(truth.present[last])
+    complete = sum(side.pred.present[at]) >= sum(side.truth.present[last])
     if complete or at != side.pred.n_rows - 1:
         return frozenset()
-    return frozenset(range(last + 1, truth.n_rows))
+    return frozenset(range(last + 1, side.truth.n_rows))
