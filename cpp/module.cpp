@@ -134,6 +134,8 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
+  // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
+  m.attr("VERSION") = 1;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");

@@ -20,14 +20,21 @@ def _choose() -> ModuleType:
     try:
         from parsemark.kernels import _native
     except ImportError:
-        warnings.warn(
-            "parsemark was installed without its compiled kernel: values are the same, but metrics are "
-            "slower. Install a C++17 compiler and reinstall parsemark to get it.",
-            RuntimeWarning,
-            stacklevel=3,
+        return _slow_twin(
+            "was installed without its compiled kernel", "Install a C++17 compiler and reinstall"
         )
-        return pure
+    if getattr(_native, "VERSION", 0) != pure.VERSION:
+        return _slow_twin("has a compiled kernel of another version", "Reinstall")
     return _native
+
+
+def _slow_twin(reason: str, remedy: str) -> ModuleType:
+    warnings.warn(
+        f"parsemark {reason}: values are the same, but metrics are slower. {remedy} parsemark to mend that.",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+    return pure
 
 
 kernel: ModuleType = _choose()

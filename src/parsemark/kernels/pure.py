@@ -6,7 +6,11 @@ from parsemark.kernels.row_trees import row_tree, row_tree_distance
 from parsemark.kernels.texts import close_matches, difflib_matched, lcs_length, levenshtein
 from parsemark.kernels.trees import ordered_tree, ordered_tree_distance
 
+VERSION = 1
+"""Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
+
 __all__ = [
+    "VERSION",
     "align",
     "close_matches",
     "difflib_matched",

@@ -18,7 +18,7 @@ from parsemark.protocols import tables_figures as figures
 from parsemark.protocols.tables_attributes import attribute_figures, attribute_groups
 from parsemark.protocols.tables_evidence import Evidence, Pages, gather
 from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
-from parsemark.stats.comparison import compare_all, rank_intervals
+from parsemark.stats.comparison import ALPHA, PairedTest, compare_all, holm, rank_intervals
 from parsemark.stats.detection import is_detected, ratio
 
 RULES = (bbox.RULE, content.RULE, ngrams.RULE)
@@ -53,6 +53,7 @@ def summarise(
             **by_rule[rule],
             **figures.confidence_figures(ranked),
             **_page_figures(samples, parses, scores, parser),
+            "metric_failures": _metric_failures(scores, parser, rule),
             "by_rule": by_rule,
             "by_attribute": attribute_figures(groups, evidence[parser][rule]),
             **_agreement(evidence[parser]),
@@ -144,6 +145,13 @@ def _page_figures(
     return found
 
 
+def _metric_failures(scores: pl.DataFrame, parser: str, rule: str) -> figures.Figure:
+    """Pairs that a metric could not score; they count as zero, so they must not go unseen."""
+    own = scores.filter((pl.col("parser") == parser) & (pl.col("rule") == rule))
+    failed = own.filter(pl.col("status") == str(Status.METRIC_FAILED))
+    return figures.figure(failed.height, own.height)
+
+
 def _mean_figure(rows: pl.DataFrame, column: str) -> figures.Figure:
     values = rows[column].to_numpy().astype(float)
     if not len(values):
@@ -172,6 +180,10 @@ def _agreement(rules: Mapping[str, Evidence]) -> dict[str, Any]:
     }
 
 
+def _other(test: PairedTest, name: str) -> str:
+    return test.b if test.a == name else test.a
+
+
 def _comparison(evidence: Mapping[str, Evidence]) -> dict[str, Any]:
     """Paired tests between all parsers on the primary figure, and who cannot be told from the best."""
     sums = {
@@ -180,14 +192,19 @@ def _comparison(evidence: Mapping[str, Evidence]) -> dict[str, Any]:
         if PRIMARY_METRIC in found.structure
     }
     if not sums or len(next(iter(sums.values()))) == 0:
-        return {"best": None, "tied_with_best": [], "ranks": {}, "pairs": []}
+        return {"best": None, "tied_with_best": [], "p_against_best": {}, "ranks": {}, "pairs": []}
     value = {parser: float(figures.f1_statistic(s.sum(axis=0))) for parser, s in sums.items()}
     best = max(value, key=lambda parser: value[parser])
     tests = compare_all(sums, figures.f1_statistic)
-    tied = [t.b if t.a == best else t.a for t in tests if best in (t.a, t.b) and not t.significant]
+    against_best = [t for t in tests if best in (t.a, t.b)]
+    # Whether the best can be told from each other one is a question of its own, with its own correction.
+    corrected = dict(
+        zip((_other(t, best) for t in against_best), holm([t.p for t in against_best]), strict=True)
+    )
     return {
         "best": best,
-        "tied_with_best": sorted(tied),
+        "tied_with_best": sorted(parser for parser, p in corrected.items() if p >= ALPHA),
+        "p_against_best": corrected,
         "ranks": {parser: list(r) for parser, r in rank_intervals(sums, figures.f1_statistic).items()},
         "pairs": [
             {
