@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.errors import UnknownNameError
-from parsemark.metrics import teds
+from parsemark.errors import FormatError, UnknownNameError, UsageError
+from parsemark.metrics import score, teds
 from parsemark.metrics.pair_files import score_lines
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.tree_similarity import Teds
@@ -85,6 +85,41 @@ def test_the_command(tmp_path: Path) -> None:
     assert rows[-1] == {"id": "line 6", "metric": "grits_top", "value": None, "status": "metric_failed"}
     pairs.write_text("\n".join(_lines(5)), encoding="utf-8")
     assert CliRunner().invoke(app, ["pairs", str(pairs)]).exit_code == 0
+
+
+def test_pairs_through_a_pipe() -> None:
+    text = "\ufeff" + "\n".join(_lines(2))
+    done = CliRunner().invoke(app, ["pairs", "-", "-m", "teds", "--out", "-"], input=text)
+    assert done.exit_code == 0
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["p0", "p1"]
+    assert "median" in done.stderr
+
+
+def test_the_pairs_are_not_overwritten(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text(_lines(1)[0], encoding="utf-8")
+    done = CliRunner().invoke(app, ["pairs", str(pairs), "--out", str(pairs)])
+    assert isinstance(done.exception, UsageError)
+    assert pairs.read_text(encoding="utf-8") == _lines(1)[0]
+
+
+def test_a_truth_without_a_table_fails() -> None:
+    line = json.dumps({"id": "x", "truth": "no table here", "pred": "nor here"})
+    (result,) = score_lines([line], ["teds"])
+    assert (result.score.value, result.score.status.value) == (None, "metric_failed")
+    assert "without any table" in (result.score.message or "")
+    with pytest.raises(FormatError):
+        teds("no table here", "nor here")
+
+
+def test_formulas_are_scored_as_texts() -> None:
+    line = json.dumps({"id": "x", "truth": r"\frac{1}{2}", "pred": r"\frac 12"})
+    (result,) = score_lines([line], ["formula_reader"])
+    assert result.score.value == 10.0
+
+
+def test_one_metric_may_be_named_alone() -> None:
+    assert list(score(PLAIN, PLAIN, "teds")) == ["teds"]
 
 
 def test_the_list_of_metrics() -> None:

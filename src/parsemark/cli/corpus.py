@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from parsemark.cli.plain_help import Commands
+
 app = typer.Typer(
-    name="corpus", help="Make, describe, check, show and degrade corpora.", no_args_is_help=True
+    name="corpus", cls=Commands, help="Make, describe, check, show and degrade corpora.", no_args_is_help=True
 )
-make_app = typer.Typer(name="make", help="Make a corpus.", no_args_is_help=True)
+make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
 app.add_typer(make_app)
 
 CorpusArgument = Annotated[str, typer.Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
+from parsemark import __version__
 from parsemark.cli import (
     bench,
     compare,
@@ -22,19 +24,31 @@ from parsemark.cli import (
     score,
     study,
 )
+from parsemark.cli.plain_help import Commands
 from parsemark.errors import ParsemarkError
 
 app = typer.Typer(
     name="parsemark",
+    cls=Commands,
     help="The benchmark for PDF parsers: who is better, by how much, how sure we are, and why.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"parsemark {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 
 import typer
 
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def pairs(
-    file: Annotated[Path, typer.Argument(metavar="PAIRS.jsonl", help="One pair per line; see above.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="PAIRS.jsonl", help="One pair per line, see above; `-` for standard input."),
+    ],
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -21,7 +26,10 @@ def pairs(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="SCORES.jsonl", help="Write one line per pair and metric.")
+        Path | None,
+        typer.Option(
+            metavar="SCORES.jsonl", help="Write one line per pair and metric; `-` for standard output."
+        ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
 ) -> None:
@@ -42,11 +50,10 @@ def pairs(
     summary = Summary(metrics)
     failed_lines: set[int] = set()
     try:
-        with (
-            file.open(encoding="utf-8", errors="replace") as lines,
-            nullcontext() if out is None else out.open("w", encoding="utf-8") as sink,
-        ):
-            for result in score_lines(lines, metrics, workers):
+        with ExitStack() as opened:
+            source, sink = _open(file, out, opened)
+            advance = opened.enter_context(_progress(file))
+            for result in score_lines(_lines(source, advance), metrics, workers):
                 summary.add(result.score)
                 if result.score.value is None and result.line not in failed_lines:
                     failed_lines.add(result.line)
@@ -54,13 +61,51 @@ def pairs(
                 if sink is not None:
                     sink.write(result.as_json() + "\n")
     except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
-    _print_summary(summary)
+        raise UsageError(f"{error.filename or out}: {error.strerror}") from error
+    _print_summary(summary, to_stderr=_is_standard(out))
     if failed_lines:
         raise typer.Exit(1)
 
 
-def _print_summary(summary: Summary) -> None:
+def _is_standard(path: Path | None) -> bool:
+    return str(path) == "-"
+
+
+def _open(file: Path, out: Path | None, opened: ExitStack) -> tuple[BinaryIO, TextIO | None]:
+    """Source and sink; the source is opened first, so that a wrong name costs no earlier scores."""
+    from parsemark.errors import UsageError
+
+    source = sys.stdin.buffer if _is_standard(file) else opened.enter_context(file.open("rb"))
+    if out is None:
+        return source, None
+    if _is_standard(out):
+        return source, sys.stdout
+    if out.exists() and file.exists() and out.samefile(file):
+        raise UsageError(f"{out}: --out is the file of the pairs itself; name another.")
+    return source, opened.enter_context(out.open("w", encoding="utf-8"))
+
+
+def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
+    for line in source:
+        advance(len(line))
+        yield line.decode("utf-8", errors="replace")
+
+
+@contextmanager
+def _progress(file: Path) -> Iterator[Callable[[int], None]]:
+    """A bar that counts the bytes read; none for standard input, and none if nobody looks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("Scoring"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    hidden = _is_standard(file) or not console.is_terminal
+    with Progress(*columns, console=console, disable=hidden, transient=True) as progress:
+        task = progress.add_task("", total=None if hidden else file.stat().st_size)
+        yield lambda n_bytes: progress.advance(task, n_bytes)
+
+
+def _print_summary(summary: Summary, *, to_stderr: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -72,7 +117,7 @@ def _print_summary(summary: Summary) -> None:
         numbers = (row.mean, row.median, min(row.values, default=None), max(row.values, default=None))
         texts = ("–" if n is None else f"{n:.4f}" for n in numbers)
         table.add_row(row.metric, str(len(row.values)), str(row.n_failed), *texts)
-    Console().print(table)
+    Console(stderr=to_stderr).print(table)
 
 
 def register(app: typer.Typer) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.plain_help import Commands
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 60
 """Of each cell in the terminal."""
 
-parsers = typer.Typer(help="List the parsers, install them, try one on a page.")
+parsers = typer.Typer(cls=Commands, help="List the parsers, install them, try one on a page.")
 
 
 @parsers.callback(invoke_without_command=True)

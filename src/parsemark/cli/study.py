@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.plain_help import Commands
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 _LOG_WIDTH = 130
 
-app = typer.Typer(name="study", help="Compare metrics with people's ratings.", no_args_is_help=True)
+app = typer.Typer(
+    name="study", cls=Commands, help="Compare metrics with people's ratings.", no_args_is_help=True
+)
 
 
 class Preparation(StrEnum):
@@ -92,11 +96,11 @@ def run(
 
 
 def _print(console: Console, result: StudyResult) -> None:
-    from rich.table import Table as RichTable
+    from rich.table import Table
 
     from parsemark.study import cost_table, prompt_table
 
-    table = RichTable(title="Correlation with people", title_justify="left")
+    table = Table(title="Correlation with people", title_justify="left")
     for name in ("column", "source", "Pearson", "95 % interval", "Spearman", "Kendall", "pairs"):
         table.add_column(name, justify="left" if name in ("column", "source") else "right", no_wrap=True)
     ranked = sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2))
@@ -133,12 +137,12 @@ def _print(console: Console, result: StudyResult) -> None:
 
 
 def _print_judges(console: Console, title: str, rows: object) -> None:
-    from rich.table import Table as RichTable
+    from rich.table import Table
 
     if not isinstance(rows, dict) or not rows:
         return
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    table = RichTable(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left")
     table.add_column("judge")
     for name in names:
         table.add_column(name, justify="right")

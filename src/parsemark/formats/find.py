@@ -42,6 +42,8 @@ def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
     Raises:
         FormatError: The text is over a limit of `parsemark.formats.limits`.
     """
+    if not isinstance(text, str):
+        raise FormatError(f"Tables are read from a text, not from {type(text).__name__}")
     check_size(text)
     if format is not None and format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from parsemark.errors import FormatError
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Score, Status, Table
@@ -69,19 +70,24 @@ def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METR
         truth: The table as it should be: text in any format, a Table, or a prepared TableInput. For a metric
             of formulas, the LaTeX.
         pred: The table as it was extracted.
-        metrics: Specs of metrics.
+        metrics: Specs of metrics, or one of them.
 
     Returns:
         For each metric, under its canonical name, its score. What could not be read has the status
         `metric_failed` and a message.
     """
     truth, pred = _as_input(truth), _as_input(pred)
-    chosen = [get_metric(spec) for spec in metrics]
-    return {str(metric): _score(metric, truth, pred) for metric in chosen}
+    chosen = [get_metric(spec) for spec in ([metrics] if isinstance(metrics, str) else metrics)]
+    return {str(metric): score_prepared(metric, truth, pred) for metric in chosen}
 
 
-def _score(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
+def score_prepared(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
+    """Score a pair with one metric, which gets tables or texts as its kind wants them."""
     if metric.facts.kind == "table":
+        try:
+            truth.require_table()
+        except FormatError as error:
+            return Score(str(metric), None, Status.METRIC_FAILED, str(error))
         return metric.score(truth, pred)
     if isinstance(truth.source, Table) or isinstance(pred.source, Table):
         kind = metric.facts.kind
@@ -98,7 +104,7 @@ def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, norma
         FormatError: A table cannot be read, or the two are too large to compare.
     """
     metric = METRICS.load("teds").from_options({"structure_only": structure_only, "normalize": normalize})
-    return float(metric.compute(_as_input(truth), _as_input(pred)))
+    return float(metric.compute(_as_truth(truth), _as_input(pred)))
 
 
 class Grits(NamedTuple):
@@ -117,10 +123,16 @@ def grits(truth: AnyTable, pred: AnyTable, *, overlap: str = "union", mode: str 
     Raises:
         FormatError: A table cannot be read, or the two are too large to compare.
     """
-    truth, pred = _as_input(truth), _as_input(pred)
+    truth, pred = _as_truth(truth), _as_input(pred)
     top = METRICS.load("grits_top").from_options({"overlap": overlap}).compute(truth, pred)
     con = METRICS.load("grits_con").from_options({"mode": mode}).compute(truth, pred)
     return Grits(float(top), float(con))
+
+
+def _as_truth(table: AnyTable) -> TableInput:
+    truth = _as_input(table)
+    truth.require_table()
+    return truth
 
 
 def _as_input(table: AnyTable) -> TableInput:
@@ -138,5 +150,6 @@ __all__ = [
     "grits",
     "list_metrics",
     "score",
+    "score_prepared",
     "teds",
 ]

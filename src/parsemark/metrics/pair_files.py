@@ -15,7 +15,7 @@ from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.formats import FORMATS
-from parsemark.metrics import TableInput, get_metric
+from parsemark.metrics import TableInput, get_metric, score_prepared
 from parsemark.metrics.base import Metric
 from parsemark.model import Score, Status
 
@@ -48,10 +48,11 @@ def score_lines(lines: Iterable[str], metrics: Sequence[str], workers: int = 1) 
 
     A line is `{"id", "truth", "pred"}`, with `truth_format` and `pred_format` where the format should not be
     found out. `"pred": null` says that there is no prediction: the metric's value for an empty one counts.
-    A line that cannot be read costs only itself. Blank lines are skipped.
+    A line that cannot be read costs only itself. Blank lines are skipped, and so is a byte order mark.
     """
     names = tuple(str(get_metric(spec)) for spec in metrics)
-    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    unmarked = (line.removeprefix("\ufeff") for line in lines)
+    numbered = ((number, line) for number, line in enumerate(unmarked, 1) if line.strip())
     if workers <= 1:
         for chunk in _chunks(numbered):
             yield from _score_chunk(chunk, names)
@@ -95,7 +96,7 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]]) -> list[
 def _score_guarded(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
     """The border of a batch: a fault of a metric, ours or a plug-in's, costs only its own line."""
     try:
-        return metric.score(truth, pred)
+        return score_prepared(metric, truth, pred)
     except Exception as error:
         message = f"The metric broke ({type(error).__name__}: {error}); please report it with this pair"
         return Score(str(metric), None, Status.METRIC_FAILED, message=message)

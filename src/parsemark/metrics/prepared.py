@@ -25,7 +25,7 @@ class TableInput:
     """A text in any format, or a `Table`, with everything that metrics derive from it, cached.
 
     A text without any table is an empty table: a parser that returned prose instead of a table has an answer,
-    and it is wrong. A text that is over a limit raises FormatError when it is first read.
+    and it is wrong (of a truth see `require_table`). A text over a limit raises FormatError when first read.
 
     Args:
         source: The table; None if there is none. Of a text with several tables, the first.
@@ -81,6 +81,11 @@ class TableInput:
     def is_absent(self) -> bool:
         """Whether there is no table at all."""
         return self.element is None if self.html is not None else self.table.n_rows == 0
+
+    def require_table(self) -> None:
+        """Raise FormatError for a truth that is text without a table: two such texts would be equal."""
+        if isinstance(self.source, str) and self.is_absent and not self.found and self.source.strip():
+            raise FormatError("The truth is a text without any table; if it has one, name its format")
 
     @cached_property
     def rows(self) -> Rows:
