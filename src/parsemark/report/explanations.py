@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,16 @@ from parsemark.errors import FormatError
 from parsemark.formats.model_json import element_from_json
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
+from parsemark.model import Table
 from parsemark.report.source import Source
 
 METRIC = "reader"
 MAX_ERRORS = 40
+MAX_CELLS = 1_000
+MAX_CHARACTERS = 100_000
+BUDGET_S = 60.0
+"""Larger tables, and what is left after this CPU time, get no explanation: a parser must not decide how long
+a report takes."""
 
 Key = tuple[str, str, str]
 """Sample, parser, and id of the truth."""
@@ -38,7 +45,10 @@ def explain_tables(source: Source, limit: int) -> Explanations:
     """
     metric = get_metric(METRIC)
     found: Explanations = {}
+    deadline = time.process_time() + BUDGET_S
     for pair in _pairs(source, limit):
+        if time.process_time() > deadline:
+            break
         score = metric.score(pair.truth, pair.pred)
         errors = [error["message"] for error in score.details.get("errors", ())]
         found[pair.key] = {"value": score.value, "errors": errors[:MAX_ERRORS], "n_errors": len(errors)}
@@ -86,6 +96,12 @@ def _tables(rows: pl.LazyFrame) -> dict[Key, TableInput]:
             except FormatError:
                 continue
             content = element.table if element.table is not None else element.html
-            if content is not None:
+            if content is not None and _is_small(content):
                 found[sample, parser, element.id] = TableInput(content)
     return found
+
+
+def _is_small(content: Table | str) -> bool:
+    if isinstance(content, str):
+        return len(content) <= MAX_CHARACTERS
+    return content.n_cells <= MAX_CELLS and sum(len(c.text) for c in content.cells) <= MAX_CHARACTERS
