@@ -36,6 +36,7 @@ def synthetic(
     french: Annotated[float, typer.Option(help="Share of documents in French.")] = 0.25,
     rotated: Annotated[float, typer.Option(help="Share of table pages with a table turned by ±90°.")] = 0.1,
     long: Annotated[float, typer.Option(help="Share of pages of tables that run over pages.")] = 0.08,
+    document_pages: Annotated[int, typer.Option(min=1, help="The most pages of one document.")] = 4,
     lines: Annotated[
         str, typer.Option(help="Weights of the line styles.")
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
@@ -56,6 +57,7 @@ def synthetic(
         french=french,
         rotated=rotated,
         long=long,
+        document_pages=document_pages,
         lines=read_line_weights(lines),
         pool=pool,
     )

@@ -16,10 +16,11 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 
 DEMO_OPTIONS = SyntheticOptions(
     pages=24,
-    seed=4,
+    seed=3,
     name="demo",
     empty=1 / 3,
     long=0.1,
+    document_pages=2,
     rotated=0.15,
     french=0.3,
     lines={"full": 0.25, "booktabs": 0.3, "partial": 0.2, "none": 0.25},

@@ -28,6 +28,8 @@ class SyntheticOptions:
     """Share of pages with tables that have a table turned by ±90°."""
     long: float = 0.08
     """Share of pages that belong to a table which runs over pages."""
+    document_pages: int = 4
+    """The most pages that one document has, long tables apart. Documents of one page are independent."""
     lines: dict[str, float] = field(
         default_factory=lambda: {"full": 0.25, "booktabs": 0.4, "partial": 0.2, "none": 0.15}
     )
@@ -38,6 +40,8 @@ class SyntheticOptions:
     def __post_init__(self) -> None:
         if self.pages < 1:
             raise UsageError(f"A corpus needs at least one page, not {self.pages}.")
+        if self.document_pages < 1:
+            raise UsageError(f"A document needs at least one page, not {self.document_pages}.")
         for key in ("empty", "double_column", "french", "rotated", "long"):
             if not 0 <= getattr(self, key) <= 1:
                 raise UsageError(f"The share {key} must lie between 0 and 1, not {getattr(self, key)}.")

@@ -30,13 +30,13 @@ class DocumentPlan:
 
 
 def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
-    """Documents of one to four pages that have `options.pages` pages together."""
+    """Documents of one to `options.document_pages` pages that have `options.pages` pages together."""
     rng = stream(options.name, options.seed, "plan")
     long_lengths = _long_lengths(rng, options)
     normal = _normal_pages(rng, options, options.pages - sum(long_lengths))
     bodies: list[tuple[PagePlan, ...]] = []
     while normal:
-        length = rng.choice([1, 2, 2, 3, 4])
+        length = min(rng.choice([1, 2, 2, 3, 4]), options.document_pages)
         bodies.append(tuple(normal[:length]))
         normal = normal[length:]
     kinds = [(pages, False) for pages in bodies]
