@@ -4,8 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from tests.store.fabricate import fabricate_run
 
+from parsemark.protocols.tables_summary import summarise
+from parsemark.report import build_report
 from parsemark.report.names import safe_name
 
 pytestmark = pytest.mark.browser
@@ -172,3 +176,18 @@ def test_comparison(open_page: Open, site: Path) -> None:
     page.wait_for_function("document.querySelector('#a').selectedOptions[0].textContent === 'poor'")
     assert page.locator("#answer").inner_text().startswith("good is better than poor")
     assert "a=poor" in page.url
+
+
+def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run", 3, ("only",))
+    unknown = [pl.lit(None).alias(c) for c in ("truth", "n_tables", "attributes", "width", "height")]
+    run.write_table("samples", run.table("samples").with_columns(unknown))
+    for table in ("matches", "scores"):
+        run.write_table(table, run.table(table).clear())
+    run.write_summary(summarise(*(run.table(t) for t in ("samples", "parses", "matches", "scores"))))
+    site = build_report(run.path, tmp_path / "site").parent
+    for path in site.glob("*.html"):
+        page = open_page(path.as_uri())
+        if path.name != "provenance.html":
+            ready(page)
+        page.context.close()

@@ -17,7 +17,7 @@ def page_values(source: Source, parser: str) -> list[float | None]:
     """
     metric = source.main_metric
     values: list[float | None] = [None] * len(source.samples)
-    if metric is None:
+    if not metric:
         return values
     pages = _known_pages(source)
     own = pl.col("parser") == parser

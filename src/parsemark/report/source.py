@@ -87,9 +87,9 @@ class Source:
         return (*first, *sorted(present - set(first)))
 
     @cached_property
-    def main_metric(self) -> str | None:
-        """The metric that lists of tables are sorted by."""
-        return self.metrics[0] if self.metrics else None
+    def main_metric(self) -> str:
+        """The metric that lists of tables are sorted by; empty where nothing was scored."""
+        return self.metrics[0] if self.metrics else ""
 
     @cached_property
     def rule(self) -> str:

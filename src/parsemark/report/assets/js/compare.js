@@ -78,6 +78,7 @@
     const [i, j] = [Number(choice.a.value), Number(choice.b.value)];
     const [a, b] = [pages.parsers[i].name, pages.parsers[j].name];
     document.getElementById("answer").textContent = answer(data, a, b);
+    document.documentElement.dataset.ready = `${i}-${j}`;
     if (i === j) {
       place.replaceChildren();
       return;
@@ -87,7 +88,6 @@
     place.replaceChildren(el("div", { class: "compare-columns" },
       el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b)),
       el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(pages, some(rows), a, b), {}))));
-    document.documentElement.dataset.ready = `${i}-${j}`;
   };
 
   const start = ([data, pages]) => {

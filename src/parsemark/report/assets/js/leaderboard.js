@@ -12,7 +12,7 @@
   const sortValue = (row, key) => {
     if (key === "name") return row.cells[0].textContent.trim().toLowerCase();
     const cell = key === "rank" ? row.cells[1] : row.querySelector(`td[data-key="${key}"]`);
-    return cell.dataset.value === "" ? null : Number(cell.dataset.value);
+    return !cell || cell.dataset.value === "" ? null : Number(cell.dataset.value);
   };
 
   // What has no value comes last in either direction.
