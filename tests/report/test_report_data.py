@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.store.fabricate import fabricate_run
 
+from parsemark.errors import UsageError
 from parsemark.report import build_report
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.spec import Chart, Series, chart_to_json
@@ -193,7 +194,7 @@ def test_a_page_chunk_holds_truth_predictions_scores_and_raw_output(
 
 
 def test_pages_are_reported_again_without_leftovers(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
+    build_report(run.path, tmp_path)
     (tmp_path / "data" / "old.js").write_text("old")
     (tmp_path / "parser-gone-00000000.html").write_text("old")
     (tmp_path / "mine.txt").write_text("keep")
@@ -201,6 +202,14 @@ def test_pages_are_reported_again_without_leftovers(run: Run, tmp_path: Path) ->
     assert not (tmp_path / "data" / "old.js").exists()
     assert not (tmp_path / "parser-gone-00000000.html").exists()
     assert (tmp_path / "mine.txt").read_text() == "keep"
+
+
+def test_folders_of_others_are_never_removed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "precious.csv").write_text("1")
+    with pytest.raises(UsageError, match="Choose another --out"):
+        build_report(run.path, tmp_path)
+    assert (tmp_path / "data" / "precious.csv").read_text() == "1"
 
 
 def test_other_corpora_can_be_chosen(run: Run, tmp_path: Path) -> None:
