@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   chromium poppler-utils tesseract-ocr tesseract-ocr-eng fonts-dejavu-core
   texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended
-  texlive-science texlive-plain-generic texlive-pictures texlive-lang-french lmodern cm-super-minimal
+  texlive-science texlive-plain-generic texlive-pictures lmodern cm-super-minimal
 )
 
 missing=()
