@@ -116,6 +116,14 @@ int lcs_length(PatternMasks& masks, int other, int pattern) {
   // A zero bit of `rows` at position p says that the LCS grows by one at p. Bits above the pattern stay 1,
   // because no mask has them.
   const int blocks = masks.blocks();
+  if (blocks == 1) {
+    Word row = ~Word{0};
+    for (std::uint32_t c : text) {
+      const Word matched = row & *masks.mask(c);
+      row = (row + matched) | (row - matched);
+    }
+    return popcount(~row);
+  }
   std::vector<Word> rows(blocks, ~Word{0});
   for (std::uint32_t c : text) {
     const Word* mask = masks.mask(c);

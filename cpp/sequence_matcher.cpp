@@ -6,6 +6,10 @@
 // difflib matches the longest common block (among equals: the one that starts first in a, then first in b),
 // then recurses to the left and to the right of it. The order of recursion does not change the sum, so each
 // version below keeps a stack of rectangles.
+//
+// Where no block is longer than one character, as in most pairs of unrelated words, the first block lies in the first
+// row with any match, at its first match. Nothing is to the left of it, and to its right the same holds again: one
+// pass down the rows, each time taking the first match behind the last, counts them all ("single matches" below).
 
 namespace parsemark {
 
@@ -69,6 +73,13 @@ int matched_8x8(Word matrix, int a_length, int b_length) {
     const auto [inside, r] = stack[--depth];
     Word run = inside;
     int length = 1;
+    if ((inside & (inside << 9) & kNotFirstColumn) == 0) {  // single matches
+      for (Word left = inside; left != 0; ++total) {
+        const int first = lowest_bit(left);
+        left &= masks.rows[first / 8 + 1][8] & masks.columns[first % 8 + 1][8];
+      }
+      continue;
+    }
     for (Word longer; (longer = inside & (run << 9) & kNotFirstColumn) != 0; run = longer) ++length;
     const int end = lowest_bit(run);
     const int a_start = end / 8 - length + 1, b_start = end % 8 - length + 1;
@@ -80,6 +91,25 @@ int matched_8x8(Word matrix, int a_length, int b_length) {
   return total;
 }
 
+// Takes the rows of a match matrix one after the other. Without branches, which nobody could predict.
+class SingleMatches {
+ public:
+  void add(Word row) {
+    longer_ |= row & (above_ << 1);
+    above_ = row;
+    const Word found = row & behind_;
+    total_ += found != 0;
+    behind_ = found != 0 ? found ^ (~found + 1) : behind_;  // the columns behind the first match
+  }
+  // Whether no block is longer than one, so that the count is difflib's.
+  bool is_all() const { return longer_ == 0; }
+  int total() const { return total_; }
+
+ private:
+  Word above_ = 0, longer_ = 0, behind_ = ~Word{0};
+  int total_ = 0;
+};
+
 // |b| <= 64: one word per row of the match matrix, blocks grow as above, row by row. `run` and `stack` are scratch of
 // at least a_length (+ 1) entries.
 int matched_one_word(const Word* rows, int a_length, int b_length, Word* run, Rectangle* stack) {
@@ -89,13 +119,18 @@ int matched_one_word(const Word* rows, int a_length, int b_length, Word* run, Re
     const Rectangle r = stack[--depth];
     const Word columns = (r.b_end == 64 ? ~Word{0} : (Word{1} << r.b_end) - 1) & ~((Word{1} << r.b_begin) - 1);
     int first = -1, last = -1;
+    SingleMatches singles;
     for (int i = r.a_begin; i < r.a_end; ++i) {
       run[i] = rows[i] & columns;
+      singles.add(run[i]);
       if (run[i] == 0) continue;
       if (first < 0) first = i;
       last = i;
     }
-    if (first < 0) continue;
+    if (singles.is_all()) {
+      total += singles.total();
+      continue;
+    }
     int length = 1, end_row = first;
     Word end_columns = run[first];
     for (int low = first + 1; low <= last;) {
@@ -196,8 +231,10 @@ int difflib_matched(PatternMasks& masks, int other, int pattern) {
   }
   if (a_length <= 64) {
     Word rows[64], run[64];
+    SingleMatches singles;
+    for (int i = 0; i < a_length; ++i) singles.add(rows[i] = *masks.mask(a[i]));
+    if (singles.is_all()) return singles.total();
     Rectangle stack[65];
-    for (int i = 0; i < a_length; ++i) rows[i] = *masks.mask(a[i]);
     return matched_one_word(rows, a_length, b_length, run, stack);
   }
   std::vector<Word> rows(a.size()), run(a.size());

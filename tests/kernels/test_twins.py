@@ -24,6 +24,7 @@ both = pytest.mark.parametrize("impl", IMPLEMENTATIONS, ids=lambda m: m.__name__
 needs_native = pytest.mark.skipif(_native is pure, reason="the native kernel was not built")
 
 short = st.text(alphabet="ab1. αé😀", max_size=12)
+word = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", max_size=70)
 long = st.text(alphabet="abcdefg 12", max_size=320)
 
 
@@ -51,7 +52,7 @@ def _lcs(a: str, b: str) -> int:
 
 @both
 @settings(max_examples=150, deadline=None)
-@given(a=short | long, b=short | long)
+@given(a=short | word | long, b=short | word | long)
 def test_text_comparisons(impl: ModuleType, a: str, b: str) -> None:
     assert impl.levenshtein(a, b) == _levenshtein(a, b)
     assert impl.lcs_length(a, b) == _lcs(a, b)
