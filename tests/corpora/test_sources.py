@@ -82,7 +82,9 @@ def test_links_in_folders_are_passed_over(tmp_path: Path) -> None:
     assert document.skipped
 
 
-@pytest.mark.parametrize("name", ["../a", "/a", "a/../../b", "", ".", "C:/x", "..", "a\0b", "..\\x"])
+@pytest.mark.parametrize(
+    "name", ["../a", "/a", "a/../../b", "", ".", "C:/x", "..", "a\0b", "..\\x", "\udcff.tex", "é" * 200]
+)
 def test_unsafe_names(name: str) -> None:
     assert safe_name(name) is None
 
@@ -100,3 +102,19 @@ def test_bombs_cost_only_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert documents.pop("good").problem is None
     assert len(documents) == 5
     assert all(document.problem for document in documents.values())
+
+
+def test_names_that_no_folder_can_hold_are_passed_over(tmp_path: Path) -> None:
+    clashing = {"a": b"file", "a/b.tex": b"below a file", "c/d.tex": b"x", "c": b"a folder already"}
+    path = archive(tmp_path / "odd.tar.gz", {**clashing, "n" * 300 + ".tex": b"x", "bad\udcff.tex": b"x"})
+    document = only([path])
+    assert set(document.files) == {"a", "c/d.tex"}
+    assert len(document.skipped) == 4
+    "".join(document.skipped).encode()  # a report can hold them
+    document.write_to(tmp_path / "out")
+
+
+def test_archives_of_links_alone_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_MEMBERS", 50)
+    links = [link(f"{i}.tex", "/etc/passwd") for i in range(60)]
+    assert "entries" in str(only([archive(tmp_path / "links.tar.gz", {}, links)]).problem)

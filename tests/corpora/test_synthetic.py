@@ -15,13 +15,14 @@ from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import read_manifest
 from parsemark.corpora.latex.pool import PoolEntry, write_lines
 from parsemark.corpora.latex.synthetic.demo import DEMO_OPTIONS
+from parsemark.corpora.latex.synthetic.document import Draw, Made
 from parsemark.corpora.latex.synthetic.draft import lay_out
 from parsemark.corpora.latex.synthetic.kinds import KINDS
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
 from parsemark.corpora.latex.synthetic.plan import plan_documents
 from parsemark.corpora.latex.synthetic.randomness import stream
-from parsemark.errors import UsageError
+from parsemark.errors import LatexError, UsageError
 from parsemark.formats import read_table
 from parsemark.model import Box, Element
 
@@ -89,6 +90,39 @@ def test_the_same_seed_gives_the_same_bytes(small: Path, tmp_path: Path) -> None
     assert again.files == read_manifest(small).files
     with pytest.raises(UsageError, match="not empty"):
         make_synthetic(SMALL, small)
+
+
+@pytest.mark.latex
+@needs_latex
+@pytest.mark.parametrize(("failing", "how"), [(8, "another of the same plan"), (16, "a simpler document")])
+def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeypatch, failing, how) -> None:
+    make = Draw.make
+
+    def fail(self: Draw, folder: Path) -> Made:
+        if self.plan.name == "synthetic-0001" and self.identity[-1] < failing:
+            raise LatexError("A page overflows.")
+        return make(self, folder)
+
+    monkeypatch.setattr(Draw, "make", fail)
+    options = SyntheticOptions(3, 4, document_pages=1, long=0, rotated=0)
+    manifest = make_synthetic(options, tmp_path / "corpus", workers=1)
+    assert len(load_corpus(str(tmp_path / "corpus"))) == 3
+    assert list(manifest.settings["replaced"]) == ["synthetic-0001"]
+    assert how in manifest.settings["replaced"]["synthetic-0001"]
+    assert f"A page overflows ({failing}×)" in manifest.settings["replaced"]["synthetic-0001"]
+    again = make_synthetic(options, tmp_path / "again", workers=1)
+    assert again.files == manifest.files
+
+
+@pytest.mark.latex
+@needs_latex
+def test_what_cannot_be_made_at_all_says_why(tmp_path, monkeypatch) -> None:
+    def fail(self: Draw, folder: Path) -> Made:
+        raise LatexError(f"Never {self.plan.columns}.")
+
+    monkeypatch.setattr(Draw, "make", fail)
+    with pytest.raises(LatexError, match=r"2 of 2 documents.*synthetic-0001.*24 draws.*Never.*another seed"):
+        make_synthetic(SyntheticOptions(2, 4, document_pages=1, long=0), tmp_path / "corpus", workers=1)
 
 
 @pytest.mark.latex

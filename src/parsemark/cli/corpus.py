@@ -64,6 +64,8 @@ def synthetic(
     with page_progress("Making pages", pages) as progress:
         manifest = make_synthetic(options, out, workers=workers, progress=progress)
     print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+    for document, reason in manifest.settings.get("replaced", {}).items():
+        print(f"{document} was {reason}")
 
 
 @make_app.command()
@@ -77,11 +79,14 @@ def latex(
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
 ) -> None:
     """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
+    from parsemark.cli.page_progress import page_progress
     from parsemark.corpora.latex.documents.make import REPORT, make_documents
+    from parsemark.corpora.latex.sources import locate
 
-    manifest, report = make_documents(
-        sources, out, name=name, licence=licence, latexml=latexml, workers=workers
-    )
+    with page_progress("Making documents", len(locate(sources))) as progress:
+        manifest, report = make_documents(
+            sources, out, name=name, licence=licence, latexml=latexml, workers=workers, progress=progress
+        )
     used = [d for d in report.documents if d.problem is None]
     n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
     print(f"{out}: {len(used)} documents, {n_pages} pages, {n_tables} tables, hash {manifest.hash[:16]}")
@@ -147,10 +152,13 @@ def harvest(
     licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
 ) -> None:
     """Collect tables from LaTeX sources into a pool; what does not compile alone is listed."""
+    from parsemark.cli.page_progress import page_progress
     from parsemark.corpora.latex.harvest import harvest as harvest_tables
     from parsemark.corpora.latex.harvest import rejected_path
+    from parsemark.corpora.latex.sources import locate
 
-    result = harvest_tables(sources, out, licence=licence)
+    with page_progress("Harvesting documents", len(locate(sources))) as progress:
+        result = harvest_tables(sources, out, licence=licence, progress=progress)
     print(f"{out}: {len(result.entries)} tables from {result.documents} documents")
     for origin, problem in result.problems.items():
         print(f"could not read {origin}: {problem}")

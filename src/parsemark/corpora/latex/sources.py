@@ -24,6 +24,10 @@ MAX_FILE_BYTES = 64 * 2**20
 """Bytes of one file."""
 MAX_DOCUMENT_BYTES = 256 * 2**20
 """Unpacked bytes of one document."""
+MAX_MEMBERS = 20_000
+"""Entries of one archive, also those that are passed over."""
+MAX_NAME = 200
+"""Characters of a document's name, and of a file's as it is reported."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar", ".gz")
 
 _LICENCE_FILE = re.compile(r"licen[cs]e(\.txt|\.md)?|copying", re.IGNORECASE)
@@ -38,6 +42,8 @@ class SourceDocument:
     origin: str
     """The file or folder it came from."""
     files: dict[str, bytes] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+    """All folders that the files need."""
     skipped: list[str] = field(default_factory=list)
     """Members that were not taken, each with the reason."""
     problem: str | None = None
@@ -69,20 +75,33 @@ class SourceDocument:
             target.write_bytes(data)
 
 
-def gather(paths: Iterable[Path]) -> Iterator[SourceDocument]:
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A document that was found, but not yet read."""
+
+    name: str
+    """As in `SourceDocument`."""
+    path: Path
+
+
+def locate(paths: Iterable[Path]) -> list[Located]:
     """One document per archive, per file, and per folder that has LaTeX files directly in it.
 
     A folder is searched for archives and for folders with LaTeX files; what lies below such a folder belongs
-    to it. A document that cannot be read comes with its `problem`.
+    to it.
     """
     taken: set[str] = set()
+    located = []
     for path in paths:
         if not path.exists():
             raise CorpusError(f"{path} does not exist; give LaTeX files, folders, or .tar.gz archives.")
-        for found in _documents_below(path):
-            document = _read(found)
-            document.name = _unique(document.name, taken)
-            yield document
+        located += [Located(_unique(_stem(found), taken), found) for found in _documents_below(path)]
+    return located
+
+
+def gather(paths: Iterable[Path]) -> Iterator[SourceDocument]:
+    """Read all documents, one by one; one that cannot be read comes with its `problem`."""
+    return map(read_document, locate(paths))
 
 
 def decode(data: bytes) -> str:
@@ -98,7 +117,21 @@ def safe_name(name: str) -> str | None:
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part != "."]
     is_unsafe = path.is_absolute() or ".." in parts or not parts or "\0" in name or len(name) > 500
-    return None if is_unsafe or ":" in parts[0] else "/".join(parts)
+    if is_unsafe or ":" in parts[0] or not _is_storable(parts):
+        return None
+    return "/".join(parts)
+
+
+def _is_storable(parts: Iterable[str]) -> bool:
+    """Whether file systems and reports can hold the names: Unicode, and not too long."""
+    try:
+        return all(len(part.encode()) <= 255 for part in parts)
+    except UnicodeEncodeError:  # bytes that are not UTF-8
+        return False
+
+
+def _printable(name: str) -> str:
+    return name[:MAX_NAME].encode(errors="replace").decode()
 
 
 def _documents_below(path: Path) -> Iterator[Path]:
@@ -114,11 +147,17 @@ def _documents_below(path: Path) -> Iterator[Path]:
             yield from _documents_below(entry)
 
 
-def _read(path: Path) -> SourceDocument:
+def _stem(path: Path) -> str:
     stem = path.name
     for ending in (*ARCHIVES, ".tex"):
         stem = stem.removesuffix(ending)
-    document = SourceDocument(re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.") or "document", str(path))
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.")[:MAX_NAME] or "document"
+
+
+def read_document(located: Located) -> SourceDocument:
+    """The files of a document; where it cannot be read, its `problem` says why."""
+    path = located.path
+    document = SourceDocument(located.name, str(path))
     try:
         if path.is_dir():
             _read_folder(path, document)
@@ -152,7 +191,9 @@ def _read_archive(path: Path, document: SourceDocument) -> None:
             _add(document, f"{document.name}.tex", 0, bounded)
             return
         with tarfile.open(fileobj=bounded, mode="r|") as archive:
-            for member in archive:
+            for number, member in enumerate(archive):
+                if number >= MAX_MEMBERS:
+                    raise CorpusError(f"has more than {MAX_MEMBERS} entries")
                 _add_member(archive, member, document)
 
 
@@ -165,7 +206,7 @@ def _add_member(archive: tarfile.TarFile, member: tarfile.TarInfo, document: Sou
     if member.isdir():
         return
     if name is None:
-        document.skipped.append(f"{member.name[:200]}: its name leaves the folder")
+        document.skipped.append(f"{_printable(member.name)}: its name leaves the folder or is no name")
     elif not member.isreg():
         document.skipped.append(f"{name}: is a link or a device")
     else:
@@ -184,7 +225,16 @@ def _add(document: SourceDocument, name: str, size: int, content: IO[bytes] | io
         return
     if document.n_bytes + len(data) > MAX_DOCUMENT_BYTES:
         raise CorpusError(f"is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB when unpacked")
+    if _clashes(document, name):
+        document.skipped.append(f"{name}: is a file and a folder")
+        return
     document.files[name] = data
+    document.folders.update(str(parent) for parent in PurePosixPath(name).parents)
+
+
+def _clashes(document: SourceDocument, name: str) -> bool:
+    parents = map(str, PurePosixPath(name).parents)
+    return name in document.folders or any(parent in document.files for parent in parents)
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -21,7 +21,7 @@ from parsemark.corpora.latex.documents.latexml import Disagreement, compare_with
 from parsemark.corpora.latex.documents.main_file import document_class, main_file
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
-from parsemark.corpora.latex.sources import SourceDocument, gather
+from parsemark.corpora.latex.sources import Located, SourceDocument, locate, read_document
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
@@ -94,7 +94,7 @@ def make_documents(
         (out / folder).mkdir(parents=True, exist_ok=True)
     opinion = find_latexml() if latexml else None
     reports = []
-    for made in _make_all(list(gather(sources)), out, licence, opinion, workers):
+    for made in _make_all(locate(sources), out, licence, opinion, workers):
         reports.append(made)
         if progress is not None:
             progress(1)
@@ -116,7 +116,7 @@ def make_documents(
 
 
 def _make_all(
-    documents: list[SourceDocument], out: Path, licence: str, opinion: str | None, workers: int | None
+    documents: list[Located], out: Path, licence: str, opinion: str | None, workers: int | None
 ) -> Iterable[DocumentReport]:
     count = min(workers or os.cpu_count() or 1, len(documents))
     if count <= 1:
@@ -129,7 +129,8 @@ def _make_all(
             yield done.result()
 
 
-def _make_one(document: SourceDocument, out: Path, licence: str, opinion: str | None) -> DocumentReport:
+def _make_one(located: Located, out: Path, licence: str, opinion: str | None) -> DocumentReport:
+    document = read_document(located)
     report = DocumentReport(
         document=document.name,
         origin=document.origin,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from parsemark.corpora.latex.synthetic.content import Drawn, usable_entries
 from parsemark.corpora.latex.synthetic.figures import figure_group
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.pack import Packer, natural_key, units_of
-from parsemark.corpora.latex.synthetic.plan import DocumentPlan, PagePlan
+from parsemark.corpora.latex.synthetic.plan import DocumentPlan, PagePlan, simpler
 from parsemark.corpora.latex.synthetic.prose import (
     formula_group,
     heading_group,
@@ -49,6 +50,7 @@ from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
 
 ATTEMPTS = 8
+"""Draws of a document as planned; a replacement has as many again, and as many of a simpler plan."""
 POOL_SHARE = 0.5
 """Share of tables that are taken from the pool, where there is one."""
 LONG_PASSES = 3
@@ -63,18 +65,33 @@ class Made:
 
     samples: tuple[Sample, ...]
     pdf: Path
+    replaced: str | None = None
+    """Why this is not the document that was drawn first, where that one could not be made."""
 
 
 def make_document(options: SyntheticOptions, plan: DocumentPlan, folder: Path) -> Made:
-    """Make a document in `folder`; draws again, a few times, what cannot be set as planned."""
-    reasons = []
-    for attempt in range(ATTEMPTS):
-        draw = Draw(options, plan, attempt)
+    """Make a document in `folder`; draws again what cannot be set, at last with fewer and upright tables."""
+    reasons: Counter[str] = Counter()
+    for attempt in range(3 * ATTEMPTS):
+        simplified = attempt >= 2 * ATTEMPTS
+        draw = Draw(options, simpler(plan) if simplified else plan, attempt)
         try:
-            return draw.make_long(folder) if plan.long else draw.make(folder)
+            made = draw.make_long(folder) if draw.plan.long else draw.make(folder)
         except LatexError as error:
-            reasons.append(str(error))
-    raise LatexError(f"Document {plan.name} could not be made in {ATTEMPTS} attempts: {reasons[-1]}")
+            reasons[str(error)] += 1
+            continue
+        if attempt < ATTEMPTS:
+            return made
+        how = "by a simpler document" if simplified else "by another of the same plan"
+        return replace(made, replaced=f"replaced {how} after {attempt} draws: {_by_count(reasons)}")
+    raise LatexError(
+        f"Document {plan.name} could not be made in {3 * ATTEMPTS} draws ({_by_count(reasons)}). "
+        "Try another seed, fewer pages per document, or another pool."
+    )
+
+
+def _by_count(reasons: Counter[str]) -> str:
+    return "; ".join(f"{reason.rstrip('.')} ({count}×)" for reason, count in reasons.most_common(3))
 
 
 class Draw:

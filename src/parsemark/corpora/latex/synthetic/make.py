@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOption
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
 from parsemark.corpora.latex.synthetic.style import CLASSES, preamble
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import UsageError
+from parsemark.errors import LatexError, UsageError
 
 LICENCE = "CC0-1.0"
 
@@ -27,12 +28,24 @@ Progress = Callable[[int], None]
 """Called with the number of pages that were finished."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one document."""
+
+    document: str
+    pages: int
+    replaced: str | None = None
+    failure: str | None = None
+
+
 def make_synthetic(
     options: SyntheticOptions, out: Path, *, workers: int | None = None, progress: Progress | None = None
 ) -> CorpusFile:
     """Make a corpus in the folder `out`, which must be new or empty.
 
-    The same options give the same truth, byte for byte, at any number of workers.
+    The same options give the same truth, byte for byte, at any number of workers. Documents that could not be
+    made as they were drawn first are replaced, and listed with the reason in the settings of the corpus.
+    Raises LatexError, after all others were tried, if a document cannot be made at all.
     """
     require_pdflatex("Making synthetic pages")
     if out.exists() and any(out.iterdir()):
@@ -43,15 +56,15 @@ def make_synthetic(
     for document_class in CLASSES:
         for harvested in {options.pool is not None and not plan.long for plan in plans}:
             precompiled(preamble(document_class, harvested=harvested))
-    count = min(workers or os.cpu_count() or 1, len(plans))
-    work = partial(_make_one, options, out)
-    if count == 1:
-        for plan in plans:
-            _report(progress, work(plan))
-    else:
-        with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
-            for done in as_completed([pool.submit(work, plan) for plan in plans]):
-                _report(progress, done.result())
+    outcomes = []
+    for outcome in _make_all(plans, partial(_make_one, options, out), workers):
+        outcomes.append(outcome)
+        if progress is not None:
+            progress(outcome.pages)
+    failures = sorted(o.failure for o in outcomes if o.failure is not None)
+    if failures:
+        raise LatexError(f"{len(failures)} of {len(plans)} documents failed. {' '.join(failures[:3])}")
+    replaced = {o.document: o.replaced for o in outcomes if o.replaced is not None}
     return write_manifest(
         out,
         name=options.name,
@@ -59,8 +72,20 @@ def make_synthetic(
         description="Synthetic pages with exact truth.",
         generator=f"parsemark {GENERATOR}",
         seed=options.seed,
-        settings=options.settings(),
+        settings={**options.settings(), **({"replaced": dict(sorted(replaced.items()))} if replaced else {})},
     )
+
+
+def _make_all(
+    plans: Sequence[DocumentPlan], work: Callable[[DocumentPlan], _Outcome], workers: int | None
+) -> Iterator[_Outcome]:
+    count = min(workers or os.cpu_count() or 1, len(plans))
+    if count == 1:
+        yield from map(work, plans)
+        return
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(work, plan) for plan in plans]):
+            yield done.result()
 
 
 def _licence(options: SyntheticOptions) -> str:
@@ -71,15 +96,13 @@ def _licence(options: SyntheticOptions) -> str:
     return f"{LICENCE}; harvested tables: {', '.join(licences)}"
 
 
-def _make_one(options: SyntheticOptions, out: Path, plan: DocumentPlan) -> int:
+def _make_one(options: SyntheticOptions, out: Path, plan: DocumentPlan) -> _Outcome:
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        made = make_document(options, plan, Path(work))
+        try:
+            made = make_document(options, plan, Path(work))
+        except LatexError as error:
+            return _Outcome(plan.name, len(plan.pages), failure=str(error))
         shutil.copyfile(made.pdf, out / "pdfs" / f"{plan.name}.pdf")
         for sample in made.samples:
             write_page(out, sample, f"pdfs/{plan.name}.pdf")
-    return len(made.samples)
-
-
-def _report(progress: Progress | None, pages: int) -> None:
-    if progress is not None:
-        progress(pages)
+    return _Outcome(plan.name, len(made.samples), made.replaced)

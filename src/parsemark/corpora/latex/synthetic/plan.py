@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.randomness import stream
@@ -54,6 +54,12 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
         )
         for index, (pages, long) in enumerate(kinds)
     ]
+
+
+def simpler(plan: DocumentPlan) -> DocumentPlan:
+    """As many pages with and without tables, but nothing else that could keep them from being set."""
+    pages = tuple(PagePlan(min(page.tables, 1)) for page in plan.pages)
+    return replace(plan, pages=pages, columns=1, long=False)
 
 
 def _long_lengths(rng: random.Random, options: SyntheticOptions) -> list[int]:
