@@ -51,3 +51,10 @@ def test_a_missing_file_says_so() -> None:
     result = CliRunner().invoke(app, ["convert", "/nowhere/page.md", "--to", "html"])
     assert isinstance(result.exception, UsageError)
     assert "No such file" in str(result.exception)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    arguments = ["convert", "-", "--to", "csv", "--out", str(tmp_path / "nowhere" / "t.csv")]
+    result = CliRunner().invoke(app, arguments, input=PIPES)
+    assert isinstance(result.exception, UsageError)
+    assert "nowhere" in str(result.exception)

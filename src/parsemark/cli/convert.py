@@ -34,7 +34,7 @@ def convert(
 
     Example: `parsemark convert page.md --to html`
     """
-    from parsemark.errors import FormatError
+    from parsemark.errors import FormatError, UsageError
     from parsemark.formats import read_tables, write_table
 
     source_format = source_format or _SUFFIXES.get(Path(file).suffix.lower())
@@ -46,8 +46,11 @@ def convert(
     text = "\n\n".join(write_table(f.table, to).rstrip("\n") for f in found) + "\n"
     if out is None:
         sys.stdout.write(text)
-    else:
+        return
+    try:
         out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"Cannot write {out}: {error.strerror or error}.") from error
 
 
 def _read(file: str) -> str:

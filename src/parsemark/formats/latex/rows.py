@@ -133,12 +133,12 @@ def split_body(source: Source, span: Range) -> Body:
         token = source.tokens[index]
         if token.kind is Kind.ALIGN:
             cells.append((cell_start, index))
+            _check_count(count + len(cells), token.start)
             index = cell_start = index + 1
         elif token.kind is Kind.COMMAND and token.text in ROW_ENDS:
             cells.append((cell_start, index))
             count += len(cells)
-            if count > MAX_GRID:
-                raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=token.start)
+            _check_count(count, token.start)
             body.rows.append(_row(source, cells, line))
             index = _skip_row_end(source, index + 1, end)
             index, line = _read_rules(source, index, end, body)
@@ -152,6 +152,11 @@ def split_body(source: Source, span: Range) -> Body:
     else:
         body.rows.append(last)
     return body
+
+
+def _check_count(n_cells: int, position: int) -> None:
+    if n_cells > MAX_GRID:
+        raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=position)
 
 
 def _row(source: Source, cells: list[Range], line: Line) -> Row:
