@@ -20,6 +20,7 @@ _EMPTY_MATCH = 0.1
 """Two empty cells say little about whether their columns belong together."""
 _HEADER_SHARE = 0.3
 """Share of the header in the likeness of two columns; the rest is their values."""
+_TIE = 1e-6
 _LEAST_ROW = 0.15
 """Rows less alike than this do not answer each other."""
 
@@ -90,7 +91,9 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
     """The monotone one-to-one pairing with the largest sum, of pairs above `least`."""
     n, m = scores.shape
-    usable = np.where(scores > least, scores, -1.0)
+    # Among equal sums the pairing of places closest to each other wins.
+    places = np.abs(np.arange(n)[:, None] - np.arange(m)[None, :])
+    usable = np.where(scores > least, scores - _TIE * places, -1.0)
     total = np.zeros((n + 1, m + 1))
     for i in range(n):
         diagonal = np.maximum(total[i, :-1] + usable[i], total[i, 1:])
@@ -151,6 +154,10 @@ def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
         # A section heading is alike whether it spans all columns or stands in the first one alone.
         for partner in lookup.pred_sections:
             likeness[row, partner] = lookup.matrix[lookup.truth_ids[row, 0], lookup.pred_ids[partner, 0]]
+    # Rows of placeholders alone have nothing to compare; they answer each other in order.
+    blank_truth = np.flatnonzero(~np.any(lookup.truth_filled, axis=1))
+    blank_pred = np.flatnonzero(~np.any(lookup.pred_filled, axis=1))
+    likeness[np.ix_(blank_truth, blank_pred)] = 2 * _LEAST_ROW
     return likeness
 
 

@@ -19,7 +19,10 @@ def credit(side: Side, parameters: Parameters, outside: str = "") -> Comparison:
         parameters: The fitted numbers.
         outside: Folded text around the predicted table.
     """
-    headers = _HeaderReader(side, parameters, outside).read()
+    if side.alignment.rows:
+        headers = _HeaderReader(side, parameters, outside).read()
+    else:
+        headers = dict.fromkeys(range(side.truth.n_cols), Known(0.0))
     labels = credit_labels(side, parameters)
     facts = _credit_values(side, parameters, headers, labels)
     return Comparison(side, headers, labels, facts, _extras(side))

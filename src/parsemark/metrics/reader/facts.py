@@ -51,7 +51,7 @@ class Side:
     @property
     def pred_header(self) -> int:
         """The predicted rows above the first one that answers a row of data are headers."""
-        return min(self.alignment.rows.values(), default=0)
+        return min(self.alignment.rows.values(), default=self.pred.n_rows)
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,8 @@ def fold_cell(text: str) -> str:
     folded = fold_notation(text)
     if folded == "√":
         return "✓"
+    if not folded and len(text.strip()) == 1:
+        return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
 
 
