@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.parsers.needs import missing_needs
+from parsemark.parsers import get_parser, needs
+from parsemark.parsers.needs import missing_needs, program_versions
 
 
 def test_variables_and_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -21,3 +22,47 @@ def test_variables_and_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     messages = missing_needs(needs)
     assert len(messages) == 1
     assert "secret" not in messages[0]
+
+
+def fake_program(folder: Path, name: str, version: str) -> None:
+    folder.mkdir(exist_ok=True)
+    script = folder / name
+    script.write_text(f"#!/bin/sh\necho '{name} {version}' >&2\nexit 1\n")
+    script.chmod(0o755)
+    needs._version.cache_clear()
+
+
+def test_an_upgraded_program_changes_the_fingerprint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    prints = {}
+    for version in ("24.02", "26.01"):
+        fake_program(tmp_path, "pdftotext", version)
+        assert program_versions(["poppler", "env:KEY", "gpu"]) == {"poppler": f"pdftotext {version}"}
+        prints[version] = get_parser("pdftotext").fingerprint, get_parser("pdfplumber").fingerprint
+    needs._version.cache_clear()
+    assert prints["24.02"][0] != prints["26.01"][0]
+    assert prints["24.02"][1] == prints["26.01"][1]
+
+
+def test_only_the_chosen_setting_asks_for_its_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    prints = []
+    for version in ("5.3", "5.5"):
+        fake_program(tmp_path, "tesseract", version)
+        prints.append([get_parser(f"rapid(words={w})").fingerprint for w in ("pdf", "tesseract")])
+    needs._version.cache_clear()
+    assert prints[0][0] == prints[1][0]
+    assert prints[0][1] != prints[1][1]
+
+
+def test_a_program_that_hangs_or_is_missing_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake_program(tmp_path, "java", "21")
+    (tmp_path / "java").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    monkeypatch.setattr(needs, "_VERSION_TIMEOUT_S", 0.2)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert program_versions(["java", "tesseract"]) == {"java": "", "tesseract": ""}
+    needs._version.cache_clear()

@@ -154,10 +154,34 @@ def test_confidence_gives_ranked_figures() -> None:
     assert value(summary, "x", "d_ece") == pytest.approx((0.1 + 0.8 + 0.7) / 3)
 
 
-def test_parsers_without_confidence_have_no_ranked_figures() -> None:
+def test_parsers_without_confidence_have_ranked_figures_without_value() -> None:
     bench = Bench()
     bench.add("x", "p1", table("a", ROWS_A, LEFT))
-    assert "ap" not in bench.summary()["parsers"]["x"]
+    figures = bench.summary()["parsers"]["x"]
+    for name in ("ap", "ap_top", "ap_con", "ap_teds", "d_ece"):
+        assert figures[name] == {"value": None, "ci95": None, "n": 0}
+    assert "curves" not in figures and "reliability" not in figures
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_summary_has_every_figure_of_the_leaderboard(confidence: float | None) -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT, confidence))
+    figures = bench.summary()["parsers"]["x"]
+    names = """td_precision td_recall td_f1 te_f1_top te_f1_con te_f1_teds ap d_ece cpu_s_per_page failures
+        false_tables_per_negative_page metric_failures tables_per_page wall_s_per_page"""
+    for name in names.split():
+        assert set(figures[name]) == {"value", "ci95", "n"}, name
+
+
+def test_the_reason_of_the_first_metric_failure_is_kept() -> None:
+    bench = Bench()
+    bench.add("x", "p1", status=Status.OK)
+    bench.add("x", "p2", status=Status.METRIC_FAILED)
+    figures = bench.summary()["parsers"]["x"]
+    # One table under three metrics could not be scored; six more rows are of the two missed ones.
+    assert figures["metric_failures"] == {"value": 3.0, "ci95": None, "n": 9}
+    assert figures["first_metric_failure"] == {"sample": "p2", "metric": "grits_con", "message": None}
 
 
 def test_attributes_of_pages_select_pages() -> None:

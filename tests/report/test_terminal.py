@@ -53,3 +53,20 @@ def test_what_is_not_known_is_a_dash() -> None:
 
 def test_summary_without_comparison() -> None:
     assert any("only" in line for line in shown(100, {"parsers": {"only": {"td_f1": figure(0.5)}}}))
+
+
+def test_scores_that_could_not_be_computed_are_told() -> None:
+    failure = {"sample": "doc-p3", "metric": "teds", "message": "needs [more]\nmemory"}
+    figures = {"td_f1": figure(0.5), "metric_failures": figure(7), "first_metric_failure": failure}
+    summary = {"parsers": {"sick": figures, "sound": {"metric_failures": figure(0)}}}
+    (warning,) = [line for line in shown(200, summary) if line.startswith("Warning")]
+    assert "sick: 7 scores could not be computed and count as zero" in warning
+    assert "teds on doc-p3: needs [more] memory" in warning
+
+
+def test_without_truth_the_table_shows_what_needs_none() -> None:
+    figures = {"tables_per_page": figure(1.5), "failures": figure(2), "cpu_s_per_page": figure(0.25)}
+    lines = shown(100, {"n_pages": 4, "n_pages_with_truth": 0, "n_tables": 0, "parsers": {"x": figures}})
+    assert lines[0] == "4 pages without truth: nothing can be scored"
+    assert next(line for line in lines if " x " in line).split() == ["x", "1.50", "–", "2", "0.25"]
+    assert not any("F1" in line for line in lines)

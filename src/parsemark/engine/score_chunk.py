@@ -100,10 +100,9 @@ def score_chunk(chunk: Chunk) -> None:
         for output in page.outputs:
             prediction = _read(page, output, blobs)
             predictions.append(prediction)
-            if truth is not None:
-                scores = _score(protocol, truth, prediction, text)
-                found.matches.extend(scores.matches)
-                found.scores.extend(scores.scores)
+            scores = _score(protocol, truth, prediction, text)
+            found.matches.extend(scores.matches)
+            found.scores.extend(scores.scores)
     _write_part(chunk, "predictions", [_prediction_row(p) for p in predictions])
     for table, rows in (("matches", found.matches), ("scores", found.scores)):
         _write_part(chunk, table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows))
@@ -127,7 +126,9 @@ def _text_layer(page: PageTask) -> str | None:
     return None
 
 
-def _score(protocol: PageProtocol, truth: Page, prediction: Prediction, text: str | None) -> PageScores:
+def _score(
+    protocol: PageProtocol, truth: Page | None, prediction: Prediction, text: str | None
+) -> PageScores:
     try:
         return protocol.score_page(truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+
+_VERSION_TIMEOUT_S = 20
+_VERSION_LIMIT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +20,13 @@ class Program:
 
     executable: str
     install: str
+    version_flag: str = "--version"
 
 
 PROGRAMS = {
-    "java": Program("java", "apt install default-jre-headless"),
+    "java": Program("java", "apt install default-jre-headless", "-version"),
     "tesseract": Program("tesseract", "apt install tesseract-ocr tesseract-ocr-eng"),
-    "poppler": Program("pdftotext", "apt install poppler-utils"),
+    "poppler": Program("pdftotext", "apt install poppler-utils", "-v"),
     "gpu": Program("nvidia-smi", "an NVIDIA GPU with its driver"),
 }
 
@@ -45,3 +51,32 @@ def _what_is_missing(need: str) -> str | None:
     if program is None:
         return None if shutil.which(need) else f"{need} (put it on the PATH)"
     return None if shutil.which(program.executable) else f"{need} ({program.install})"
+
+
+def program_versions(needs: Iterable[str]) -> dict[str, str]:
+    """What the programs among the needs say of their version: an upgrade may change a parser's output.
+
+    A GPU's driver and services behind variables are left out: the one decides speed, the others say nothing
+    before they are asked.
+    """
+    programs = {need: PROGRAMS[need] for need in needs if need in PROGRAMS and need != "gpu"}
+    return {need: _version(shutil.which(p.executable), p.version_flag) for need, p in programs.items()}
+
+
+@lru_cache(maxsize=32)
+def _version(executable: str | None, flag: str) -> str:
+    """The program's own words, asked once in this process; empty if it is not here or does not say."""
+    if executable is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [executable, flag],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout[:_VERSION_LIMIT].decode("utf-8", "replace").strip()

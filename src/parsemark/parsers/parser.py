@@ -13,7 +13,7 @@ from typing import Literal
 
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
-from parsemark.parsers.needs import missing_needs
+from parsemark.parsers.needs import missing_needs, program_versions
 from parsemark.registry import OptionValue, Spec
 
 KIT = Path(__file__).with_name("kit") / "parsemark_worker.py"
@@ -121,9 +121,11 @@ class Parser:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the script, the kit, the environment and the options: what decides its output."""
+        """Hash of script, kit, environment, options and system programs: what decides its output."""
         digest = hashlib.sha256()
         for part in (self.script.read_bytes(), KIT.read_bytes(), self.environment.key.encode()):
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
+        if programs := program_versions(self.needs):
+            digest.update(json.dumps(programs, sort_keys=True).encode())
         return digest.hexdigest()

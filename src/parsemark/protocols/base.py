@@ -59,8 +59,8 @@ class PageProtocol(Protocol):
     def name(self) -> str:
         """The name with the options that differ from the default."""
 
-    def score_page(self, truth: Page, prediction: Prediction, page_text: str | None) -> PageScores:
-        """Match and score one page."""
+    def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
+        """Match and score one page; without a truth only what can be said without one."""
 
     def summarise(self, samples: Any, parses: Any, matches: Any, scores: Any) -> dict[str, Any]:
         """Aggregates over a whole run, from its tables (polars data frames)."""

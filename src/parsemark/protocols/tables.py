@@ -7,7 +7,8 @@ Each page is matched three times:
 - `ngrams`: by character 3-grams, with splits put together and merges cut apart; for all parsers.
 
 Every matched pair is scored with each metric. A missed table, an invented one, and every table of a page on
-which the parser failed get a row with a status and no value.
+which the parser failed get a row with a status and no value. Of a page without a truth only the measures of
+the whole page are known: how many tables were found, and how much of their text was invented.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.invented import invented_text
 
 DEFAULT_METRICS = ("teds", "grits_top", "grits_con")
+TABLES_FOUND = "tables_found"
+"""Page-level measure: how many tables a parser says are on the page."""
 CONFIDENCE_THRESHOLD = 0.5
 """A prediction with a known confidence at or below this is not a positive prediction."""
 
@@ -43,7 +46,9 @@ class TablesProtocol:
         """`tables`."""
         return "tables"
 
-    def score_page(self, truth: Page, prediction: Prediction, page_text: str | None = None) -> PageScores:
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
         """Match the tables of one page under every rule and score the pairs."""
         return _PageScorer(self.metrics, truth, prediction).run(page_text)
 
@@ -64,7 +69,7 @@ class _PageScorer:
     """Scores one page; holds what is shared between the rules."""
 
     metrics: Sequence[str]
-    page: Page
+    page: Page | None
     prediction: Prediction
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
@@ -73,16 +78,22 @@ class _PageScorer:
     """Scores of plain pairs, which several rules ask for."""
 
     def run(self, page_text: str | None) -> PageScores:
-        truth, pred = self.page.tables, self.prediction.tables
+        if self.page is not None:
+            self._match(self.page.tables)
+        n_found = sum(is_positive(p.confidence) for p in self.prediction.tables)
+        self._record_page(TABLES_FOUND, float(n_found) if self.prediction.status is Status.OK else None)
+        if page_text is not None:
+            self._record_invented(page_text)
+        return self.out
+
+    def _match(self, truth: Sequence[Element]) -> None:
+        pred = self.prediction.tables
         confident = [is_positive(p.confidence) for p in pred]
         if any(p.box is not None for p in pred) or not pred:
             self._record(match_by_box(truth, pred, confident), {})
         self._record(match_by_content(truth, pred, confident), {})
         by_characters = match_by_ngrams(truth, [p for p, sure in zip(pred, confident, strict=True) if sure])
         self._record(by_characters.matching, by_characters.answers)
-        if page_text is not None:
-            self._record_invented(page_text)
-        return self.out
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
         for match in matching.matches:
@@ -144,14 +155,18 @@ class _PageScorer:
         found = invented_text(self.prediction, page_text)
         message = ", ".join(found.culprits) or None
         for metric, value in (("invented_characters", found.characters), ("invented_numbers", found.numbers)):
-            status = Status.OK if value is not None else Status.NO_PREDICTION
-            if self.prediction.status is not Status.OK:
-                status = self.prediction.status
-            place = self.prediction.sample, PAGE_LEVEL, "", "", self.prediction.parser
-            self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+            self._record_page(metric, value, message)
+
+    def _record_page(self, metric: str, value: float | None, message: str | None = None) -> None:
+        status = Status.OK if value is not None else Status.NO_PREDICTION
+        if self.prediction.status is not Status.OK:
+            status = self.prediction.status
+        place = self.prediction.sample, PAGE_LEVEL, "", "", self.prediction.parser
+        self.out.scores.append(ScoreRow(*place, metric, value, status, message))
 
     def _truth(self, element_id: str) -> Element:
-        return next(e for e in self.page.elements if e.id == element_id)
+        elements = self.page.elements if self.page is not None else ()
+        return next(e for e in elements if e.id == element_id)
 
     def _pred(self, element_id: str) -> Element:
         return next(e for e in self.prediction.elements if e.id == element_id)

@@ -131,9 +131,13 @@ def extraction_figures(evidence: Evidence) -> dict[str, Figure]:
 
 
 def confidence_figures(evidence: Evidence) -> dict[str, Any]:
-    """AP, AP weighted by structure, D-ECE, curves and reliability bins; empty without confidences."""
+    """AP, AP weighted by structure and D-ECE, with curves and reliability bins where there are confidences.
+
+    Without confidences the figures are there too, with the value None.
+    """
     if not evidence.has_confidence:
-        return {}
+        weighted_names = [f"ap_{METRIC_NAMES.get(metric, metric)}" for metric in evidence.structure]
+        return {name: figure(None, 0) for name in ("ap", *weighted_names, "d_ece")}
     hit = is_detected(evidence.overlap, THETA)
     found: dict[str, Any] = {"ap": _ranked(evidence, hit)}
     for metric in evidence.structure:

@@ -15,6 +15,7 @@ import polars as pl
 from parsemark.matching import bbox, content, ngrams
 from parsemark.model import Status
 from parsemark.protocols import tables_figures as figures
+from parsemark.protocols.tables import TABLES_FOUND
 from parsemark.protocols.tables_attributes import attribute_figures, attribute_groups
 from parsemark.protocols.tables_evidence import Evidence, Pages, gather
 from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
@@ -53,7 +54,7 @@ def summarise(
             **by_rule[rule],
             **figures.confidence_figures(ranked),
             **_page_figures(samples, parses, scores, parser),
-            "metric_failures": _metric_failures(scores, parser, rule),
+            **_metric_failures(scores, parser, rule),
             "by_rule": by_rule,
             "by_attribute": attribute_figures(groups, evidence[parser][rule]),
             **_agreement(evidence[parser]),
@@ -120,7 +121,7 @@ def _rule_figures(rule: str, evidence: Evidence) -> dict[str, Any]:
 def _page_figures(
     samples: pl.DataFrame, parses: pl.DataFrame, scores: pl.DataFrame, parser: str
 ) -> dict[str, Any]:
-    """Failures, time, memory, cost and invented text: figures that no matching rule changes."""
+    """Failures, time, memory, cost, tables found and invented text: figures that need no truth."""
     own = parses.filter(pl.col("parser") == parser).join(
         samples.select("sample", "document"), on="sample", how="left"
     )
@@ -136,20 +137,29 @@ def _page_figures(
         ("cost_usd", "cost_usd_per_page"),
     ):
         found[name] = _mean_figure(own.filter(pl.col(column).is_not_null()), column)
-    invented = scores.filter(
+    of_pages = scores.filter(
         (pl.col("parser") == parser) & (pl.col("rule") == "") & pl.col("value").is_not_null()
-    )
-    invented = invented.join(samples.select("sample", "document"), on="sample", how="left")
-    for metric in ("invented_characters", "invented_numbers"):
-        found[metric] = _mean_figure(invented.filter(pl.col("metric") == metric), "value")
+    ).join(samples.select("sample", "document"), on="sample", how="left")
+    for metric, name in (
+        (TABLES_FOUND, "tables_per_page"),
+        ("invented_characters", "invented_characters"),
+        ("invented_numbers", "invented_numbers"),
+    ):
+        found[name] = _mean_figure(of_pages.filter(pl.col("metric") == metric), "value")
     return found
 
 
-def _metric_failures(scores: pl.DataFrame, parser: str, rule: str) -> figures.Figure:
+def _metric_failures(scores: pl.DataFrame, parser: str, rule: str) -> dict[str, Any]:
     """Pairs that a metric could not score; they count as zero, so they must not go unseen."""
     own = scores.filter((pl.col("parser") == parser) & (pl.col("rule") == rule))
     failed = own.filter(pl.col("status") == str(Status.METRIC_FAILED))
-    return figures.figure(failed.height, own.height)
+    first = (
+        failed.sort("sample", "element", "metric").select("sample", "metric", "message").head(1).to_dicts()
+    )
+    return {
+        "metric_failures": figures.figure(failed.height, own.height),
+        "first_metric_failure": first[0] if first else None,
+    }
 
 
 def _mean_figure(rows: pl.DataFrame, column: str) -> figures.Figure:

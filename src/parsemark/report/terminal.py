@@ -13,6 +13,7 @@ from rich.text import Text
 WIDE = 116
 """From this many columns on, intervals stand beside their values instead of below."""
 BEST, TIED = "★", "≈"
+_MAX_REASON = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,19 @@ class _Column:
     interval: bool = True
 
 
-_COLUMNS = (
+_SCORES = (
     _Column("td_f1", "TD\nF1", 3),
     _Column("te_f1_top", "TE F1\ntop", 3),
     _Column("te_f1_con", "TE F1\ncon", 3),
     _Column("te_f1_teds", "TE F1\nTEDS", 3),
     _Column("false_tables_per_negative_page", "false/\nneg.page", 2, interval=False),
+)
+_WITHOUT_TRUTH = (
+    _Column("tables_per_page", "tables/\npage", 2),
+    _Column("invented_characters", "invented\nletters", 3),
+)
+"""What can be said of a corpus without truth."""
+_COSTS = (
     _Column("failures", "\nfailed", 0, interval=False),
     _Column("cpu_s_per_page", "CPU\ns/page", 2, interval=False),
 )
@@ -42,18 +50,23 @@ def leaderboard(summary: Mapping[str, Any], width: int = 100) -> RenderableType:
         width: Of the terminal, in characters.
     """
     primary = str(summary.get("primary", "te_f1_con"))
+    columns = (*(_SCORES if _has_truth(summary) else _WITHOUT_TRUTH), *_COSTS)
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
     table.add_column("")
     table.add_column("\nparser", overflow="fold", min_width=16)
-    for column in _COLUMNS:
+    for column in columns:
         style = "bold underline" if column.key == primary else "bold"
         table.add_column(Text(column.title, style=style), justify="right", no_wrap=True)
     comparison = summary.get("comparison") or {}
     for name in _ranked(summary["parsers"], primary):
         figures = summary["parsers"][name]
-        cells = [_cell(figures.get(c.key), c, wide=width >= WIDE) for c in _COLUMNS]
+        cells = [_cell(figures.get(c.key), c, wide=width >= WIDE) for c in columns]
         table.add_row(_mark(name, comparison), Text(name), *cells)
-    return Group(*_heading(summary), table, *_legend(summary, primary))
+    return Group(*_heading(summary), table, *_legend(summary, primary), *_warnings(summary["parsers"]))
+
+
+def _has_truth(summary: Mapping[str, Any]) -> bool:
+    return summary.get("n_pages_with_truth") != 0
 
 
 def _ranked(parsers: Mapping[str, Any], primary: str) -> list[str]:
@@ -87,6 +100,8 @@ def _short(value: float) -> str:
 
 
 def _heading(summary: Mapping[str, Any]) -> list[RenderableType]:
+    if not _has_truth(summary):
+        return [Text(f"{summary.get('n_pages')} pages without truth: nothing can be scored"), Text()]
     counts = [
         (summary.get("n_pages"), "pages"),
         (summary.get("n_tables"), "tables"),
@@ -99,9 +114,26 @@ def _heading(summary: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _legend(summary: Mapping[str, Any], primary: str) -> list[RenderableType]:
+    if not _has_truth(summary):
+        return [Text(), Text("small figures: 95 % intervals, clustered by document", style="dim")]
     tied = (summary.get("comparison") or {}).get("tied_with_best")
     parts = [f"sorted by {primary}; small figures: 95 % intervals, clustered by document"]
     if tied:
         parts.append(f"{TIED} not significantly different from the best {BEST} (paired permutation, Holm)")
     parts.append("failed pages and missed tables count as zero")
     return [Text(), *(Text(part, style="dim") for part in parts)]
+
+
+def _warnings(parsers: Mapping[str, Any]) -> list[RenderableType]:
+    """Scores that could not be computed count as zero: whoever reads the table must know."""
+    found: list[RenderableType] = []
+    for name in sorted(parsers):
+        n = _value(parsers[name], "metric_failures")
+        if not n:
+            continue
+        first = parsers[name].get("first_metric_failure") or {}
+        why = " ".join(str(first.get("message") or "no reason given").split())[:_MAX_REASON]
+        where = f"{first.get('metric')} on {first.get('sample')}: " if first else ""
+        text = f"Warning: {name}: {n:.0f} scores could not be computed and count as zero. {where}{why}"
+        found.append(Text(text, style="bold yellow"))
+    return [Text(), *found] if found else []
