@@ -78,9 +78,10 @@
     const [i, j] = [Number(choice.a.value), Number(choice.b.value)];
     const [a, b] = [pages.parsers[i].name, pages.parsers[j].name];
     document.getElementById("answer").textContent = answer(data, a, b);
-    document.documentElement.dataset.ready = `${i}-${j}`;
+    const done = () => { document.documentElement.dataset.ready = `${i}-${j}`; };
     if (i === j) {
       place.replaceChildren();
+      done();
       return;
     }
     const [first, second] = await Promise.all([parsemark.load(`lists/${i}`), parsemark.load(`lists/${j}`)]);
@@ -88,6 +89,7 @@
     place.replaceChildren(el("div", { class: "compare-columns" },
       el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b)),
       el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(pages, some(rows), a, b), {}))));
+    done();
   };
 
   const start = ([data, pages]) => {
