@@ -26,6 +26,7 @@ REFUSED = {
     "fifty million pipes": "|" * 50_000_000,
     "rows of pipes": ("|" * 20_000 + "\n") * 100,
     "a million rows": "| a | b |\n" * 400_000,
+    "a LaTeX row without end": r"\begin{tabular}{l}" + "&" * 900_000,
     "a million cells": "<table>" + "<td>" * 1_000_000,
     "many tables": "| a |\n|---|\n| b |\n\n" * 9_999,
     "a huge drawing": ("+-" * 700 + "+\n" + "| " * 700 + "|\n") * 700,

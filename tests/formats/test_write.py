@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from parsemark.errors import UsageError
-from parsemark.formats import read_table, write_table
+from parsemark.formats import WRITERS, read_table, write_table
 from parsemark.model import Cell, Table
 
 from .strategies import plain_tables, spanning_tables
@@ -66,3 +66,8 @@ def test_an_empty_table_can_be_written(format: str) -> None:
 def test_an_unknown_format_names_the_known() -> None:
     with pytest.raises(UsageError, match="Unknown output format 'docx'"):
         write_table(SPANNING, "docx")
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_a_table_without_columns_can_be_written(format: str) -> None:
+    assert isinstance(write_table(Table(1, 0), format), str)

@@ -57,14 +57,16 @@ def escape_latex(text: str) -> str:
 
 def _header_rows(table: Table) -> int | None:
     """The number of header rows, if whole rows at the top are headers and nothing else is."""
-    flags = [{c.header for c in table.cells if c.row == row} for row in range(table.n_rows)]
+    flags: list[set[bool | None]] = [set() for _ in range(table.n_rows)]
+    for cell in table.cells:
+        flags[cell.row].add(cell.header)
     n_header = next((row for row, flag in enumerate(flags) if flag != {True}), len(flags))
     is_uniform = all(flag <= {False} for flag in flags[n_header:])
     return n_header if n_header and is_uniform else None
 
 
 def _row(table: Table, row: int) -> str:
-    last = max((col for col in range(table.n_cols) if table.cell_at(row, col)), default=0)
+    last = max((col for col in range(table.n_cols) if table.cell_at(row, col)), default=-1)
     pieces: list[str] = []
     col = 0
     while col <= last:
@@ -75,7 +77,7 @@ def _row(table: Table, row: int) -> str:
             continue
         pieces.append(_cell(cell, is_first=row == cell.row))
         col = cell.col + cell.colspan
-    return " & ".join(pieces) if len(pieces) > 1 or pieces[0] else "{}"
+    return " & ".join(pieces) or "{}"
 
 
 def _cell(cell: Cell, is_first: bool) -> str:
