@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from PIL import Image
-
 from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.degrade import DegradeOptions, damage_picture, damage_truth, draw_damage
 from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.picture_pdf import save_picture_pdf
 from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
-
-NO_DATE = time.gmtime(0)
-"""So that equal pages give equal PDFs."""
 
 
 def degrade_corpus(
@@ -75,22 +70,10 @@ def _degrade_page(corpus: Corpus, options: DegradeOptions, out: Path, key: str) 
     damage = draw_damage(options, key)
     picture = damage_picture(page_image(sample, options.dpi), damage, key)
     pdf = out / "pdfs" / f"{key}.pdf"
-    _save_pdf(picture, pdf, options.dpi, damage.quality)
     width, height = (side * 72 / options.dpi for side in picture.size)
+    save_picture_pdf(picture, pdf, (width, height), quality=damage.quality, producer="parsemark degrade")
     truth = replace(damage_truth(sample.truth, damage), width=round(width, 2), height=round(height, 2))
     write_page(out, replace(sample, truth=truth, pdf=pdf, page_number=1), f"pdfs/{key}.pdf")
-
-
-def _save_pdf(picture: Image.Image, path: Path, dpi: int, quality: int) -> None:
-    picture.save(
-        path,
-        format="PDF",
-        resolution=dpi,
-        quality=min(quality, 95),
-        producer="parsemark degrade",
-        creationDate=NO_DATE,
-        modDate=NO_DATE,
-    )
 
 
 def _report(progress: Callable[[int], None] | None) -> None:

@@ -180,17 +180,32 @@ def _render(pdf: Path, page_number: int, dpi: int) -> Image.Image:
 def _scanned_image(sample: Sample, dpi: int) -> Image.Image:
     if sample.image is None:
         raise CorpusError(f"Sample {sample.id} has neither a PDF nor an image.")
-    with Image.open(sample.image) as picture:
-        loaded = picture.convert("RGB")
+    loaded = open_picture(sample.image).convert("RGB")
     if sample.truth is None:
         return loaded
     size = (round(sample.truth.width * dpi / 72), round(sample.truth.height * dpi / 72))
     return loaded if loaded.size == size else loaded.resize(size)
 
 
+def open_picture(path: Path) -> Image.Image:
+    """A picture file, grey or coloured; one that is broken or too large raises CorpusError."""
+    try:
+        with Image.open(path) as picture:
+            if picture.width * picture.height > MAX_PIXELS:
+                raise CorpusError(f"The picture {path} has {picture.width} × {picture.height} pixels.")
+            return picture.convert("L" if picture.mode in ("1", "L") else "RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise CorpusError(f"The picture {path} cannot be read: {error}.") from error
+
+
 def _cache_path(pdf: Path, page_number: int, dpi: int) -> Path:
     state = pdf.stat()
     identity = f"{pdf.resolve()}|{state.st_mtime_ns}|{state.st_size}|{page_number}|{dpi}"
-    base = os.environ.get("PARSEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     name = hashlib.sha256(identity.encode()).hexdigest()
-    return Path(base) / "parsemark" / "pages" / name[:2] / f"{name}.png"
+    return cache_folder("pages") / name[:2] / f"{name}.png"
+
+
+def cache_folder(part: str) -> Path:
+    """Where what was made on demand is kept."""
+    base = os.environ.get("PARSEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "parsemark" / part

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import parsemark
 from parsemark.corpora import Corpus
+from parsemark.corpora.picture_pdf import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Page, Plan, make_plan, select_keys
@@ -136,13 +137,18 @@ def _check_names(parsers: Sequence[Parser]) -> None:
 
 
 def add_samples(run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True) -> list[Page]:
-    """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages."""
+    """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
+
+    Where a PDF is needed, samples of which there is only a picture get one that is made from it.
+    """
     samples = [corpus.read(key) for key in select_keys(corpus.keys, wanted)]
+    if needs_pdf:
+        samples = [with_pdf(sample) for sample in samples]
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
         raise UsageError(
-            f"{len(without)} samples of {corpus.name} have no PDF that could be parsed (the first is "
-            f"{without[0]}). Score outputs that you have with: parsemark score --predictions DIR"
+            f"{len(without)} samples of {corpus.name} have neither a PDF nor a picture that could be parsed "
+            f"(the first is {without[0]}). Score outputs that you have: parsemark score --predictions DIR"
         )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
