@@ -10,8 +10,8 @@ from playwright.sync_api import Page, sync_playwright
 
 OUT = Path(__file__).parent.parent / "docs" / "images"
 VIEWS = {
-    "leaderboard": ("index.html", 1280, 830),
-    "viewer": ("viewer.html#page=demo-0005-p4&parser=rapid&table=2", 1440, 1120),
+    "leaderboard": ("index.html", 1280, 960),
+    "viewer": ("viewer.html#page=demo-0003-p1&parser=pymupdf4llm&table=2", 1440, 1080),
 }
 
 
