@@ -3,79 +3,11 @@
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
+from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Bench, table, value
 
-from parsemark.formats.model_json import page_to_json
-from parsemark.model import Box, Element, Page, Prediction, Status, Table
-from parsemark.protocols.base import PageScores
-from parsemark.protocols.tables import TablesProtocol
+from parsemark.model import Box, Element, Status
 from parsemark.protocols.tables_comparison import Contestant, compare, in_words
-
-ROWS_A = [["city", "people"], ["Lisbon", "545796"], ["Porto", "231800"]]
-ROWS_B = [["metal", "density"], ["copper", "8.96"], ["lead", "11.34"]]
-
-
-def table(name: str, rows: list[list[str]], box: Box | None, confidence: float | None = None) -> Element:
-    return Element(name, "table", box=box, table=Table.from_rows(rows), confidence=confidence)
-
-
-LEFT, RIGHT = Box(0, 0, 100, 100), Box(200, 0, 300, 100)
-PAGES = {
-    "p1": Page(
-        "p1", 500, 500, (table("t1", ROWS_A, LEFT), table("t2", ROWS_B, RIGHT)), attributes={"layout": "one"}
-    ),
-    "p2": Page("p2", 500, 500, (table("t1", ROWS_B, LEFT),), attributes={"layout": "two"}),
-    "empty": Page("empty", 500, 500, attributes={"layout": "one"}),
-}
-
-
-class Bench:
-    """Collects pages of predictions and makes the tables of a run of them."""
-
-    def __init__(self) -> None:
-        self.scores: list[PageScores] = []
-        self.parses: list[dict[str, object]] = []
-
-    def add(self, parser: str, sample: str, *tables: Element, status: Status = Status.OK) -> None:
-        prediction = Prediction(sample, parser, status, tables)
-        self.scores.append(TablesProtocol().score_page(PAGES[sample], prediction, "Lisbon Porto 545796"))
-        self.parses.append(
-            {
-                "sample": sample,
-                "parser": parser,
-                "status": str(status),
-                "cpu_s": 2.0,
-                "wall_s": 1.0,
-                "peak_memory_mb": 10.0,
-                "cost_usd": None,
-            }
-        )
-
-    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-        samples = pl.DataFrame(
-            [
-                {"sample": n, "document": n, "n_tables": len(p.tables), "truth": json.dumps(page_to_json(p))}
-                for n, p in PAGES.items()
-            ]
-        )
-        matches = pl.DataFrame([_row(m) for s in self.scores for m in s.matches], infer_schema_length=None)
-        scores = pl.DataFrame([_row(r) for s in self.scores for r in s.scores], infer_schema_length=None)
-        parses = pl.DataFrame(self.parses, schema_overrides={"cost_usd": pl.Float64})
-        matches = matches.with_columns(pl.col("confidence").cast(pl.Float64))
-        return samples, parses, matches, scores
-
-    def summary(self) -> dict[str, object]:
-        return TablesProtocol().summarise(*self.frames())
-
-
-def _row(row: object) -> dict[str, object]:
-    fields = {name: getattr(row, name) for name in row.__dataclass_fields__}
-    return {k: list(v) if isinstance(v, tuple) else str(v) if k == "status" else v for k, v in fields.items()}
-
-
-def value(summary: dict, parser: str, name: str) -> float:
-    return summary["parsers"][parser][name]["value"]
 
 
 def test_detection_and_extraction_by_hand() -> None:
