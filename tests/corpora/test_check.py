@@ -114,6 +114,35 @@ def test_a_grid_that_is_not_tex_s_is_a_problem(one: Path) -> None:
     assert [p for p in problems if "differs from TeX's own" in p]
 
 
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.parametrize(
+    ("latex", "rows"),
+    [
+        (r"\begin{tabular}{r@{.}lc} 12 & 5 & + \\ 3 & 25 & -- \end{tabular}", [["12.5", "+"], ["3.25", "–"]]),
+        (
+            r"\begin{tabular}{lll}\multicolumn{2}{l}{a} & b \\ \multicolumn{2}{l}{c} & d \end{tabular}",
+            [["a", "b"], ["c", "d"]],
+        ),
+    ],
+)
+def test_columns_that_no_reader_sees_are_listed_by_their_own_cause(one: Path, latex: str, rows) -> None:
+    def change(data) -> None:
+        cells = [
+            {"row": r, "col": c, "rowspan": 1, "colspan": 1, "text": text, "header": None, "box": None}
+            for r, texts in enumerate(rows)
+            for c, text in enumerate(texts)
+        ]
+        table_of(data).update(latex=latex, table={"n_rows": 2, "n_cols": 2, "cells": cells})
+
+    edit(one, change)
+    report = check_corpus(load_corpus(str(one)))
+    assert report.problems == []
+    assert report.grids == report.grids_equal + 1
+    assert report.grids_normalised == report.causes["grid: normalised columns"] == 1
+    assert "1 more but for normalised columns" in "".join(report.summary())
+
+
 def test_info_counts(one: Path) -> None:
     info = corpus_info(load_corpus(str(one)))
     assert (info.documents, info.pages, info.positive_pages) == (1, 1, 1)

@@ -11,6 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.corpora.complexity import complexity
 from parsemark.corpora.latex.documents.candidates import Candidate
 from parsemark.corpora.latex.glyphs import glyph_text
+from parsemark.corpora.latex.grid_agreement import covers
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.slots import MarkedCell
 from parsemark.errors import FormatError
@@ -165,28 +166,13 @@ def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int |
     except (FormatError, ValueError) as error:
         return _from_glyphs(part, number is not None, f"its source cannot be read: {error}")
     tex = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells}
-    if not _covers(placed, tex):
+    if not covers(placed, tex):
         return _from_glyphs(part, number is not None, "its source has another grid than TeX")
     table = _with_boxes(placed, part.marked.cells)
     share = _agreement(placed, part.marked.cells)
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     element = _element(part.marked, table, number, candidate.latex)
     return JoinedTable(part.page, replace(element, attributes={**element.attributes, **attributes}), "joined")
-
-
-def _covers(placed: PlacedTable, tex: set[tuple[int, int, int, int]]) -> bool:
-    """Whether each of TeX's cells with a place in the table lies in exactly one cell of it."""
-    taken = {
-        (r, c): slot
-        for slot in placed.tex_slots
-        for r in range(slot[0], slot[0] + slot[2])
-        for c in range(slot[1], slot[1] + slot[3])
-    }
-    for row, col, rowspan, colspan in tex:
-        places = {taken.get((r, c)) for r in range(row, row + rowspan) for c in range(col, col + colspan)}
-        if len(places) != 1:
-            return False
-    return len(tex) >= len(placed.tex_slots)
 
 
 def _inside(cell: MarkedCell, slot: tuple[int, int, int, int]) -> bool:
