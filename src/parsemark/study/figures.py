@@ -10,7 +10,8 @@ from parsemark.study.run import StudyResult
 
 _INK = "#2b5c8a"
 _PER_ROW = 3
-_MOST = 24
+_MOST = 90
+"""Panels beyond this many would make a picture that nothing opens."""
 
 
 def draw_scatter(result: StudyResult, names: list[str], path: Path) -> None:
