@@ -119,8 +119,14 @@ def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:
     (outputs / "s003.json").write_text(json.dumps({"format": "elements", "elements": elements}))
     (outputs / "s004.json").write_text("{broken")
     (outputs / "stranger.md").write_text("hello")
+    (outputs / "notes.docx").write_text("not an output")
+    (outputs / "s000.txt").write_text("another answer")
+    (folder / "secret.md").write_text("| s005 | page 1 |\n|---|---|\n| 1 | 2 |\n")
+    (outputs / "s005.md").symlink_to(folder / "secret.md")
     shown = parsemark(folder, "score", "--predictions", "my-tool", "-c", "corpus", "-o", "mine")
-    assert "1 files are named after no sample of tiny: stranger.md" in shown
+    told = " ".join(shown.split())
+    assert "stranger.md (no sample of that name)" in told and "notes.docx (not a known format)" in told
+    assert "s005.md (leads out of the folder)" in told and "s000.txt (s000.html is taken)" in told
     mine = Run.open(folder / "mine")
     statuses = dict(mine.table("parses").select("sample", "status").rows())
     assert [statuses[f"s00{n}"] for n in range(6)] == [*["ok"] * 4, "parser_failed", "no_prediction"]

@@ -55,7 +55,7 @@ def import_predictions(
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
-    files = _files_by_sample(folder)
+    files, unused = _files_by_sample(folder, set(corpus.keys))
     run = open_run(out, corpus, ParseOptions(protocol=protocol, command=command))
     wanted = add_samples(run, corpus, pages, needs_pdf=False)
     if not any(page.sample in files for page in wanted):
@@ -63,7 +63,7 @@ def import_predictions(
             f"No file of {folder} is named after a sample of {corpus.name}; "
             f"expected names like {wanted[0].sample}.md"
         )
-    _tell_strangers(files, corpus, events or Events())
+    _tell_unused(folder, unused, events or Events())
     digest = hashlib.sha256()
     with run.journal() as journal:
         for page in wanted:
@@ -83,11 +83,11 @@ def read_output_file(path: Path) -> bytes:
         FormatError: It is too large, no text, or JSON of an unknown kind.
     """
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise FormatError(f"{path.name} is over {MAX_FILE_BYTES} bytes")
+        raise FormatError(f"The file is over {MAX_FILE_BYTES} bytes")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path.name} is not UTF-8 text", position=error.start) from error
+        raise FormatError("The file is not UTF-8 text", position=error.start) from error
     return json.dumps(_READERS[path.suffix.lower()](text), ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -132,24 +132,38 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".csv": _read_csv,
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
+_MAX_LISTED = 5
 
 
-def _files_by_sample(folder: Path) -> dict[str, Path]:
+def _files_by_sample(folder: Path, samples: set[str]) -> tuple[dict[str, Path], list[str]]:
+    """The file of each sample, and what else lies in the folder, each with why it is not used."""
     inside = folder.resolve()
+    rank = {suffix: k for k, suffix in enumerate(_READERS)}
     found: dict[str, Path] = {}
-    for suffix in _READERS:
-        for path in sorted(folder.glob(f"*{suffix}")):
-            if path.is_file() and path.resolve().is_relative_to(inside):
-                found.setdefault(path.stem, path)
-    return found
+    unused: list[str] = []
+    entries = sorted(folder.iterdir(), key=lambda p: (rank.get(p.suffix.lower(), len(rank)), p.name))
+    for path in entries:
+        if path.suffix.lower() not in _READERS:
+            why = "a folder" if path.is_dir() else "not a known format"
+        elif not path.resolve().is_relative_to(inside):
+            why = "leads out of the folder"
+        elif not path.is_file():
+            why = "not a file"
+        elif path.stem not in samples:
+            why = "no sample of that name"
+        elif path.stem in found:
+            why = f"{found[path.stem].name} is taken"
+        else:
+            found[path.stem] = path
+            continue
+        unused.append(f"{path.name} ({why})")
+    return found, unused
 
 
-def _tell_strangers(files: dict[str, Path], corpus: Corpus, events: Events) -> None:
-    known = set(corpus.keys)
-    strangers = [path.name for stem, path in files.items() if stem not in known]
-    if strangers:
-        listed = ", ".join(strangers[:3]) + (" …" if strangers[3:] else "")
-        events.note(f"{len(strangers)} files are named after no sample of {corpus.name}: {listed}")
+def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:
+    if unused:
+        more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
+        events.note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
 
 
 def _record(run: Run, sample: str, parser: str, path: Path | None) -> ParseRecord:
