@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
+from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
 from parsemark.corpora.latex.documents.main_file import flattened, main_file
 from parsemark.corpora.latex.documents.make import Report, make_documents
@@ -165,6 +166,18 @@ def test_long_tables_have_a_part_on_each_page(made: tuple[dict[str, Sample], Rep
     body = [row for part in rows for row in part if row[0].startswith("row")]
     assert body == [[f"row {i}", str(i * 7)] for i in range(80)]
     assert all(e.attributes["text_from"] == "source" for e in parts)
+
+
+@pytest.mark.parametrize("packages", ["", r"\usepackage{array}"])
+def test_vertical_rules_are_as_wide_as_in_the_clean_document(tmp_path: Path, packages: str) -> None:
+    source = tmp_path / "rules.tex"
+    table = r"\begin{tabular}{|l|c||r|}\hline a & 1 & x \\ \hline b & 22 & y \\ \hline\end{tabular}"
+    source.write_text(rf"\documentclass{{article}}{packages}\begin{{document}}Here: {table}\end{{document}}")
+    make_documents([source], tmp_path / "corpus", workers=1)
+    figures = check_corpus(load_corpus(str(tmp_path / "corpus"))).figures
+    assert figures.tables == 1
+    assert figures.worst_ink_distance < 0.1
+    assert figures.cells_equal == figures.cells == 6
 
 
 def test_nothing_to_make_is_an_error(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.files import read_manifest, write_corpus
-from parsemark.corpora.schema import json_schemas
+from parsemark.corpora.schema import PageFile, json_schemas
 from parsemark.errors import CorpusError, UnknownNameError, UsageError
 from parsemark.model import Box, Cell, Element, Page, Relation, Sample, Table
 
@@ -93,3 +93,15 @@ def test_specs_that_name_nothing(tmp_path: Path) -> None:
 def test_schemas_are_exported() -> None:
     schemas = json_schemas()
     assert schemas["page.schema.json"]["additionalProperties"] is False
+
+
+def test_pages_of_the_demo_are_what_the_schema_says() -> None:
+    root = load_corpus("demo").root
+    properties = json_schemas()["page.schema.json"]["properties"]
+    for path in sorted((root / "truth").iterdir()):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        assert data.keys() <= properties.keys()
+        page = PageFile.model_validate(data)
+        assert json.loads(page.model_dump_json(exclude_unset=True)) == data
+    manifest = json.loads((root / "corpus.json").read_text(encoding="utf-8"))
+    assert manifest.keys() <= json_schemas()["corpus.schema.json"]["properties"].keys()

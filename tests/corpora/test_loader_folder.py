@@ -1,5 +1,6 @@
 """`folder:DIR`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,22 @@ def test_the_hash_follows_the_truth(tmp_path: Path) -> None:
     assert load_corpus(f"folder:{tmp_path}").hash == before
     truth.write_text("a,c\n")
     assert load_corpus(f"folder:{tmp_path}").hash != before
+
+
+def test_odd_names(tmp_path: Path) -> None:
+    names = [
+        "Über größe (1) .pdf",
+        "sub dir/-rf '$x.pdf",
+        "a%2F..b\nc.pdf",
+        "a_2F..b c.pdf",
+        "..hidden.pdf",
+        "日本.pdf",
+    ]
+    for name in names:
+        make_pdf(tmp_path / name)
+    write(tmp_path / "Über größe (1) .p1.t1.csv", "a,b\n")
+    samples = list(load_corpus(f"folder:{tmp_path}").samples())
+    assert {s.document for s in samples} == {name.removesuffix(".pdf") for name in names}
+    assert len({s.id for s in samples}) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", s.id) for s in samples)
+    assert [s.document for s in samples if s.truth is not None] == ["Über größe (1) "]

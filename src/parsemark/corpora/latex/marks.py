@@ -19,8 +19,11 @@ from parsemark.model import Box
 
 MARKS_FILE = Path(__file__).with_name("marks.tex")
 
+_KERNEL_RULES = r"\def\@arrayrule{\@addtopreamble{\hskip-.5\arrayrulewidth\vline\hskip-.5\arrayrulewidth}}"
+"""Vertical rules without width, as LaTeX has them; array's would make the tables of a document wider."""
 LOAD_MARKS = (
-    r"\AddToHook{begindocument/before}{\RequirePackage{array,etoolbox}}"
+    r"\makeatletter\AddToHook{begindocument/before}{\RequirePackage{etoolbox}"
+    rf"\@ifpackageloaded{{array}}{{}}{{\RequirePackage{{array}}{_KERNEL_RULES}}}}}\makeatother"
     r"\AddToHook{begindocument/end}{\input{marks.tex}}"
 )
 """Put this before a source, and a copy of MARKS_FILE beside it, to have its tables marked."""

@@ -10,12 +10,14 @@ from pathlib import Path, PurePosixPath
 from parsemark.corpora.latex.compile import REPRODUCIBLE, Limits, compile_latex
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.sources import SourceDocument
-from parsemark.corpora.render import count_pages, page_glyphs
+from parsemark.corpora.render import Glyph, count_pages, page_glyphs
 from parsemark.errors import LatexError
 
 PASSES = 3
 """Runs of each kind: references and the widths of long tables need that many."""
 LIMITS = Limits(cpu_s=120, wall_s=600)
+MAX_MOVED = 0.5
+"""Points by which the marks may move a glyph: as far as boxes may be from the ink."""
 CLEAN, MARKED = "parsemark-clean", "parsemark-marked"
 _CANNOT_MARK = "PARSEMARK: cannot mark "
 
@@ -66,9 +68,17 @@ def _check_same_pages(clean: Path, pages: list[MarkedPage], marked: Path) -> Non
     if count_pages(clean) != len(pages):
         raise LatexError("the marks change the number of its pages")
     for page in pages:
-        if _shown(clean, page.number) != _shown(marked, page.number):
+        one, other = _shown(clean, page.number), _shown(marked, page.number)
+        if Counter(g.text for g in one) != Counter(g.text for g in other):
             raise LatexError(f"the marks change what page {page.number} shows")
+        moved = max((_distance(a, b) for a, b in zip(one, other, strict=True) if a.text == b.text), default=0)
+        if moved > MAX_MOVED:
+            raise LatexError(f"the marks move what page {page.number} shows by {moved:.1f} pt")
 
 
-def _shown(pdf: Path, number: int) -> Counter[str]:
-    return Counter(glyph.text for glyph in page_glyphs(pdf, number) if glyph.text.strip())
+def _shown(pdf: Path, number: int) -> list[Glyph]:
+    return [glyph for glyph in page_glyphs(pdf, number) if glyph.text.strip()]
+
+
+def _distance(one: Glyph, other: Glyph) -> float:
+    return max(abs(one.box.x0 - other.box.x0), abs(one.box.y0 - other.box.y0))
