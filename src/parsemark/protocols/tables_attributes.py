@@ -102,14 +102,13 @@ def _table_figures(evidence: Evidence, members: list[TruthKey]) -> dict[str, fig
         [(int(p), t) in wanted for p, t in zip(evidence.page, evidence.truth, strict=True)], dtype=bool
     )
     inside &= evidence.positive
-    documents = evidence.pages.documents
-    truths = sum_by_cluster(np.ones((len(members), 1)), [documents[p] for p, _ in members])
     found = {}
     for name, credit in _recall_credits(evidence).items():
-        earned, names = sum_by_cluster(credit[inside][:, None], [documents[p] for p in evidence.page[inside]])
-        by_document = dict(zip(names, earned[:, 0], strict=True))
-        sums = np.stack([[by_document.get(d, 0.0) for d in truths[1]], truths[0][:, 0]], axis=1)
-        found[name] = figures.from_sums(sums, lambda t: ratio(t[..., 0], t[..., 1]), len(members))
+        sums = np.zeros((len(evidence.pages.samples), 2))
+        np.add.at(sums[:, 0], evidence.page[inside], credit[inside])
+        np.add.at(sums[:, 1], [page for page, _ in members], 1.0)
+        by_document = sum_by_cluster(sums, evidence.pages.documents)[0]
+        found[name] = figures.from_sums(by_document, lambda t: ratio(t[..., 0], t[..., 1]), len(members))
     return found
 
 

@@ -87,8 +87,8 @@ def extraction_credit(evidence: Evidence, metric: str, theta: float = THETA) -> 
 
 
 def from_sums(sums: Floats, statistic: Statistic, n: float) -> Figure:
-    """A figure of totals with its interval over documents."""
-    if len(sums) == 0:
+    """A figure of totals with its interval over documents; no value where there is nothing to count."""
+    if len(sums) == 0 or n == 0:
         return figure(None, 0)
     return figure(float(statistic(sums.sum(axis=0))), n, bootstrap_interval(sums, statistic))
 
@@ -110,7 +110,8 @@ def detection_figures(evidence: Evidence) -> dict[str, Figure]:
     for start, name in ((0.0, "e0"), (0.5, "e05")):
         found |= precision_recall_f1(evidence, expected_detected(evidence.overlap, start), name)
     positive = evidence.overlap[evidence.positive]
-    found["wavg_f1"] = figure(weighted_average_f1(positive, int(evidence.n_truth)), evidence.n_truth)
+    weighted = weighted_average_f1(positive, int(evidence.n_truth)) if evidence.n_truth else None
+    found["wavg_f1"] = figure(weighted, evidence.n_truth)
     for theta in SENSITIVITY:
         sums = document_sums(evidence, is_detected(evidence.overlap, theta))
         found[f"td_f1_at_{theta:g}"] = from_sums(sums, f1_statistic, evidence.n_truth)
@@ -145,7 +146,9 @@ def confidence_figures(evidence: Evidence) -> dict[str, Any]:
         found[f"ap_{short}"] = _ranked(evidence, extraction_credit(evidence, metric))
     value = d_ece(evidence.confidence, hit)
     draws = [d_ece(evidence.confidence, hit, weight=w) for w in _prediction_weights(evidence)]
-    interval = percentile_interval(np.array([np.nan if d is None else d for d in draws]))
+    several = len(set(evidence.pages.documents)) > 1
+    defined = np.array([np.nan if d is None else d for d in draws])
+    interval = percentile_interval(defined) if several else None
     found["d_ece"] = figure(value, len(evidence.confidence), interval)
     curve = precision_recall_curve(evidence.confidence, hit, evidence.n_truth)
     expected = precision_recall_curve(
@@ -165,7 +168,9 @@ def confidence_figures(evidence: Evidence) -> dict[str, Any]:
 
 
 def _ranked(evidence: Evidence, credit: Floats) -> Figure:
-    """Average precision with its interval over documents."""
+    """Average precision with its interval over documents; no value without truths."""
+    if not evidence.n_truth:
+        return figure(None, 0)
     value = average_precision(evidence.confidence, credit, evidence.n_truth)
     truth_by_document, names = sum_by_cluster(evidence.pages.n_truth[:, None], evidence.pages.documents)
     weights = cluster_weights(len(names), RANKED_RESAMPLES)

@@ -64,15 +64,15 @@ def summarise(
 
 
 def headline_rule(evidence: Mapping[str, Mapping[str, Evidence]]) -> str:
-    """`bbox` if every parser that found anything gives boxes, else `ngrams`."""
+    """`bbox` if every parser gives boxes on every page on which it found anything, else `ngrams`."""
     return bbox.RULE if all(bbox.RULE in rules for rules in evidence.values()) else ngrams.RULE
 
 
 def headline_rule_of(matches: pl.DataFrame, parser: str) -> str:
     """The rule that a parser would be judged by if it were alone."""
     own = matches.filter((pl.col("parser") == parser) & (pl.col("pred").list.len() > 0))
-    gives_boxes = own.filter(pl.col("rule") == bbox.RULE).height > 0
-    return bbox.RULE if gives_boxes or own.is_empty() else ngrams.RULE
+    n_by_box, n_by_content = (own.filter(pl.col("rule") == r).height for r in (bbox.RULE, content.RULE))
+    return bbox.RULE if n_by_box >= n_by_content else ngrams.RULE
 
 
 def _by_rule(pages: Pages, parser: str, matches: pl.DataFrame, scores: pl.DataFrame) -> dict[str, Evidence]:
@@ -90,8 +90,8 @@ def _by_rule(pages: Pages, parser: str, matches: pl.DataFrame, scores: pl.DataFr
         )
         for rule in RULES
     }
-    predicted_anything = len(found[content.RULE].page) > 0
-    if predicted_anything and len(found[bbox.RULE].page) == 0:
+    # Pages whose tables have no boxes are not matched by boxes; figures of the other pages would flatter.
+    if len(found[bbox.RULE].page) < len(found[content.RULE].page):
         del found[bbox.RULE]
     return found
 
@@ -100,11 +100,10 @@ def _rule_figures(rule: str, evidence: Evidence) -> dict[str, Any]:
     # The n-gram matcher sees positive predictions only, so it has no ranked list to speak of.
     ranked = {} if rule == ngrams.RULE else figures.confidence_figures(evidence)
     negative = evidence.pages.n_truth == 0
-    sums = figures.page_sums(evidence, is_detected(evidence.overlap, figures.THETA))[negative]
-    documents = [d for d, is_negative in zip(evidence.pages.documents, negative, strict=True) if is_negative]
-    false_tables = np.stack([sums[:, 1], np.ones(len(sums)), (sums[:, 1] > 0).astype(float)], axis=1)
-    by_document = sum_by_cluster(false_tables, documents)[0]
-    n = len(documents)
+    n_pred = figures.page_sums(evidence, is_detected(evidence.overlap, figures.THETA))[:, 1]
+    false_tables = np.stack([n_pred, np.ones(len(n_pred)), n_pred > 0], axis=1) * negative[:, None]
+    by_document = sum_by_cluster(false_tables, evidence.pages.documents)[0]
+    n = int(negative.sum())
     return {
         **figures.detection_figures(evidence),
         **figures.extraction_figures(evidence),
@@ -205,6 +204,8 @@ def _comparison(evidence: Mapping[str, Evidence]) -> dict[str, Any]:
         return {"best": None, "tied_with_best": [], "p_against_best": {}, "ranks": {}, "pairs": []}
     value = {parser: float(figures.f1_statistic(s.sum(axis=0))) for parser, s in sums.items()}
     best = max(value, key=lambda parser: value[parser])
+    if value[best] == 0:
+        return {"best": None, "tied_with_best": [], "p_against_best": {}, "ranks": {}, "pairs": []}
     tests = compare_all(sums, figures.f1_statistic)
     against_best = [t for t in tests if best in (t.a, t.b)]
     # Whether the best can be told from each other one is a question of its own, with its own correction.

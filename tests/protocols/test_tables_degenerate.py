@@ -1,0 +1,91 @@
+"""Runs in which there is little or nothing to count: the summary stays valid and the leaderboard prints."""
+
+import io
+import json
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+from rich.console import Console
+from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Bench, table
+
+from parsemark.model import Element, Prediction, Status, Table
+from parsemark.protocols.tables import TablesProtocol
+from parsemark.report.terminal import leaderboard
+
+
+def all_fail(bench: Bench) -> None:
+    for parser in ("x", "y"):
+        for sample in PAGES:
+            bench.add(parser, sample, status=Status.PARSER_FAILED)
+
+
+def nothing_found(bench: Bench) -> None:
+    for sample in PAGES:
+        bench.add("x", sample)
+
+
+def only_false_tables(bench: Bench) -> None:
+    bench.add("x", "empty", table("a", ROWS_A, LEFT, 0.9), table("b", ROWS_A, RIGHT, 0.0))
+
+
+def all_alike(bench: Bench) -> None:
+    for parser in ("x", "y"):
+        for sample, page in PAGES.items():
+            bench.add(parser, sample, *page.tables)
+
+
+def one_document(samples: pl.DataFrame) -> pl.DataFrame:
+    return samples.with_columns(document=pl.lit("d"))
+
+
+def no_tables(samples: pl.DataFrame) -> pl.DataFrame:
+    return samples.filter(pl.col("sample") == "empty")
+
+
+def no_truth(samples: pl.DataFrame) -> pl.DataFrame:
+    return samples.with_columns(truth=pl.lit(None, pl.String), n_tables=pl.lit(None, pl.Int64))
+
+
+@pytest.mark.parametrize("corpus", [None, one_document, no_tables, no_truth])
+@pytest.mark.parametrize("answers", [all_fail, nothing_found, only_false_tables, all_alike])
+def test_summary_is_valid_and_the_leaderboard_prints(
+    answers: Callable[[Bench], None], corpus: Callable[[pl.DataFrame], pl.DataFrame] | None
+) -> None:
+    bench = Bench()
+    answers(bench)
+    samples, *others = bench.frames()
+    samples = corpus(samples) if corpus else samples
+    chosen = [frame.filter(pl.col("sample").is_in(samples["sample"].to_list())) for frame in others]
+    summary = TablesProtocol().summarise(samples, *chosen)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    for figures in summary["parsers"].values():
+        for name in ("td_f1", "te_f1_con", "ap", "d_ece", "wavg_f1", "false_tables_per_negative_page"):
+            assert figures[name]["n"] > 0 or figures[name]["value"] is None, name
+        if corpus is one_document:
+            assert all(f.get("ci95") is None for f in figures.values() if isinstance(f, dict)), figures
+    console = Console(file=io.StringIO(), width=100)
+    console.print(leaderboard(summary, 100))
+    assert "x" in console.file.getvalue()
+    if answers is not all_alike:
+        assert summary["comparison"]["best"] is None
+
+
+def test_boxes_on_some_pages_only_are_no_boxes() -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    bench.add("x", "p2", Element("a", "table", table=Table.from_rows(ROWS_B)))
+    summary = bench.summary()
+    assert summary["rule"] == "ngrams"
+    assert summary["parsers"]["x"]["td_recall"]["value"] == 1
+    assert "bbox" not in summary["parsers"]["x"]["by_rule"]
+
+
+def test_a_page_without_truth_says_what_needs_none() -> None:
+    prediction = Prediction("s", "x", Status.OK, (table("a", [["Lisbon", "777"]], None),))
+    found = TablesProtocol().score_page(None, prediction, "Lisbon Porto")
+    assert found.matches == []
+    values = {row.metric: row.value for row in found.scores}
+    assert values == {"tables_found": 1, "invented_characters": pytest.approx(3 / 9), "invented_numbers": 1}
+    failed = Prediction("s", "x", Status.PARSER_TIMEOUT)
+    assert [row.value for row in TablesProtocol().score_page(None, failed, None).scores] == [None]
