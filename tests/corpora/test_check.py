@@ -12,6 +12,8 @@ from parsemark.corpora.files import write_manifest
 from parsemark.corpora.info import corpus_info
 from parsemark.corpora.show import draw_truth
 
+from .small_files import make_picture
+
 
 @pytest.fixture
 def one(tmp_path: Path) -> Path:
@@ -141,6 +143,18 @@ def test_columns_that_no_reader_sees_are_listed_by_their_own_cause(one: Path, la
     assert report.grids == report.grids_equal + 1
     assert report.grids_normalised == report.causes["grid: normalised columns"] == 1
     assert "1 more but for normalised columns" in "".join(report.summary())
+
+
+def test_a_broken_picture_is_a_problem_of_its_page_alone(tmp_path: Path) -> None:
+    infos = [{"width": 20, "height": 30, "image_path": f"{name}.jpg"} for name in ("good", "bad")]
+    file = tmp_path / "OmniDocBench.json"
+    file.write_text(json.dumps([{"layout_dets": [], "page_info": info} for info in infos]))
+    make_picture(tmp_path / "images" / "good.jpg", 20, 30)
+    (tmp_path / "images" / "bad.jpg").write_bytes(b"no picture")
+    done: list[int] = []
+    report = check_corpus(load_corpus(f"omnidocbench:{file}"), done.append)
+    assert (report.pages, report.figures.image_only, done) == (1, 1, [1, 1])
+    assert "bad.jpg cannot be read" in report.problems[0]
 
 
 def test_info_counts(one: Path) -> None:

@@ -77,6 +77,7 @@ def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) 
             figures = check_page(sample)
         except CorpusError as error:
             report.problems.append(str(error))
+            _advance(progress)
             continue
         report.pages += 1
         report.figures.add(figures)
@@ -84,10 +85,14 @@ def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) 
         report.disagreements += figures.disagreements[: MAX_LISTED - len(report.disagreements)]
         report.causes.update(figures.causes)
         _collect(tables, sample)
-        if progress is not None:
-            progress(1)
+        _advance(progress)
     _compare_grids(report, tables)
     return report
+
+
+def _advance(progress: Callable[[int], None] | None) -> None:
+    if progress is not None:
+        progress(1)
 
 
 def _check_files(root: Path) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from parsemark.corpora.ink import PageInk, page_ink
-from parsemark.corpora.render import Glyph
+from parsemark.corpora.render import Glyph, open_picture
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
 
@@ -67,6 +67,8 @@ def check_page(sample: Sample) -> PageFigures:
     _check_boxes(sample, figures)
     if sample.pdf is None:
         figures.image_only += 1
+        if sample.image is not None:
+            open_picture(sample.image)  # raises if it is broken
         return figures
     ink = page_ink(sample.pdf, sample.page_number)
     if abs(ink.width - sample.truth.width) > 1 or abs(ink.height - sample.truth.height) > 1:
