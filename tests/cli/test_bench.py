@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from tests.engine.fakes import make_corpus
 
 from parsemark.cli.main import run
+from parsemark.corpora import load_corpus
 from parsemark.corpora.files import write_corpus
 from parsemark.store import Run
 
@@ -162,3 +164,26 @@ def test_ctrl_c_says_how_to_go_on(workplace: Path) -> None:
     assert "parsemark parse -c corpus -o stopped" in shown
     parsemark(workplace, *arguments)
     assert Run.open(workplace / "stopped").table("parses").height == 6
+
+
+CONSTANT = """
+# /// script
+# dependencies = []
+# ///
+from parsemark_worker import serve, text_output
+serve(lambda pdf, page, options: text_output("markdown", "| a | b |\\n|---|---|\\n| 1 | 2 |\\n"))
+"""
+
+
+def test_a_corpus_without_truth_shows_what_needs_none(workplace: Path) -> None:
+    (workplace / "bare").mkdir()
+    shutil.copy(next(load_corpus("demo").samples()).pdf, workplace / "bare" / "one.pdf")
+    (workplace / "constant.py").write_text(CONSTANT)
+    flags = ("-c", "folder:bare", "-o", "bare-run", "-p", "./constant.py")
+    shown = parsemark(workplace, "bench", "--pages", "1", *flags)
+    assert "1 pages without truth: nothing can be scored" in shown
+    assert re.search(r"constant +1\.00 ", shown)
+    assert (workplace / "bare-run" / "report" / "index.html").exists()
+    figures = json.loads((workplace / "bare-run" / "summary.json").read_text())["parsers"]["constant"]
+    assert figures["td_f1"] == {"value": None, "ci95": None, "n": 0}
+    assert figures["tables_per_page"]["value"] == 1
