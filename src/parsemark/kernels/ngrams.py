@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 Bag = Counter[Any]
+"""A multiset. The functions below hand out bags that they keep: read them, do not change them."""
+
+_KEPT_BAGS = 128
+"""A truth is compared with what every parser made of it; its bag is made once."""
 
 
 def squeeze(text: str) -> str:
@@ -14,6 +19,7 @@ def squeeze(text: str) -> str:
     return "".join(text.split())
 
 
+@lru_cache(maxsize=_KEPT_BAGS)
 def character_ngrams(text: str, n: int = 3) -> Bag:
     """Overlapping n-grams of the text without white space; a shorter text is its own only n-gram."""
     dense = squeeze(text)
@@ -22,6 +28,7 @@ def character_ngrams(text: str, n: int = 3) -> Bag:
     return Counter(dense[i : i + n] for i in range(max(1, len(dense) - n + 1)))
 
 
+@lru_cache(maxsize=_KEPT_BAGS)
 def chunk_bigrams(text: str, *, overlapping: bool = False) -> Bag:
     """Bigrams of consecutive 2-character chunks of the text without white space (Soric et al., C.1).
 
@@ -55,6 +62,5 @@ def multiset_f1(a: Bag, b: Bag) -> float:
 
 def shared_count(a: Bag, b: Bag) -> int:
     """Σ min of the multiplicities."""
-    if len(b) < len(a):
-        a, b = b, a
-    return sum(min(count, b[key]) for key, count in a.items() if key in b)
+    both = list(a.keys() & b.keys())
+    return sum(map(min, map(a.__getitem__, both), map(b.__getitem__, both)))
