@@ -25,7 +25,7 @@ def character_ngrams(text: str, n: int = 3) -> Bag:
     dense = squeeze(text)
     if not dense:
         return Counter()
-    return Counter(dense[i : i + n] for i in range(max(1, len(dense) - n + 1)))
+    return Counter([dense[i : i + n] for i in range(max(1, len(dense) - n + 1))])
 
 
 @lru_cache(maxsize=_KEPT_BAGS)
