@@ -103,11 +103,11 @@ def _heading(summary: Mapping[str, Any]) -> list[RenderableType]:
     if not _has_truth(summary):
         return [Text(f"{summary.get('n_pages')} pages without truth: nothing can be scored"), Text()]
     counts = [
-        (summary.get("n_pages"), "pages"),
-        (summary.get("n_tables"), "tables"),
-        (summary.get("n_negative_pages"), "pages without tables"),
+        (summary.get("n_pages"), "page", ""),
+        (summary.get("n_tables"), "table", ""),
+        (summary.get("n_negative_pages"), "page", " without tables"),
     ]
-    known = [f"{n} {what}" for n, what in counts if n is not None]
+    known = [f"{n} {one}{'' if n == 1 else 's'}{rest}" for n, one, rest in counts if n is not None]
     if "rule" in summary:
         known.append(f"matched by {summary['rule']}, θ {summary.get('theta', 0.5)}")
     return [Text(" · ".join(known)), Text()] if known else []

@@ -1,0 +1,71 @@
+"""`parsemark compare`: two parsers of a run, and two runs as CI compares them."""
+
+from pathlib import Path
+
+import pytest
+from tests.store.fabricate import fabricate_run
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown
+from parsemark.store import Run
+
+PARSERS = ("first", "second", "third")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+    """The same pages and parsers twice; in the second run the first parser has become the worst."""
+    folder = tmp_path_factory.mktemp("runs")
+    old = fabricate_run(folder / "old", 40, PARSERS)
+    return old, fabricate_run(folder / "new", 40, ("second", "third", "first"))
+
+
+def test_two_parsers_in_words_and_numbers(runs: tuple[Run, Run]) -> None:
+    comparison = compare_parsers(runs[0], "first", "third")
+    assert comparison.primary.significant
+    assert comparison.primary.difference > 0.1
+    assert comparison.primary.ci95 is not None
+    assert comparison.primary.ci95[0] < comparison.primary.difference < comparison.primary.ci95[1]
+    markdown = comparison_markdown(comparison)
+    assert markdown.startswith("first is better than third: end-to-end F1 (GriTS-Con)")
+    assert "| te_f1_con |" in markdown
+
+
+def test_the_order_of_the_sides_only_turns_the_sign(runs: tuple[Run, Run]) -> None:
+    there, back = (compare_parsers(runs[0], *names) for names in (("first", "second"), ("second", "first")))
+    for a, b in zip(there.differences, back.differences, strict=True):
+        assert a.difference == pytest.approx(-b.difference)
+        assert a.p == pytest.approx(b.p, abs=0.02)
+
+
+def test_a_run_equals_itself(runs: tuple[Run, Run]) -> None:
+    result = compare_runs(runs[0], runs[0])
+    assert [c.primary.difference for c in result.comparisons] == [0, 0, 0]
+    assert result.drops(0) == []
+
+
+def test_a_significant_drop_fails_and_names_the_parser(runs: tuple[Run, Run]) -> None:
+    command = ["compare", str(runs[0].path), str(runs[1].path), "--fail-below", "-0.01"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1
+    assert result.output.startswith("**1 significant drop(s).**")
+    assert "### first" in result.output
+
+
+def test_a_small_or_allowed_drop_passes(runs: tuple[Run, Run]) -> None:
+    command = ["compare", str(runs[0].path), str(runs[1].path)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert CliRunner().invoke(app, [*command, "--fail-below", "-0.9"]).exit_code == 0
+
+
+def test_an_unknown_parser_answers_with_those_there_are(runs: tuple[Run, Run]) -> None:
+    with pytest.raises(UnknownNameError, match="first"):
+        compare_parsers(runs[0], "firts", "third")
+
+
+def test_runs_without_a_common_parser_cannot_be_compared(runs: tuple[Run, Run], tmp_path: Path) -> None:
+    other = fabricate_run(tmp_path / "other", 4, ("somebody",))
+    with pytest.raises(UsageError, match="no parser in common"):
+        compare_runs(runs[0], other)
