@@ -23,7 +23,7 @@ def test_formats_meet() -> None:
 def test_a_format_can_be_named() -> None:
     assert TableInput("a,b\n1,2\n", "csv").table.n_cols == 2
     with pytest.raises(FormatError, match="must be a text"):
-        TableInput(3)  # type: ignore[arg-type]
+        TableInput(3)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_table_inside_a_cell_is_text() -> None:

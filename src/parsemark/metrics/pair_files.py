@@ -97,7 +97,7 @@ def _score_guarded(metric: Metric[Any], truth: TableInput, pred: TableInput) -> 
     """The border of a batch: a fault of a metric, ours or a plug-in's, costs only its own line."""
     try:
         return score_prepared(metric, truth, pred)
-    except Exception as error:
+    except Exception as error:  # the boundary of a batch: a failure is data, and told
         message = f"The metric broke ({type(error).__name__}: {error}); please report it with this pair"
         return Score(str(metric), None, Status.METRIC_FAILED, message=message)
 

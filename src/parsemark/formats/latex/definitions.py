@@ -148,7 +148,7 @@ class _Expander:
                 continue
             arguments, index = self._arguments(source, definition, index + 1, end)
             self._count(token.start, depth, definition.body, arguments)
-            body = _PARAMETER.sub(lambda m, a=arguments: a.get(int(m[1]), ""), definition.body)  # type: ignore[misc]
+            body = _PARAMETER.sub(_filler(arguments), definition.body)
             pieces.append(self.expand(body, depth + 1))
         return "".join(pieces)
 
@@ -174,3 +174,8 @@ class _Expander:
             or self.n_chars > MAX_LATEX_EXPANDED_CHARS
         ):
             raise FormatError("The macros of this LaTeX source expand without end", position=position)
+
+
+def _filler(arguments: Mapping[int, str]) -> Callable[[re.Match[str]], str]:
+    """What puts arguments in place of `#1` to `#9`; a missing one is empty."""
+    return lambda parameter: arguments.get(int(parameter[1]), "")
