@@ -8,9 +8,10 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 
-# True positives (IoU > .5) and predictions on 76 tables of 27 documents, with the pinned versions. Measured
-# outside of parsemark: camelot with its vector engine 70 of 77; pdfplumber 63 of 88, without four tables of
-# eu-015, whose pages are rotated and whose boxes were not placed on the page as it is shown.
+# True positives (IoU > .5) and predictions on 76 tables of 27 documents with the pinned versions: our own
+# counts, so this holds what we measured and is no independent check. Measured outside of parsemark: camelot
+# 70 of 77, with its vector engine (which gives 77 tables here too; its default gives 75); pdfplumber 63 of
+# 88, and why four tables fewer were found there is not known.
 COUNTS = {"camelot": (70, 75), "pdfplumber": (67, 88)}
 N_TABLES = 76
 
