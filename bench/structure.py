@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from parsemark import load_corpus
-from parsemark.corpora.render import page_glyphs
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Box, Table
+from parsemark.pdf import page_glyphs
 from parsemark.structure import Frame, Kind, Part, Rules, Word, build_table, join_glyphs
 from parsemark.structure.ideal import ideal_parts
 

@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.cli.structure import _read_page
 from parsemark.errors import FormatError
 from parsemark.model import Box
 from parsemark.parsers.recorded import PageContent, agreement, read_recording, replay
@@ -89,7 +88,7 @@ def test_what_is_no_recording_is_refused_with_the_file(tmp_path: Path, damage: d
 
 @pytest.mark.conformance
 def test_replayed_tables_agree_with_their_pages_at_least_as_the_recorded_csv(reference_data: Path) -> None:
-    results = list(replay(reference_data / "tatr-recorded" / "recorded.json", _read_page))
+    results = list(replay(reference_data / "tatr-recorded" / "recorded.json"))
     assert results
     compared = [r for r in results if r.recorded is not None and r.ours.n_chars]
     worse = [r.name for r in compared if r.recorded and (r.ours.value or 0) < (r.recorded.value or 0) - 1e-9]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark import load_corpus
-from parsemark.corpora.render import page_glyphs
 from parsemark.model import Box, Cell, Table
+from parsemark.pdf import page_glyphs
 from parsemark.structure import Frame, Kind, Part, Rules, Word, build_table, join_glyphs, join_words
 from parsemark.structure.ideal import header_height, ideal_parts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from parsemark.cli.plain_help import Commands
 
 if TYPE_CHECKING:
-    from parsemark.parsers.recorded import Agreement, PageContent, Replay
+    from parsemark.parsers.recorded import Agreement, Replay
 
 structure = typer.Typer(cls=Commands, help="Turn recorded boxes of a structure network into tables.")
 
@@ -39,7 +38,7 @@ def replay_(
     from parsemark.parsers.recorded import replay
 
     path = recording / "recorded.json" if recording.is_dir() else recording
-    results = list(replay(path, _read_page))
+    results = list(replay(path))
     view = View("table", "size", "cells", "in the CSV", "agreement", "of the CSV", box=None)
     for item in results:
         size = f"{item.table.n_rows} x {item.table.n_cols}"
@@ -51,17 +50,6 @@ def replay_(
         _write_tables(out, results)
     if json_out is not None:
         _write_json(json_out, results)
-
-
-@lru_cache(maxsize=64)
-def _read_page(pdf: Path, page_number: int) -> PageContent:
-    from parsemark.corpora.render import page_glyphs, page_text
-    from parsemark.model import Sample
-    from parsemark.parsers.recorded import PageContent
-    from parsemark.structure import join_glyphs
-
-    words = tuple(join_glyphs(page_glyphs(pdf, page_number)))
-    return PageContent(words, page_text(Sample("page", "page", page_number, None, pdf)))
 
 
 def _figures(item: Replay, what: str) -> tuple[str, str]:

@@ -18,13 +18,15 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from parsemark.errors import FormatError
 from parsemark.model import Box, Table
-from parsemark.structure import RULES, Frame, Kind, Part, Rules, Word, build_table
+from parsemark.pdf import page_glyphs, page_text
+from parsemark.structure import RULES, Frame, Kind, Part, Rules, Word, build_table, join_glyphs
 
 MAX_BYTES = 256 * 1024 * 1024
 _NOT_TEXT = dict.fromkeys(map(ord, "\ufffe\x02\u00ad"))
@@ -94,6 +96,12 @@ class PageContent:
 ReadPage = Callable[[Path, int], PageContent]
 
 
+@lru_cache(maxsize=64)
+def read_page(pdf: Path, page_number: int) -> PageContent:
+    """The content of a PDF's page, counted from 1."""
+    return PageContent(tuple(join_glyphs(page_glyphs(pdf, page_number))), page_text(pdf, page_number))
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """How far a table agrees with the text of the page that it stands on."""
@@ -153,7 +161,7 @@ def read_recording(path: Path) -> dict[str, RecordedTable]:
         raise FormatError(f"this is no recording of a structure network: {error}", where=str(path)) from error
 
 
-def replay(path: Path, read_page: ReadPage, rules: Rules = RULES) -> Iterable[Replay]:
+def replay(path: Path, read_page: ReadPage = read_page, rules: Rules = RULES) -> Iterable[Replay]:
     """Read each recorded table again, with the words of its PDF.
 
     Args:
