@@ -105,6 +105,34 @@ def table(
     }
 
 
+def structured_table(
+    parts: Iterable[tuple[str, float, Sequence[float]]],
+    words: Iterable[tuple[str, Sequence[float], bool]],
+    *,
+    box: Sequence[float],
+    angle: int = 0,
+    confidence: float | None = None,
+) -> Json:
+    """One table by what a structure model sees in it; parsemark makes the cells (docs/structure.md).
+
+    Args:
+        parts: (class, score, box) in points from the corner of the upright table; classes are Table
+            Transformer's ("table row", "table column", "table spanning cell", …).
+        words: (text, box, whether no space follows) in points, on the page.
+        box: The table on the page.
+        angle: By how much the table is turned clockwise to be upright: 0, 90, 180 or 270.
+        confidence: The detector's probability that this is a table.
+    """
+    return {
+        **table(box=box, confidence=confidence),
+        "structure": {
+            "angle": angle,
+            "parts": [[kind, float(score), *(_corners(place) or ())] for kind, score, place in parts],
+            "words": [[text, *(_corners(place) or ()), bool(glued)] for text, place, glued in words],
+        },
+    }
+
+
 def _corners(box: Sequence[float] | None) -> list[float] | None:
     """The box with its corners in order, which some parsers mix up for flat cells."""
     if box is None:
