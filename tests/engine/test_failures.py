@@ -1,5 +1,6 @@
 """Whatever a worker does costs one page, and the page says what happened."""
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -10,12 +11,15 @@ from parsemark.engine.limits import PageLimits
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.store import ParseRecord, Run
 
-LIMITS = PageLimits(timeout_s=1.5, memory_mb=300, max_answer_bytes=2**20)
+LIMITS = PageLimits(timeout_s=60, memory_mb=300, max_answer_bytes=2**20)
+IMPATIENT = dataclasses.replace(LIMITS, timeout_s=1.5)
+"""For what hangs; all else must have time, also on a busy machine."""
 
 
 def parse(folder: Path, *behaviours: str, limits: PageLimits = LIMITS) -> list[ParseRecord]:
     corpus = make_corpus(folder / "corpus", behaviours)
-    options = ParseOptions(limits=limits, n_workers=1)
+    hangs = any(behaviour.startswith("hang") for behaviour in behaviours)
+    options = ParseOptions(limits=IMPATIENT if hangs else limits, n_workers=1)
     return parse_corpus(folder / "run", corpus, [FakeParser()], options).records()
 
 
