@@ -150,7 +150,7 @@ def _of_length(parts: list[str], n_pages: int) -> list[str]:
         return parts[:-1]
     if len(parts) != n_pages:
         raise FormatError(
-            f"The file has {len(parts)} pages, but the document has {n_pages}; name what stands between pages "
+            f"The file has {len(parts)} pages, but the document has {n_pages}; name what parts pages "
             "with --page-separator, or give one file per page"
         )
     return parts
