@@ -130,6 +130,7 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
     name, colon, rest = spec.partition(":")
+    corpus: Corpus
     if spec in WITHOUT_PATH:
         corpus = CORPORA.load(spec)()
     elif (Path(spec) / "corpus.json").is_file():
