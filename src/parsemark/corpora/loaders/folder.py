@@ -27,11 +27,12 @@ from pathlib import Path
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
-from parsemark.corpora.loaders.files import page_shapes, read_text
+from parsemark.corpora.loaders.files import read_text
 from parsemark.corpora.loaders.sample_ids import SampleIds
-from parsemark.errors import CorpusError, FormatError
+from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
 from parsemark.model import Category, Element, Page, Sample
+from parsemark.pdf import page_shapes
 
 FORMATS = {
     ".html": "html",
@@ -178,7 +179,7 @@ def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> 
 def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Remark]) -> Iterator[Sample]:
     try:
         shapes = page_shapes(document.pdf)
-    except CorpusError as error:
+    except PdfError as error:
         remarks.append(Remark(f"{document.name}.pdf", f"is left out: {error}"))
         return
     by_page: dict[int, list[_Label]] = {}
