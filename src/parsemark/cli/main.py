@@ -22,6 +22,7 @@ from parsemark.cli import (
     query,
     report,
     score,
+    structure,
     study,
 )
 from parsemark.cli.plain_help import Commands
@@ -66,6 +67,7 @@ for command in (
     metrics,
     pairs,
     study,
+    structure,
     doctor,
 ):
     command.register(app)
