@@ -9,6 +9,7 @@
     ├── ParserError           a parser that could not be installed or started
     ├── StoreError            a run directory that cannot be read or written
     ├── StudyError            a ratings file that cannot be read
+    ├── JudgeError            answers of judges that cannot be kept or read
     └── MissingDependencyError  an optional library or program; the message says how to install it
 
 A message says what is wrong, where, and what to do about it.
@@ -85,6 +86,10 @@ class StoreError(ParsemarkError):
 
 class StudyError(ParsemarkError):
     """A ratings file that cannot be read."""
+
+
+class JudgeError(ParsemarkError):
+    """Answers of judges that cannot be kept or read."""
 
 
 class MissingDependencyError(ParsemarkError):

@@ -15,6 +15,7 @@ from parsemark.cli import (
     corpus,
     doctor,
     figures,
+    judge,
     metrics,
     pairs,
     parse,
@@ -66,6 +67,7 @@ for command in (
     metrics,
     pairs,
     study,
+    judge,
     doctor,
 ):
     command.register(app)
