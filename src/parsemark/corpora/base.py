@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import CorpusError, UnknownNameError, UsageError
+from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
+from parsemark.system import file_sha256
 
 CORPORA = Registry(
     "corpus",
@@ -59,9 +62,9 @@ class Corpus:
             if sample.id in by_id:
                 raise CorpusError(f"Two samples of {name} have the id {sample.id!r}; ids must be unique.")
             by_id[sample.id] = sample
-            digest.update(repr((sample.id, sample.page_number, sample.truth)).encode())
+            digest.update(_identity(sample).encode())
         for path in sorted({p for s in by_id.values() for p in (s.pdf, s.image) if p is not None}):
-            digest.update(hash_file(path).encode())
+            digest.update(file_sha256(path).encode())
         return cls(name, version, digest.hexdigest(), root, tuple(by_id), by_id.__getitem__, licence)
 
     def samples(self) -> Iterator[Sample]:
@@ -72,10 +75,10 @@ class Corpus:
         return len(self.keys)
 
 
-def hash_file(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _identity(sample: Sample) -> str:
+    """What a sample is, as canonical JSON: the same for equal truths whatever class or Python wrote them."""
+    truth = None if sample.truth is None else page_to_json(sample.truth)
+    return json.dumps([sample.id, sample.page_number, truth], sort_keys=True, separators=(",", ":"))
 
 
 def load_corpus(spec: str) -> Corpus:

@@ -27,9 +27,9 @@ from parsemark.store import (
     ParseCache,
     ParserEntry,
     Run,
-    file_sha256,
     sample_to_row,
 )
+from parsemark.system import file_sha256
 
 
 @dataclass(frozen=True)

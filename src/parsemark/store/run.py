@@ -24,12 +24,12 @@ import polars as pl
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
-from parsemark.store.atomic import locked, replacing, write_bytes
 from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
 from parsemark.store.schemas import SCHEMAS, SORT_KEYS, empty_table, schema_of
+from parsemark.system import locked, replacing, write_bytes
 
 MANIFEST = "manifest.json"
 

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside, page_shapes, read_text
+from parsemark.corpora.loaders.files import files_inside, read_text
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import read_tables
 from parsemark.model import Category, Element, Page, Sample
+from parsemark.pdf import page_shapes
 
 FORMATS = {
     ".html": "html",
