@@ -23,6 +23,7 @@ from parsemark.cli import (
     query,
     report,
     score,
+    structure,
     study,
 )
 from parsemark.cli.plain_help import Commands
@@ -68,6 +69,7 @@ for command in (
     pairs,
     study,
     judge,
+    structure,
     doctor,
 ):
     command.register(app)

@@ -7,7 +7,6 @@ on where it was. It holds no keys.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 import zlib
@@ -17,6 +16,7 @@ from typing import Any, Self
 
 from parsemark.errors import JudgeError
 from parsemark.judges.base import Reply
+from parsemark.system.files import cache_folder
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
@@ -31,11 +31,7 @@ _VERSION = 1
 
 def default_answers_file() -> Path:
     """`$PARSEMARK_CACHE/judges/answers.sqlite`, or the same in `~/.cache/parsemark`."""
-    root = os.environ.get("PARSEMARK_CACHE")
-    if root:
-        return Path(root) / "judges" / "answers.sqlite"
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "parsemark" / "judges" / "answers.sqlite"
+    return cache_folder("judges", "answers.sqlite")
 
 
 class AnswerStore:
