@@ -270,7 +270,7 @@ class _BoundedInfo(tarfile.TarInfo):
     """A header; refused before anything is read or passed over because of the size that it declares."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         info = super().frombuf(buf, encoding, errors)
         _check_size(info)
         return info
