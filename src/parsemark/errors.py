@@ -11,6 +11,7 @@
     ├── StoreError            a run directory that cannot be read or written
     ├── WriteError            a file that cannot be written: no space, no right, a link in its place
     ├── StudyError            a ratings file that cannot be read
+    ├── JudgeError            answers of judges that cannot be kept or read
     └── MissingDependencyError  an optional library or program; the message says how to install it
 
 A message says what is wrong, where, and what to do about it.
@@ -119,6 +120,10 @@ def _remedy(why: OSError | str) -> str:
 
 class StudyError(ParsemarkError):
     """A ratings file that cannot be read."""
+
+
+class JudgeError(ParsemarkError):
+    """Answers of judges that cannot be kept or read."""
 
 
 class MissingDependencyError(ParsemarkError):

@@ -15,6 +15,7 @@ from parsemark.cli import (
     corpus,
     doctor,
     figures,
+    judge,
     metrics,
     pairs,
     parse,
@@ -67,6 +68,7 @@ for command in (
     metrics,
     pairs,
     study,
+    judge,
     structure,
     doctor,
 ):

@@ -50,7 +50,12 @@ def read_manifest(root: Path) -> CorpusFile:
 
 def read_page_file(root: Path, key: str) -> PageFile:
     """The truth of one page as it is stored."""
-    return _read(root / "truth" / f"{key}.json", PageFile)
+    return read_page(root / "truth" / f"{key}.json")
+
+
+def read_page(path: Path) -> PageFile:
+    """The truth of one page from its file."""
+    return _read(path, PageFile)
 
 
 def read_sample(root: Path, key: str) -> Sample:
