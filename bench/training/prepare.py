@@ -2,9 +2,10 @@
 
     python bench/training/prepare.py CORPUS… --out FOLDER
 
-Writes FOLDER/detection and FOLDER/structure, each with `coco.json` and `images/`: whole pages whose longest side
-is 800, and upright tables with a white border whose longest side is 1000, in four levels of grey (a page then
-takes about 20 kB). Classes are those of Table Transformer. Every tenth document is for validation.
+Writes FOLDER/detection and FOLDER/structure, each with `coco.json` and `images/`: whole pages whose
+longest side is 800, and upright tables with a white border whose longest side is 1000, in four levels of
+grey (a page then takes about 20 kB). Classes are those of Table Transformer. Every tenth document is for
+validation.
 """
 
 import argparse
@@ -38,7 +39,9 @@ class Folder:
         self.annotations: list[dict[str, Any]] = []
         self.categories = [{"id": i, "name": name} for i, name in enumerate(CLASSES[task])]
 
-    def add(self, picture: Image.Image, boxes: list[tuple[int, Box]], document: str, validation: bool) -> None:
+    def add(
+        self, picture: Image.Image, boxes: list[tuple[int, Box]], document: str, validation: bool
+    ) -> None:
         scale = self.side / max(picture.size)
         size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
         number = len(self.images)

@@ -2,13 +2,14 @@
 
     python bench/training/train.py FOLDER/detection --task detection --limit-s 300 --out OUT
 
-Self-contained: torch, transformers, numpy and Pillow; no network, no parsemark. FOLDER is made by `prepare.py`. The
-architecture is the published one (DETR with ResNet-18, 6 + 6 layers of 256; 15 or 125 queries), so the weights run
-wherever the published ones do. What differs from DETR's recipe, because minutes must do what days did there:
+Self-contained: torch, transformers, numpy and Pillow; no network, no parsemark. FOLDER is made by
+`prepare.py`. The architecture is the published one (DETR with ResNet-18, 6 + 6 layers of 256; 15 or 125
+queries), so the weights run wherever the published ones do. What differs from DETR's recipe, because minutes
+must do what days did there:
 
 - the backbone learns with real batch normalisation, which is frozen into the weights when they are saved;
-- a linear head on the encoder's output sees at each place whether it lies in an object of each class, and in which
-  box: a dense loss teaches the features from the first step on. It is thrown away afterwards;
+- a linear head on the encoder's output sees at each place whether it lies in an object of each class, and in
+  which box: a dense loss teaches the features from the first step on. It is thrown away afterwards;
 - pictures begin at half their size; the learning rate follows the clock; the weights are averaged over steps;
 - queries and objects are paired greedily on the GPU, once per step, for all decoder layers.
 
@@ -26,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812 - as everybody calls it
 from PIL import Image
 from torch import nn
 from transformers import ResNetConfig, TableTransformerConfig, TableTransformerForObjectDetection
@@ -186,7 +187,10 @@ class Dense(nn.Module):
         xs = (torch.arange(width, device=features.device) + 0.5) / width
         y, x = (v.flatten() for v in torch.meshgrid(ys, xs, indexing="ij"))
         inside = (
-            (x >= corners[..., 0:1]) & (x < corners[..., 2:3]) & (y >= corners[..., 1:2]) & (y < corners[..., 3:4])
+            (x >= corners[..., 0:1])
+            & (x < corners[..., 2:3])
+            & (y >= corners[..., 1:2])
+            & (y < corners[..., 3:4])
         )  # n, targets, places
         area = (corners[..., 2] - corners[..., 0]) * (corners[..., 3] - corners[..., 1])
         loss = features.new_zeros((), dtype=torch.float)
@@ -270,7 +274,9 @@ def loss_of(model, dense, batch, no_object, bf16):
     chosen = pair(logits[-1], boxes[-1], corners, classes)
     parts = [set_loss(c, b, corners, classes, chosen, no_object) for c, b in zip(logits, boxes, strict=True)]
     shape = [math.ceil(s / 32) for s in pixels.shape[-2:]]
-    return sum(parts) / len(parts) + 2 * dense(out.encoder_last_hidden_state, shape, corners, classes), parts[-1]
+    return sum(parts) / len(parts) + 2 * dense(out.encoder_last_hidden_state, shape, corners, classes), parts[
+        -1
+    ]
 
 
 # --- Training -------------------------------------------------------------------------------------------
@@ -334,7 +340,7 @@ def save(model, out):
     model.config.save_pretrained(out)
 
 
-def train(given):
+def train(given):  # noqa: PLR0915 - one loop, told in order
     started = time.monotonic()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     bf16 = device == "cuda"
@@ -360,7 +366,10 @@ def train(given):
         [*model.parameters(), *dense.parameters()], lr=given.lr, weight_decay=1e-4, fused=device == "cuda"
     )
     sizes = [len(b) for b in buckets]
-    print(f"{device}: {sum(sizes)} pictures in {len(sizes)} buckets, loaded in {time.monotonic() - started:.0f} s", flush=True)
+    print(
+        f"{device}: {sum(sizes)} pictures, {len(sizes)} buckets, loaded in {time.monotonic() - started:.0f} s",
+        flush=True,
+    )
     log, step, seen, shown = [], 0, 0, time.monotonic()
     begun = time.monotonic()
     while (passed := (time.monotonic() - begun) / given.limit_s) < 1:
@@ -370,9 +379,16 @@ def train(given):
         for group in optimiser.param_groups:
             group["lr"] = given.lr * rate * (0.5 if earlier else 1.0)
         bucket = random.choices(buckets, sizes)[0]
-        room = given.batch * (3 if small else 1) * 640_000 // (bucket.pictures.shape[1] * bucket.pictures.shape[2])
+        room = (
+            given.batch
+            * (3 if small else 1)
+            * 640_000
+            // (bucket.pictures.shape[1] * bucket.pictures.shape[2])
+        )
         chosen = torch.randint(len(bucket), (max(1, min(room, 256)),), device=device)
-        loss, last = loss_of(model, dense, batch_of(bucket, chosen, scale, True), NO_OBJECT_WEIGHT[given.task], bf16)
+        loss, last = loss_of(
+            model, dense, batch_of(bucket, chosen, scale, True), NO_OBJECT_WEIGHT[given.task], bf16
+        )
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 0.5)
@@ -387,12 +403,23 @@ def train(given):
                     average[name].copy_(value)
         if time.monotonic() - shown > given.show_s:
             shown = time.monotonic()
-            log.append({"s": round(shown - begun), "step": step, "seen": seen, "loss": round(float(last.detach()), 4)})
+            log.append(
+                {
+                    "s": round(shown - begun),
+                    "step": step,
+                    "seen": seen,
+                    "loss": round(float(last.detach()), 4),
+                }
+            )
             print(json.dumps(log[-1]), flush=True)
     if given.checkpoint:
-        torch.save({"model": model.state_dict(), "dense": dense.state_dict(), "average": average}, given.checkpoint)
+        torch.save(
+            {"model": model.state_dict(), "dense": dense.state_dict(), "average": average}, given.checkpoint
+        )
     model.load_state_dict(average)
-    figures = dict(zip(names, validate(model, held_back, len(names), 16, bf16), strict=True)) if held_back else {}
+    figures = (
+        dict(zip(names, validate(model, held_back, len(names), 16, bf16), strict=True)) if held_back else {}
+    )
     print(json.dumps(figures, indent=1), flush=True)
     save(model, given.out)
     content = {"task": given.task, "device": device, "arguments": {k: str(v) for k, v in vars(given).items()}}
@@ -405,11 +432,15 @@ def main():
     arguments.add_argument("data", type=Path)
     arguments.add_argument("--task", choices=sorted(QUERIES), required=True)
     arguments.add_argument("--out", type=Path, required=True)
-    arguments.add_argument("--limit-s", type=float, default=300, help="seconds of training, loading not counted")
+    arguments.add_argument(
+        "--limit-s", type=float, default=300, help="seconds of training, loading not counted"
+    )
     arguments.add_argument("--batch", type=int, default=64, help="pictures of 800 x 800 in one step")
     arguments.add_argument("--lr", type=float, default=3e-4)
     arguments.add_argument("--layers", type=int, default=6)
-    arguments.add_argument("--small-share", type=float, default=0.5, help="share of the time at half the size")
+    arguments.add_argument(
+        "--small-share", type=float, default=0.5, help="share of the time at half the size"
+    )
     arguments.add_argument("--checkpoint", type=Path, help="where the state is kept for --resume")
     arguments.add_argument("--resume", type=Path)
     arguments.add_argument("--at-most", type=int, help="use only so many pictures (for a trial)")

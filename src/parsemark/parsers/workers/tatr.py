@@ -34,7 +34,7 @@
 # ///
 """TATR: detection and structure by Table Transformer; parsemark makes the tables of the boxes and words.
 
-Weights are read from disk, in transformers' names or in the published checkpoints' (timm's). Nothing is fetched.
+Weights are read from disk, in transformers' names or in the published ones (timm's). Nothing is fetched.
 """
 
 import json
@@ -85,7 +85,7 @@ def model(task):
     for path in (config, weights):
         if not path.is_file():
             raise FileNotFoundError(
-                f"{path} is missing: put config.json and model.safetensors of Table Transformer's {task} model "
+                f"{path} is missing: put config.json and model.safetensors of the {task} model "
                 f"there (published as microsoft/table-transformer-{task}"
                 f"{'-recognition' if task == 'structure' else ''})"
             )
@@ -115,7 +115,12 @@ def read_config(path):
         data["backbone_config"] = ResNetConfig(
             layer_type="basic", depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512], out_features=["stage4"]
         )
-    data |= {"use_timm_backbone": False, "backbone": None, "dilation": False, "use_pretrained_backbone": False}
+    data |= {
+        "use_timm_backbone": False,
+        "backbone": None,
+        "dilation": False,
+        "use_pretrained_backbone": False,
+    }
     for key in ("architectures", "transformers_version", "torch_dtype", "dtype", "_name_or_path"):
         data.pop(key, None)
     return TableTransformerConfig(**data)
@@ -255,8 +260,8 @@ def detections():
     """(PDF's stem, page) to [(score, box in points)] from a COCO file of any detector.
 
     `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus pages` writes them), or the
-    fields `pdf` and `page` say so. Boxes are in the pixels of the picture (`width`, `height`). What a table is
-    the file's own `categories` say: a name that holds "table" but no caption, footnote or part of a table.
+    fields `pdf` and `page` say so. Boxes are in the pixels of the picture (`width`, `height`). What a table
+    is, the file's own `categories` say: a name that holds "table" but no caption, footnote or part of one.
     """
     data = json.loads(Path(os.environ["TATR_DETECTIONS"]).read_text())
     if not isinstance(data, dict) or "images" not in data:
@@ -268,7 +273,12 @@ def detections():
         if is_table(names.get(item["category_id"], "")) and item["image_id"] in images:
             image = images[item["image_id"]]
             x, y, w, h = item["bbox"]
-            box = (x / image["width"], y / image["height"], (x + w) / image["width"], (y + h) / image["height"])
+            box = (
+                x / image["width"],
+                y / image["height"],
+                (x + w) / image["width"],
+                (y + h) / image["height"],
+            )
             found[page_key(image)].append((float(item.get("score", 1.0)), box))
     return found
 
@@ -287,7 +297,9 @@ def page_key(image):
 def tables_of_file(pdf, page, image, min_confidence):
     key = (Path(pdf).stem, page)
     if key not in detections():
-        raise KeyError(f"TATR_DETECTIONS has no image for page {page} of {key[0]} (expected {key[0]}-p{page}.png)")
+        raise KeyError(
+            f"TATR_DETECTIONS has no image for page {page} of {key[0]} (expected {key[0]}-p{page}.png)"
+        )
     size = np.float32([image.width, image.height] * 2)
     return [
         (score, None, np.float32(box) * size) for score, box in detections()[key] if score > min_confidence
@@ -324,8 +336,8 @@ def parse(pdf, page, options):
 def turn(inside, rotated):
     """By how much the table is turned clockwise to be upright.
 
-    Where the detector does not say whether it lies on its side, the words do: they are longer than high. Which
-    way it was turned is seen from where the words run to.
+    Where the detector does not say whether it lies on its side, the words do: they are longer than high.
+    Which way it turns is seen from where the words run to.
     """
     if rotated is None:
         long = [w for w in inside if len(w.text) > 1] or inside
