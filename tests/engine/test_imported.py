@@ -8,6 +8,7 @@ from tests.engine.fakes import make_corpus
 
 from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
+from parsemark.protocols import Figure
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
 FORMATS = {
@@ -37,11 +38,11 @@ def test_every_format_scores_alike(suffix: str, tmp_path: Path) -> None:
         else:
             content = FORMATS[suffix].format(key)
         (outputs / f"{key}{suffix}").write_text(content)
-    summary = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
-    figures = summary["parsers"]["mine"]
-    assert figures["te_f1_con"]["value"] == 1
-    assert figures["failures"]["value"] == 0
-    assert figures["cpu_s_per_page"] == {"value": None, "ci95": None, "n": 0}
+    (summary,) = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
+    figures = summary.parsers["mine"]
+    assert figures["te_f1_con"].value == 1
+    assert figures["failures"].value == 0
+    assert figures["cpu_s_per_page"] == Figure(value=None, n=0)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,6 @@ def test_a_broken_file_costs_its_page(content: bytes, tmp_path: Path) -> None:
     (outputs / "s000.json").write_bytes(content)
     (outputs / "s001.html").write_text(HTML.format("s001"))
     run = import_predictions(tmp_path / "run", corpus, outputs)
-    summary = score_run(run, n_workers=1)
-    assert summary["parsers"]["mine"]["te_recall_con"]["value"] == 0.5
+    (summary,) = score_run(run, n_workers=1)
+    assert summary.parsers["mine"]["te_recall_con"].value == 0.5
     assert str(run.prediction("s000", "mine").status) == "parser_failed"

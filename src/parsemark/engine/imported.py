@@ -15,6 +15,7 @@ from parsemark.engine.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.model import Status, Table
+from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -35,7 +36,7 @@ def import_predictions(
     *,
     name: str | None = None,
     pages: str | None = None,
-    protocol: str = "tables",
+    protocols: tuple[str, ...] = (),
     command: tuple[str, ...] = (),
     events: Events | None = None,
 ) -> Run:
@@ -48,7 +49,7 @@ def import_predictions(
             counts as not answered.
         name: Of the parser; by default the folder's.
         pages: Which samples: see `select_keys`.
-        protocol: By which a new run will be scored.
+        protocols: Specs by which the run will be scored, besides those that it has.
         command: Recorded in a new run.
         events: Told about files that fit no sample.
     """
@@ -56,7 +57,8 @@ def import_predictions(
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
     files, unused = _files_by_sample(folder, set(corpus.keys))
-    run = open_run(out, corpus, ParseOptions(protocol=protocol, command=command))
+    run = open_run(out, corpus, ParseOptions(command=command))
+    run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
     wanted = add_samples(run, corpus, pages, needs_pdf=False)
     if not any(page.sample in files for page in wanted):
         raise UsageError(
