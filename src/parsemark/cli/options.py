@@ -39,3 +39,4 @@ Protocols = Annotated[
 ]
 Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Use parses of other runs.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse a corpus of which something cannot be read.")]
