@@ -66,7 +66,7 @@ def import_predictions(
     parser = name or folder.resolve().name
     run = open_run(out, corpus, ParseOptions(command=command))
     run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
-    wanted = add_samples(run, corpus, pages, needs_pdf=False)
+    wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
     files, unused = _files_by_name(folder, set(corpus.keys) | {place.document for place in places.values()})
     if not any({page.sample, places[page.sample].document} & files.keys() for page in wanted):
