@@ -29,11 +29,16 @@ def clean(text: str) -> str:
 
 def clean_limited(text: str, position: int | None = None) -> str:
     """`clean`, refusing a cell that is too long."""
+    check_cell(text, position)
+    return clean(text)
+
+
+def check_cell(text: str, position: int | None = None) -> None:
+    """Refuse the text of a cell that is too long."""
     if len(text) > MAX_CELL_CHARS:
         raise FormatError(
             f"A cell has {len(text):,} characters; at most {MAX_CELL_CHARS:,} are read", position=position
         )
-    return clean(text)
 
 
 def without_controls(text: str) -> str:

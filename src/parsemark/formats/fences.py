@@ -6,7 +6,7 @@ import re
 
 from parsemark.formats.lines import Line, split_lines
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+.-]*)\s*")
+_FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)\s*+([\w+.-]*+)\s*+")
 _OPENED = frozenset(
     {"", "markdown", "md", "html", "xml", "latex", "tex", "csv", "tsv", "text", "txt", "plain", "plaintext"}
 )

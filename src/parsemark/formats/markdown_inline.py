@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from parsemark.formats.cell_text import clean_limited
+from parsemark.formats.cell_text import check_cell, clean, clean_limited
 from parsemark.formats.html_text import fragment_text
 from parsemark.formats.markdown_spans import match_math, protected_spans
 
@@ -24,6 +24,8 @@ _EMPHASIS = (
     re.compile(r"(?<!\w)__(?!\s)([^_]+)(?<!\s)__(?!\w)"),
     re.compile(r"~~(?!\s)([^~]+)(?<!\s)~~"),
 )
+_EMPHASISED_SIGN = re.compile(r"(?<![\w_])_([^\w\s]{1,3})_(?=\w)")
+"""`_−_0.122`: CommonMark takes it for text, parsers that find a slanted minus write it all the same."""
 _TO_ESCAPE = re.compile(r"[\\`*_<&|$~\[\]]")
 
 
@@ -33,13 +35,15 @@ def inline_text(source: str, position: int | None = None) -> str:
     >>> inline_text(r"**a\*b** <br> `x|y` $c_1$ &lt; 0.31**")
     'a*b\nx|y $c_1$ < 0.31**'
     """
+    check_cell(source, position)
     if _SPECIAL.search(source) is None:
-        return clean_limited(source, position)
+        return clean(source)
     kept: list[str] = []
     text = _hide_protected(source, kept)
     text = _LINK.sub(r"\1", text)
     for emphasis in _EMPHASIS:
         text = emphasis.sub(r"\1", text)
+    text = _EMPHASISED_SIGN.sub(r"\1", text)
     if "<" in text or "&" in text:
         text = fragment_text(text, position)
     text = _PLACEHOLDERS.sub(lambda m: kept[ord(m.group()) - _FIRST_PLACEHOLDER], text)
