@@ -50,10 +50,11 @@ def inline_text(source: str, position: int | None = None) -> str:
     return clean_limited(text, position)
 
 
-def escape_inline(text: str) -> str:
+def escape_inline(text: str, *, brackets: bool = True) -> str:
     r"""Clean text as Markdown that `inline_text` reads back.
 
     Math in it stays math, unless it holds a pipe, at which most readers of Markdown would divide the cell.
+    Without `brackets` these are character references: outside of cells `\[…\]` may be a formula.
 
     >>> escape_inline("a|b * $x_1$\n5$")
     'a\\|b \\* $x_1$<br>5\\$'
@@ -66,7 +67,11 @@ def escape_inline(text: str) -> str:
         end = None if text.startswith("$$$", start) else match_math(text, start)
         if end is not None and "|" in text[start:end]:
             end = None
-        pieces.append(f"\\{text[start]}" if end is None else text[start:end])
+        if end is None:
+            is_reference = not brackets and text[start] in "[]"
+            pieces.append(f"&#{ord(text[start])};" if is_reference else f"\\{text[start]}")
+        else:
+            pieces.append(text[start:end])
         position = start + 1 if end is None else end
     pieces.append(text[position:])
     return "".join(pieces).replace("\n", "<br>")

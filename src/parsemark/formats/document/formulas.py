@@ -13,7 +13,7 @@ _ENVIRONMENTS = (
 _OPENING = re.compile(rf"\\\\|\\\$|\$\$|\\\[|\\begin\s?\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}")
 _UNWRAPPED = frozenset({"equation", "equation*", "displaymath", "dmath", "dmath*"})
 _LABEL = re.compile(r"\\label\s?\{[^{}]*+\}")
-_MATH_SIGN = re.compile(r"[\\^_={}+<>≤≥∈]")
+_MATH_SIGN = re.compile(r"\\[A-Za-z,;!]|(?<!\\)[\^_={}+<>≤≥∈]")
 _NOT_MATH = re.compile(r"[\s\d,;–-]*+")
 MAX_FORMULA = 20_000
 """Characters of one display formula; what is longer is a lost delimiter."""

@@ -49,6 +49,8 @@ _HEADING_LEVELS = {
 }  # fmt: skip
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)\n")
 _CATEGORIES = frozenset(Category)
+_NOTHING = "\ufdd0"
+"""Stands for what was taken out. Blank lines alone would not end a list."""
 
 
 def read_markdown_blocks(text: str) -> list[Block]:
@@ -73,13 +75,14 @@ def _take(source: str, found: list[Block], blocks: list[Block]) -> str:
 
 
 def _parted(source: str, spans: list[tuple[int, int]]) -> str:
-    """The source with each span as blank lines, of equal length."""
+    """The source with each span as a paragraph that says nothing, of equal length."""
     pieces: list[str] = []
     position = 0
     for start, end in sorted(spans):
         if start >= position:
-            pieces += [source[position:start], "\n" * min(2, end - start), " " * (end - start - 3)]
-            pieces.append("\n" * (end - start > 2))
+            width = end - start
+            nothing = f"\n\n{_NOTHING}{' ' * (width - 5)}\n\n" if width >= 5 else "\n" * width
+            pieces += [source[position:start], nothing]
             position = end
     return "".join([*pieces, source[position:]]) if pieces else source
 
@@ -114,6 +117,7 @@ def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[in
     """Blanks the comments; gives the categories that they name, each with the place behind it."""
     labels: list[tuple[int, str]] = []
     spans: list[tuple[int, int]] = []
+    parting: list[tuple[int, int]] = []
     figures: list[Block] = []
     position = 0
     while (start := source.find("<!--", position)) >= 0 and (end := source.find("-->", start + 4)) >= 0:
@@ -121,12 +125,13 @@ def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[in
         word = source[start + 4 : end].strip().lower()
         if word in _CATEGORIES and word != Category.FIGURE:
             labels.append((position, word))
-            spans.append((start, position))
-        elif word in _FIGURE_COMMENTS:
+        if word in _FIGURE_COMMENTS:
             figures.append(Block(Category.FIGURE, start, position, is_certain=True))
-        else:
+        elif source[source.rfind("\n", max(0, start - 1_000), start) + 1 : start].strip():
             spans.append((start, position))
-    return _take(blanked(source, spans), figures, blocks), labels
+        else:
+            parting.append((start, position))
+    return _take(_parted(blanked(source, spans), parting), figures, blocks), labels
 
 
 def _labelled(blocks: list[Block], labels: list[tuple[int, str]], text: str) -> list[Block]:
@@ -216,6 +221,8 @@ def _list(source: str, tokens: list[Token], line_starts: list[int]) -> Iterator[
 
 
 def _paragraph(source: str, start: int, end: int, content: str) -> Iterator[Block]:
+    if content == _NOTHING:
+        return
     images = list(_leading_images(source, start, end))
     yield from images
     if images:

@@ -44,21 +44,24 @@ def write_document(page: Page | Iterable[Element], format: str = "markdown") -> 
     if format != "markdown":
         raise UnknownNameError("document format", format, ["markdown"])
     elements = page.elements if isinstance(page, Page) else tuple(page)
-    blocks = [_block(element) for element in sorted(elements, key=_order)]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    blocks: list[str] = []
+    before = ""
+    for element in sorted(elements, key=_order):
+        written = _written(element)
+        if not written:
+            continue
+        # Two lists in a row would be one.
+        is_second = element.category == before == Category.LIST_GROUP
+        label = f"<!-- {element.category} -->\n\n" if is_second or _needs_label(element) else ""
+        blocks.append(label + written)
+        before = element.category
+    return "\n\n".join(blocks) + "\n"
 
 
 def _order(element: Element) -> tuple[int, int]:
     if element.order is not None:
         return 1, element.order
     return (0 if element.category == Category.HEADER else 2), 0
-
-
-def _block(element: Element) -> str:
-    written = _written(element)
-    if not written or not _needs_label(element):
-        return written
-    return f"<!-- {element.category} -->\n\n{written}"
 
 
 def _needs_label(element: Element) -> bool:
@@ -117,7 +120,9 @@ def _level(element: Element) -> int:
 
 def _escaped(text: str) -> str:
     """The text so that no line of it begins a block and nothing in it is markup."""
-    written = escape_inline(text.strip())
+    written = escape_inline(text.strip(), brackets=False)
+    if written.endswith("#"):  # the closing sequence of a heading
+        written = f"{written[:-1]}\\#"
     start = _BLOCK_START.match(written)
     if start is None:
         return written
