@@ -46,7 +46,7 @@ $(BIN)/uv:
 	@touch $@
 
 .stamps/test: .stamps/install
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[figures,query,ray]" --group test --group check
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[figures,judges,query,ray,web]" --group test --group check
 	@touch $@
 
 clean:  ## Remove everything that was built

@@ -127,7 +127,10 @@ def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:
     (outputs / "s005.md").symlink_to(folder / "secret.md")
     shown = parsemark(folder, "score", "--predictions", "my-tool", "-c", "corpus", "-o", "mine")
     told = " ".join(shown.split())
-    assert "stranger.md (no sample of that name)" in told and "notes.docx (not a known format)" in told
+    assert (
+        "stranger.md (no sample or document of that name)" in told
+        and "notes.docx (not a known format)" in told
+    )
     assert "s005.md (leads out of the folder)" in told and "s000.txt (s000.html is taken)" in told
     mine = Run.open(folder / "mine")
     statuses = dict(mine.table("parses").select("sample", "status").rows())

@@ -16,7 +16,8 @@ from tests.store.fabricate import fabricate_run
 from parsemark.protocols.tables_summary import summarise
 from parsemark.report import build_report
 from parsemark.report.source import Source
-from parsemark.store import Run, file_sha256
+from parsemark.store import Run
+from parsemark.system import file_sha256
 
 PARSERS = ("good", "fair", "camelot(flavor=stream)", "poor")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

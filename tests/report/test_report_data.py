@@ -25,7 +25,8 @@ from parsemark.report.names import page_file, safe_name
 from parsemark.report.page_values import page_values
 from parsemark.report.source import Source
 from parsemark.report.trimming import MAX_CELL_CHARACTERS, MAX_CELLS, prediction_json
-from parsemark.store import Run, file_sha256
+from parsemark.store import Run
+from parsemark.system import file_sha256
 
 
 def chunk(site: Path, name: str) -> dict:

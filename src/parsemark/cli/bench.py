@@ -23,6 +23,7 @@ def bench(
     address: opt.Address = None,
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,
+    strict: opt.Strict = False,
     report: Annotated[bool, typer.Option(help="Write the HTML report.")] = True,
 ) -> None:
     """Run parsers over a corpus and say who is best: leaderboard here, report in OUT/report.
@@ -49,7 +50,7 @@ def bench(
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite)
+        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite, strict=strict)
         summary = score_run(run, protocol=protocol, n_workers=workers, events=events)
     console.print()
     console.print(leaderboard(summary, console.width))

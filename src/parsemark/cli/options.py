@@ -32,3 +32,4 @@ Address = Annotated[str | None, typer.Option(help="Of a Ray cluster; `auto` for 
 Protocol = Annotated[str, typer.Option(help="How outputs are scored.")]
 Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Use parses of other runs.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse a corpus of which something cannot be read.")]

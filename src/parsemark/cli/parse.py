@@ -21,6 +21,7 @@ def parse(
     address: opt.Address = None,
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,
+    strict: opt.Strict = False,
 ) -> None:
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
     from rich.console import Console
@@ -41,7 +42,7 @@ def parse(
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite)
+        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite, strict=strict)
     n_failed = sum(events.n_failed.values())
     console.print(
         f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False, markup=False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from parsemark.cli.progress import ProgressEvents
+    from parsemark.corpora import Corpus
     from parsemark.engine.parse import ParseOptions
     from parsemark.store import Run
 
@@ -53,6 +54,27 @@ def parse_options(
     )
 
 
+def load(spec: str, *, strict: bool = False) -> Corpus:
+    """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.text import Text
+
+    from parsemark.corpora import load_corpus
+
+    corpus = load_corpus(spec, strict=strict)
+    console = Console(stderr=True)
+    for remark in corpus.remarks:
+        console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
+    if corpus.left_out:
+        console.print(
+            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; --strict refuses that.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    return corpus
+
+
 def parse(
     out: Path | None,
     corpus: str,
@@ -61,14 +83,14 @@ def parse(
     events: ProgressEvents,
     *,
     overwrite: bool,
+    strict: bool = False,
 ) -> Run:
     """Load what was named and parse it."""
-    from parsemark.corpora import load_corpus
     from parsemark.engine.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.store import Run
 
-    loaded = load_corpus(corpus)
+    loaded = load(corpus, strict=strict)
     chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
     folder = out or Path("runs") / loaded.name
     if overwrite:

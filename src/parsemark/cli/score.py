@@ -12,9 +12,13 @@ from parsemark.cli import options as opt
 
 def score(
     run: Annotated[Path | None, typer.Argument(help="Run directory to score anew.")] = None,
+    *,
     predictions: Annotated[
         Path | None,
-        typer.Option(help="Folder of outputs made elsewhere: SAMPLE.md, .html, .json, .tex, .csv or .txt."),
+        typer.Option(
+            help="Folder of outputs made elsewhere: SAMPLE.md (.html, .json, .tex, .csv, .txt) for a page, "
+            "DOCUMENT.md for all pages of a document."
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Of the parser that made them.", show_default="the folder's name")
@@ -24,6 +28,17 @@ def score(
     out: opt.Out = None,
     protocol: opt.Protocol = "tables",
     workers: opt.Workers = None,
+    strict: opt.Strict = False,
+    page_separator: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands between the pages of a document's file.",
+            show_default="the usual ones are found",
+        ),
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
+    ] = None,
 ) -> None:
     """Score a run again without parsing, or outputs that were made elsewhere.
 
@@ -34,10 +49,9 @@ def score(
 
     from parsemark.cli import running
     from parsemark.cli.progress import progress_for
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
-    from parsemark.errors import UsageError
+    from parsemark.errors import UnknownNameError, UsageError
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
@@ -47,7 +61,7 @@ def score(
     events = progress_for(console)
     with running.stoppable(console, events):
         if predictions is not None:
-            loaded = load_corpus(corpus)
+            loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
                 out or Path("runs") / loaded.name,
                 loaded,
@@ -56,10 +70,16 @@ def score(
                 pages=pages,
                 protocol=protocol,
                 command=running.command_line(),
+                page_separator=page_separator,
                 events=events,
             )
         else:
             opened = Run.open(run or Path())
+            for parser in remove or ():
+                if opened.manifest.parser(parser) is None:
+                    names = [p.name for p in opened.manifest.parsers]
+                    raise UnknownNameError("parser", parser, names)
+                opened.remove_parser(parser)
         summary = score_run(opened, protocol=protocol, n_workers=workers, events=events)
     console.print()
     console.print(leaderboard(summary, console.width))

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pypdfium2 as pdfium
-
 from parsemark.corpora.base import Corpus
+from parsemark.errors import PdfError
 from parsemark.model import AttributeValue, Sample
+from parsemark.pdf import producer
 
 
 @dataclass
@@ -44,22 +44,17 @@ def corpus_info(corpus: Corpus) -> CorpusInfo:
         documents.setdefault(sample.document, sample.pdf)
         _count(info, sample)
     info.documents = len(documents)
-    info.producers = Counter(producer(pdf) for pdf in documents.values())
+    info.producers = Counter(_producer(pdf) for pdf in documents.values())
     return info
 
 
-def producer(pdf: Path | None) -> str:
-    """The producer in a PDF's metadata."""
+def _producer(pdf: Path | None) -> str:
     if pdf is None:
         return "image"
     try:
-        document = pdfium.PdfDocument(pdf)
-    except (pdfium.PdfiumError, FileNotFoundError):
+        return producer(pdf) or "not named"
+    except PdfError:
         return "unreadable"
-    try:
-        return document.get_metadata_value("Producer").strip() or "not named"
-    finally:
-        document.close()
 
 
 def _count(info: CorpusInfo, sample: Sample) -> None:

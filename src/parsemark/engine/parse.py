@@ -27,9 +27,9 @@ from parsemark.store import (
     ParseCache,
     ParserEntry,
     Run,
-    file_sha256,
     sample_to_row,
 )
+from parsemark.system import file_sha256
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,10 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
                 raise
             # another process was faster: go on with its run
     run = Run.open(out)
-    if run.manifest.corpus.hash != corpus.hash:
-        old = run.manifest.corpus
+    old = run.manifest.corpus
+    if old.hash != corpus.hash and (old.name, old.spec) == (corpus.name, corpus.spec):
+        _follow_corpus(run, corpus, entry)
+    elif old.hash != corpus.hash:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
@@ -126,6 +128,19 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         )
     run.update_manifest(lambda m: m.model_copy(update={"limits": limits}))
     return run
+
+
+def _follow_corpus(run: Run, corpus: Corpus, entry: CorpusEntry) -> None:
+    """Take over a corpus that was corrected or has grown: truths are replaced, parses of equal pages stay."""
+    stored = run.table("samples")
+    had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
+    samples = [corpus.read(key) for key in corpus.keys if key in had_pdf]
+    hashes: dict[Path, str] = {}
+    run.replace_samples(
+        sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
+        for sample in (with_pdf(s) if had_pdf[s.id] else s for s in samples)
+    )
+    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:

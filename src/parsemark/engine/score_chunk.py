@@ -20,9 +20,9 @@ from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
 from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
 from parsemark.store import schema_of
-from parsemark.store.atomic import replacing
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import SORT_KEYS
+from parsemark.system import replacing
 
 TABLES = ("predictions", "matches", "scores")
 

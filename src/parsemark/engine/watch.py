@@ -7,28 +7,16 @@ is then what the worker says of itself, and only its own address space could be 
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
-import signal
 import sys
 import threading
-from dataclasses import dataclass
-from pathlib import Path
+
+from parsemark.system.processes import kill_group, usage_of
 
 PERIOD_S = 0.05
-_PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ADDRESS_SPACE_FACTOR = 4
 _ADDRESS_SPACE_EXTRA_MB = 16_384
 """Address space is no measure of use (Java and BLAS reserve gigabytes); the limit only stops a sudden one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a process and its descendants use now."""
-
-    memory_mb: float
-    cpu_s: float
 
 
 class Watched:
@@ -95,39 +83,6 @@ class Watch:
             with self._lock:
                 for watched in self._watched.values():
                     watched.look()
-
-
-def usage_of(pid: int) -> Usage | None:
-    """What a process and its descendants use; None if it is gone or the system does not tell."""
-    memory = cpu = 0.0
-    pending, found = [pid], False
-    while pending:
-        process = Path("/proc") / str(pending.pop())
-        try:
-            fields = (process / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        found = True
-        # From field 3 of proc(5) on: 11 to 14 are the CPU times, own and of children waited for; 21 is RSS.
-        memory += int(fields[21]) * _PAGE_MB
-        cpu += sum(int(f) for f in fields[11:15]) / _TICKS_PER_S
-        pending += _children(process)
-    return Usage(memory, cpu) if found else None
-
-
-def kill_group(pid: int) -> None:
-    """End a process group at once."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def _children(process: Path) -> list[int]:
-    children: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in (process / "task").iterdir():
-            with contextlib.suppress(OSError):
-                children += [int(child) for child in (task / "children").read_text().split()]
-    return children
 
 
 def _limit_address_space(pid: int, memory_mb: int) -> None:

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from parsemark.engine.limits import PageLimits
-from parsemark.engine.watch import Watch, Watched, kill_group
+from parsemark.engine.watch import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.parsers.session import Answer, Hello, WorkerFailure, WorkerSession
 from parsemark.registry import OptionValue
+from parsemark.system.processes import kill_group
 
 STDERR_KEPT = 2_000
 

@@ -2,7 +2,7 @@
 
 from parsemark.parsers.catalogue import DEFAULT_PARSERS, get_parser, parser_names
 from parsemark.parsers.declaration import Declaration, Info, Option, read_declaration
-from parsemark.parsers.environment import Environment, cache_folder
+from parsemark.parsers.environment import Environment
 from parsemark.parsers.parser import Parser, State, WorkerCommand
 from parsemark.parsers.raw import read_raw
 from parsemark.parsers.session import Answer, Hello, WorkerFailure, WorkerSession
@@ -20,7 +20,6 @@ __all__ = [
     "WorkerCommand",
     "WorkerFailure",
     "WorkerSession",
-    "cache_folder",
     "get_parser",
     "parser_names",
     "read_declaration",

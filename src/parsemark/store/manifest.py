@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import StoreError
-from parsemark.store.atomic import write_bytes
+from parsemark.system import write_bytes
 
 SCHEMA_VERSION = 1
 """Raised whenever a reader of the former version would misread the run."""

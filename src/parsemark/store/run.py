@@ -24,12 +24,12 @@ import polars as pl
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
-from parsemark.store.atomic import locked, replacing, write_bytes
 from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
 from parsemark.store.schemas import SCHEMAS, SORT_KEYS, empty_table, schema_of
+from parsemark.system import locked, replacing, write_bytes
 
 MANIFEST = "manifest.json"
 
@@ -123,6 +123,33 @@ class Run:
             merged |= {row["sample"]: row for row in rows}
             self._write("samples", _frame("samples", merged.values()))
         self.__dict__.pop("_truths", None)
+
+    def replace_samples(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Make these the samples of the run; what was parsed of pages that are gone or changed is dropped."""
+        with self._locked():
+            before = self._stored("samples")
+            hashes = dict(zip(before["sample"], before["pdf_sha256"], strict=True))
+            now = {row["sample"]: row for row in rows}
+            stale = {s for s, h in hashes.items() if s not in now or now[s]["pdf_sha256"] != h}
+            self._drop_records(lambda record: record.sample in stale)
+            self._write("samples", _frame("samples", now.values()))
+        self.__dict__.pop("_truths", None)
+
+    def remove_parser(self, name: str) -> None:
+        """Take a parser out of the run; its outputs stay in `raw/` until the run is removed."""
+        with self._locked():
+            self._drop_records(lambda record: record.parser == name)
+        self.update_manifest(
+            lambda m: m.model_copy(update={"parsers": [p for p in m.parsers if p.name != name]})
+        )
+
+    def _drop_records(self, unwanted: Callable[[ParseRecord], bool]) -> None:
+        """Write `parses.parquet` without some records. The lock is held by the caller."""
+        finished = finished_journals(self._journals)
+        kept = (r.to_json() for r in self.records() if not unwanted(r))
+        self._write("parses", _frame("parses", kept))
+        for path in finished:
+            path.unlink()
 
     def update_manifest(self, change: Callable[[Manifest], Manifest]) -> None:
         """Change the manifest on disk; other processes' changes are kept."""

@@ -2,20 +2,18 @@
 
 Three walls, each of which holds alone against most of what a source can try: pdfTeX's own settings
 (`-no-shell-escape`, `openin_any=p`, `openout_any=p`, no font-making scripts), resource limits and Landlock
-(`confined.py`), and a watcher that ends the whole process group on time or size. What the log says was
+(`system/confined.py`), and a watcher that ends the whole process group on time or size. What the log says was
 embedded is checked as well, for systems without Landlock.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +21,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
+from parsemark.system import cache_folder
+from parsemark.system.confinement import Rights, start_confined
+from parsemark.system.processes import kill_group
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -104,7 +105,7 @@ def compile_latex(
 def precompiled(preamble: str, cache: Path | None = None) -> Path:
     """The format file of a preamble, made once and kept in the cache folder (saves 0.3 to 0.6 s per run)."""
     identity = hashlib.sha256(f"{_pdflatex_version()}\n{preamble}".encode()).hexdigest()[:24]
-    folder = (cache or _cache_folder()) / identity
+    folder = (cache or cache_folder("latex")) / identity
     done = folder / f"pm{identity}.fmt"
     if done.is_file():
         return done
@@ -138,23 +139,15 @@ def _run(arguments: list[str], folder: Path, name: str, limits: Limits, format: 
     pdf, log = folder / f"{name}.pdf", folder / f"{name}.log"
     for old in (pdf, log):
         old.unlink(missing_ok=True)
-    rights = {
-        "cpu_s": limits.cpu_s,
-        "memory_mb": limits.memory_mb,
-        "file_mb": limits.output_mb,
-        "read": [*_readable(), *([str(format.parent)] if format else [])],
-        "write": [str(folder), "/dev/null"],
-    }
-    launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("confined.py")), json.dumps(rights)]
-    process = subprocess.Popen(
-        [*launcher, program, "-no-shell-escape", *arguments],
-        cwd=folder,
-        env=_environment(folder, format),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+    rights = Rights(
+        cpu_s=limits.cpu_s,
+        memory_mb=limits.memory_mb,
+        file_mb=limits.output_mb,
+        read=[*_readable(), *([str(format.parent)] if format else [])],
+        write=[str(folder), "/dev/null"],
     )
+    command = [program, "-no-shell-escape", *arguments]
+    process = start_confined(command, rights, cwd=folder, env=_environment(folder, format))
     exceeded, code, cpu_s = _watch(process, folder, limits)
     text = _read_log(log)
     reason = exceeded or _reason(code, text, limits) or _leak(text, folder)
@@ -180,16 +173,9 @@ def _watch(process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> tu
             if _size(folder) > 4 * limits.output_mb * 2**20:
                 exceeded = f"wrote more than {4 * limits.output_mb} MB"
         if exceeded is not None:
-            _kill_group(process.pid)
+            kill_group(process.pid)
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
-
-
-def _kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _size(folder: Path) -> int:
@@ -256,11 +242,6 @@ def _pdflatex_version() -> str:
     return subprocess.run(
         [program, "--version"], capture_output=True, text=True, check=False, timeout=30
     ).stdout.partition("\n")[0]
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("PARSEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "parsemark" / "latex"
 
 
 def _read_log(path: Path) -> str:

@@ -6,9 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import pypdfium2 as pdfium
 from lxml import etree
 
 from parsemark.errors import CorpusError
@@ -16,14 +15,6 @@ from parsemark.errors import CorpusError
 MAX_FILE_BYTES = 1024 * 2**20
 """OmniDocBench's whole annotation is one file of some hundred MB."""
 MAX_XML_BYTES = 32 * 2**20
-
-
-class PageShape(NamedTuple):
-    """Size of a page as it is shown, in points, and how far it is turned."""
-
-    width: float
-    height: float
-    rotation: int
 
 
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
@@ -60,24 +51,6 @@ def read_xml(path: Path) -> etree._Element:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise CorpusError(f"{path} is not XML: {error}.") from error
-
-
-def page_shapes(pdf: Path) -> list[PageShape]:
-    """The shape of each page of a PDF."""
-    try:
-        document = pdfium.PdfDocument(pdf)
-    except (pdfium.PdfiumError, OSError) as error:
-        raise CorpusError(f"{pdf} cannot be opened as a PDF: {error}") from error
-    try:
-        shapes = []
-        for index in range(len(document)):
-            page = document[index]
-            width, height = page.get_size()
-            shapes.append(PageShape(width, height, page.get_rotation()))
-            page.close()
-        return shapes
-    finally:
-        document.close()
 
 
 def listing_hash(root: Path, paths: Iterable[Path]) -> str:

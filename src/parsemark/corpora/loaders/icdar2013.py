@@ -18,13 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import PageShape, files_inside, page_shapes
+from parsemark.corpora.loaders.files import files_inside
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
 from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
 from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
+from parsemark.pdf import PageShape, page_shapes
 
 LICENCE = "may be read from disk, not redistributed"
 

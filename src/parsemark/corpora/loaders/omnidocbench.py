@@ -16,12 +16,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import page_shapes, read_json
+from parsemark.corpora.loaders.files import read_json
 from parsemark.corpora.loaders.omnidocbench_spelling import attributes, category
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Relation, Sample
+from parsemark.pdf import page_shapes
 
 _PAGE_SUFFIX = re.compile(r"(?:\.pdf|(?<=[0-9a-f]{32}))_\d+$")
 """The page number behind a PDF's name or a hash; other names end in numbers of documents."""

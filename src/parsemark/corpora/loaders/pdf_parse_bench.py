@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside, page_shapes, read_json
+from parsemark.corpora.loaders.files import files_inside, read_json
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Category, Element, Page, Sample
+from parsemark.pdf import page_shapes
 
 _CATEGORIES = {
     "text": Category.TEXT_BLOCK,
