@@ -367,7 +367,7 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
     )
     sizes = [len(b) for b in buckets]
     print(
-        f"{device}: {sum(sizes)} pictures, {len(sizes)} buckets, loaded in {time.monotonic() - started:.0f} s",
+        f"{device}: {sum(sizes)} images, {len(sizes)} buckets, loaded in {time.monotonic() - started:.0f} s",
         flush=True,
     )
     log, step, seen, shown = [], 0, 0, time.monotonic()
