@@ -10,6 +10,9 @@ validation.
 
 import argparse
 import json
+import math
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +43,23 @@ class Folder:
         self.categories = [{"id": i, "name": name} for i, name in enumerate(CLASSES[task])]
 
     def add(
-        self, picture: Image.Image, boxes: list[tuple[int, Box]], document: str, validation: bool
+        self,
+        whole: tuple[int, int],
+        draw: Callable[[], Image.Image],
+        boxes: list[tuple[int, Box]],
+        document: str,
+        validation: bool,
     ) -> None:
-        scale = self.side / max(picture.size)
-        size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+        """Add a picture of the size `whole`, which is drawn unless an earlier, broken-off run has done so."""
+        scale = self.side / max(whole)
+        size = (max(1, round(whole[0] * scale)), max(1, round(whole[1] * scale)))
         number = len(self.images)
         name = f"{number:05d}.png"
-        small = picture.convert("L").resize(size, Image.Resampling.BICUBIC)
-        small.quantize(4).save(self.root / "images" / name, optimize=True, bits=2)
+        target = self.root / "images" / name
+        if not target.exists():
+            small = draw().convert("L").resize(size, Image.Resampling.BICUBIC)
+            small.quantize(4).save(target.with_suffix(".tmp"), format="png", bits=2)
+            target.with_suffix(".tmp").replace(target)
         self.images.append(
             {"id": number, "file_name": name, "width": size[0], "height": size[1], "document": document}
             | {"validation": validation}
@@ -67,13 +79,19 @@ class Folder:
 def add_sample(sample: Sample, detection: Folder, structure: Folder, document: str, validation: bool) -> None:
     if sample.pdf is None or sample.truth is None:
         return
-    page = render_page(sample.pdf, sample.page_number, DPI).convert("L")
+    pdf, number = sample.pdf, sample.page_number
+
+    @cache
+    def page() -> Image.Image:
+        return render_page(pdf, number, DPI).convert("L")
+
     boxes = [
         (int(_angle(element) != 0), _scaled(element.box))
         for element in sample.truth.tables
         if element.box is not None
     ]
-    detection.add(page, boxes, document, validation)
+    whole = (math.ceil(sample.truth.width * SCALE), math.ceil(sample.truth.height * SCALE))
+    detection.add(whole, page, boxes, document, validation)
     for element in sample.truth.tables:
         table = element.table
         if element.box is None or table is None or any(cell.box is None for cell in table.cells):
@@ -81,19 +99,26 @@ def add_sample(sample: Sample, detection: Folder, structure: Folder, document: s
         frame = Frame(element.box, _angle(element))
         parts = ideal_parts(table, frame)
         if parts and len(parts) <= MAX_OBJECTS:
-            crop = cut(page, element.box, frame.angle)
+            box, angle = element.box, frame.angle
+            x0, y0, x1, y1 = _pixels(box)
+            sides = (x1 - x0, y1 - y0) if angle % 180 == 0 else (y1 - y0, x1 - x0)
+            size = (sides[0] + 2 * BORDER_PX, sides[1] + 2 * BORDER_PX)
             kinds = list(Kind)
             moved = [(kinds.index(p.kind), _scaled(p.box, BORDER_PX)) for p in parts]
-            structure.add(crop, moved, document, validation)
+            structure.add(size, partial(_cut, page, box, angle), moved, document, validation)
 
 
-def cut(page: Image.Image, box: Box, angle: int) -> Image.Image:
+def _cut(page: Callable[[], Image.Image], box: Box, angle: int) -> Image.Image:
     """The table, upright, with a white border."""
-    corners = tuple(round(v * SCALE) for v in box.as_tuple())
-    crop = page.crop(corners).rotate(-angle, expand=True)
+    crop = page().crop(_pixels(box)).rotate(-angle, expand=True)
     framed = Image.new("L", (crop.width + 2 * BORDER_PX, crop.height + 2 * BORDER_PX), 255)
     framed.paste(crop, (BORDER_PX, BORDER_PX))
     return framed
+
+
+def _pixels(box: Box) -> tuple[int, int, int, int]:
+    x0, y0, x1, y1 = (round(v * SCALE) for v in box.as_tuple())
+    return (x0, y0, x1, y1)
 
 
 def _angle(element: Element) -> int:
@@ -108,11 +133,14 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("corpus", nargs="+")
     arguments.add_argument("--out", type=Path, required=True)
+    arguments.add_argument("--pages", type=int, default=10**9, help="take only so many pages")
     given = arguments.parse_args()
     folders = [Folder(given.out, task) for task in ("detection", "structure")]
     for number, spec in enumerate(given.corpus):
         documents: list[str] = []
         for sample in load_corpus(spec).samples():
+            if len(folders[0].images) >= given.pages:
+                break
             if sample.document not in documents[-1:]:
                 documents.append(sample.document)
             add_sample(sample, *folders, f"{number}/{sample.document}", len(documents) % 10 == 0)

@@ -110,14 +110,8 @@ def _far(last: Corners, box: Corners) -> bool:
 
 def _word(letters: list[tuple[str, Corners]], *, glued: bool) -> Word:
     boxes = [box for _, box in letters]
-    hull = (
-        min(b[0] for b in boxes),
-        min(b[1] for b in boxes),
-        max(b[2] for b in boxes),
-        max(b[3] for b in boxes),
-    )
     rise = (boxes[0][1] + boxes[0][3] - boxes[-1][1] - boxes[-1][3]) / 2
-    return Word("".join(text for text, _ in letters), hull, glued, rise)
+    return Word("".join(text for text, _ in letters), hull(boxes), glued, rise)
 
 
 def share_inside(inner: Corners, outer: Corners) -> float:
@@ -126,3 +120,54 @@ def share_inside(inner: Corners, outer: Corners) -> float:
     height = min(inner[3], outer[3]) - max(inner[1], outer[1])
     area = (inner[2] - inner[0]) * (inner[3] - inner[1])
     return width * height / area if width > 0 and height > 0 and area > 0 else 0.0
+
+
+# --- Lines of OCR ---------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A line that an OCR engine read."""
+
+    text: str
+    box: Corners
+    confidence: float | None = None
+
+
+def paragraphs(lines: list[Line]) -> list[list[Line]]:
+    """Lines in reading order, grouped: recursive cuts at white gaps, across before down.
+
+    Lines of one paragraph follow each other closely; a gap of more than a line's height begins another one,
+    and so does a column.
+    """
+    if len(lines) < 2:
+        return [lines] if lines else []
+    usual = sorted(line.box[3] - line.box[1] for line in lines)[len(lines) // 2]
+    across = _split(lines, 1, 3, 0.8 * usual)
+    if len(across) > 1:
+        return [group for part in across for group in paragraphs(part)]
+    down = _split(lines, 0, 2, 0.8 * usual)
+    if len(down) > 1:
+        return [group for part in down for group in paragraphs(part)]
+    return [sorted(lines, key=lambda line: (round((line.box[1] + line.box[3]) / usual), line.box[0]))]
+
+
+def _split(lines: list[Line], low: int, high: int, gap: float) -> list[list[Line]]:
+    """The lines cut at the gaps of one direction that are wider than `gap`."""
+    groups: list[list[Line]] = []
+    end = float("-inf")
+    for line in sorted(lines, key=lambda line: line.box[low]):
+        if not groups or line.box[low] - end > gap:
+            groups.append([])
+        groups[-1].append(line)
+        end = max(end, line.box[high])
+    return groups
+
+
+def hull(boxes: list[Corners]) -> Corners:
+    """The smallest box around all."""
+    return (
+        min(b[0] for b in boxes),
+        min(b[1] for b in boxes),
+        max(b[2] for b in boxes),
+        max(b[3] for b in boxes),
+    )
