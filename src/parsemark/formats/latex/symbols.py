@@ -1,8 +1,8 @@
 r"""Commands that stand for characters: the one table of symbols, for all that reads LaTeX.
 
-Most of it is data, `symbols.tsv` (from pylatexenc's and the W3C's tables); what these lack, or have in a way that
-reads worse, stands here. `latex_to_text` prints a symbol as it is here, `fold_notation` folds that text, and
-`read_formula` takes its characters: `fold(latex_to_text(x)) == fold(x)` for every name.
+Most of it is data, `symbols.tsv` (from pylatexenc's and the W3C's tables); what these lack, or have in a
+way that reads worse, stands here. `latex_to_text` prints a symbol as it is here, `fold_notation` folds that
+text, and `read_formula` takes its characters: `fold(latex_to_text(x)) == fold(x)` for every name.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ ACCENTS = {
 """Accent commands to combining characters."""
 
 _FUNCTIONS = """
-arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min
-Pr sec sin sinh sup tan tanh argmax argmin softmax sign
+arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max
+min Pr sec sin sinh sup tan tanh argmax argmin softmax sign
 """
 FUNCTIONS = frozenset(_FUNCTIONS.split())
 r"""Commands that print their own name."""
