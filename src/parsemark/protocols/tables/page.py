@@ -1,0 +1,140 @@
+"""Matches and scores the tables of one page.
+
+Each page is matched three times:
+
+- `bbox`: optimal one-to-one assignment by IoU; only for parsers that give boxes.
+- `content`: optimal one-to-one assignment by content-Jaccard; for all parsers.
+- `ngrams`: by character 3-grams, with splits put together and merges cut apart; for all parsers.
+
+Every matched pair is scored with each metric. A missed table, an invented one, and every table of a page on
+which the parser failed get a row with a status and no value. Of a page without a truth only the measures of
+the whole page are known: how many tables were found, and how much of their text was invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
+from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.tables.evidence import is_positive
+from parsemark.protocols.tables.invented import invented_text
+
+TABLES_FOUND = "tables_found"
+"""Page-level measure: how many tables a parser says are on the page."""
+CATEGORY = str(Category.TABLE)
+
+
+@dataclass
+class PageScorer:
+    """Scores one page; holds what is shared between the rules."""
+
+    metrics: Sequence[str]
+    page: Page | None
+    prediction: Prediction
+    out: PageScores = field(default_factory=PageScores)
+    inputs: dict[int, TableInput] = field(default_factory=dict)
+    """What is prepared of an element, by its identity: truths and predictions may share ids."""
+    known: dict[tuple[str, str, str], Score] = field(default_factory=dict)
+    """Scores of plain pairs, which several rules ask for."""
+
+    def run(self, page_text: str | None) -> PageScores:
+        """All rows of the page."""
+        if self.page is not None:
+            self._match(self.page.tables)
+        n_found = sum(is_positive(p.confidence) for p in self.prediction.tables)
+        self._record_page(TABLES_FOUND, float(n_found) if self.prediction.status is Status.OK else None)
+        if page_text is not None:
+            self._record_invented(page_text)
+        return self.out
+
+    def _match(self, truth: Sequence[Element]) -> None:
+        pred = self.prediction.tables
+        confident = [is_positive(p.confidence) for p in pred]
+        if any(p.box is not None for p in pred) or not pred:
+            self._record(match_by_box(truth, pred, confident), {})
+        self._record(match_by_content(truth, pred, confident), {})
+        by_characters = match_by_ngrams(truth, [p for p, sure in zip(pred, confident, strict=True) if sure])
+        self._record(by_characters.matching, by_characters.answers)
+
+    def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
+        for match in matching.matches:
+            self.out.matches.append(self._match_row(matching.rule, match))
+            self.out.scores.extend(self._score_row(matching.rule, match, m, answers) for m in self.metrics)
+
+    def _match_row(self, rule: str, match: Match) -> MatchRow:
+        confidence = max((c for p in match.pred if (c := self._pred(p).confidence) is not None), default=None)
+        return MatchRow(
+            self.prediction.sample,
+            self.prediction.parser,
+            rule,
+            CATEGORY,
+            match.truth,
+            match.pred,
+            match.kind,
+            match.overlap,
+            confidence,
+        )
+
+    def _score_row(self, rule: str, match: Match, metric: str, answers: Mapping[str, Table]) -> ScoreRow:
+        if not match.truth:
+            score = Score(metric, None, Status.NO_TRUTH)
+        elif not match.pred:
+            failed = self.prediction.status is not Status.OK
+            status = self.prediction.status if failed else Status.NO_PREDICTION
+            score = Score(metric, None, status, message=self.prediction.message)
+        else:
+            score = self._score(match, metric, answers.get(match.truth[0]))
+        return ScoreRow(
+            self.prediction.sample,
+            match.truth[0] if match.truth else match.pred[0],
+            "+".join(match.pred),
+            rule,
+            CATEGORY,
+            self.prediction.parser,
+            metric,
+            score.value,
+            score.status,
+            score.message,
+        )
+
+    def _score(self, match: Match, metric: str, answer: Table | None) -> Score:
+        truth = self._truth(match.truth[0])
+        plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
+        if not plain:
+            return get_metric(metric).score(self._input(truth), TableInput(answer))
+        key = (match.truth[0], match.pred[0], metric)
+        if key not in self.known:
+            pred = self._pred(match.pred[0])
+            self.known[key] = get_metric(metric).score(self._input(truth), self._input(pred))
+        return self.known[key]
+
+    def _input(self, element: Element) -> TableInput:
+        if id(element) not in self.inputs:
+            source = element.table if element.table is not None else element.html or ""
+            self.inputs[id(element)] = TableInput(source)
+        return self.inputs[id(element)]
+
+    def _record_invented(self, page_text: str) -> None:
+        found = invented_text(self.prediction, page_text)
+        message = ", ".join(found.culprits) or None
+        for metric, value in (("invented_characters", found.characters), ("invented_numbers", found.numbers)):
+            self._record_page(metric, value, message)
+
+    def _record_page(self, metric: str, value: float | None, message: str | None = None) -> None:
+        status = Status.OK if value is not None else Status.NO_PREDICTION
+        if self.prediction.status is not Status.OK:
+            status = self.prediction.status
+        place = self.prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, self.prediction.parser
+        self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+
+    def _truth(self, element_id: str) -> Element:
+        elements = self.page.elements if self.page is not None else ()
+        return next(e for e in elements if e.id == element_id)
+
+    def _pred(self, element_id: str) -> Element:
+        return next(e for e in self.prediction.elements if e.id == element_id)
