@@ -127,6 +127,9 @@ class Account:
         costs = [self.cost(event, parameters) for event in self.events]
         total = sum(costs)
         points = FULL_SCORE - self.score(parameters)
+        ranked = sorted(
+            zip(self.events, costs, strict=True), key=lambda e: (-e[1], e[0].kind.value, e[0].message)
+        )
         told = [
             {
                 "kind": event.kind.value,
@@ -135,9 +138,8 @@ class Account:
                 "message": event.message,
                 "cost": round(points * cost / total, 4) if total else 0.0,
             }
-            for event, cost in zip(self.events, costs, strict=True)
+            for event, cost in ranked
         ]
-        told.sort(key=lambda e: (-e["cost"], e["kind"], e["message"]))
         return {
             "errors": told[:_MOST_TOLD],
             "n_errors": len(told),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,11 +78,11 @@ class Values:
                 # A name is no value of its own where it names something.
                 if truth.present[row][col] and (named_only or not self._is_name(row, col)):
                     self.weights[row, col] = 1.0 if truth.texts[row][col] else no_value
-        self.of_row: Counter[int] = Counter()
-        self.of_column: Counter[int] = Counter()
+        self.of_row: dict[int, float] = defaultdict(float)
+        self.of_column: dict[int, float] = defaultdict(float)
         for (row, col), weight in self.weights.items():
-            self.of_row[row] += weight  # type: ignore[assignment]  # weights are fractions
-            self.of_column[col] += weight  # type: ignore[assignment]  # weights are fractions
+            self.of_row[row] += weight
+            self.of_column[col] += weight
         self.total = max(1.0, sum(self.weights.values()))
 
     def _is_name(self, row: int, col: int) -> bool:
@@ -191,7 +191,7 @@ def _columns(values: Values) -> Iterable[Named]:
     counted = counted_paths(side.pred, rows, sorted(side.alignment.columns.values()))
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
-        extent = max(1.0, values.of_column[col])
+        extent = max(1.0, values.of_column.get(col, 0.0))
         if partner is None:
             if col not in side.stubs:
                 continue  # the column is missing, header and all
@@ -240,7 +240,7 @@ def _rows(values: Values) -> Iterable[Named]:
             section = truth.texts[row][0]
             continue
         at = side.alignment.rows.get(row)
-        if at is None or not values.of_row[row]:
+        if at is None or row not in values.of_row:
             continue
         path = _distinct([section, *(own[c][row] for c in sorted(side.stubs))])
         literal = _distinct([sections[at], *(pred.texts[at][c] for c in columns)])

@@ -21,7 +21,7 @@ from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import Heading, side_by_side, stacked
+from parsemark.metrics.reader.stack import side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
 
@@ -105,8 +105,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
 def _arrangements(pages: Pages) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
-        headings = [Heading(text) for text in pages.headings]
-        yield stacked(pages.sheets, headings), ()
+        yield stacked(pages.sheets, pages.headings), ()
         beside = side_by_side(pages.sheets)
         if beside is not None:
             yield beside, ()

@@ -162,8 +162,15 @@ def _rebuilt(
             continue
         lines = firsts.get(column, (column,))
         columns.append([_joined(pred, r, lines) for r in range(pred.n_rows)])
-    grids = [[[column[r][k] for column in columns] for r in range(pred.n_rows)] for k in range(5)]
-    return Sheet(*grids, header_rows=pred.header_rows)  # type: ignore[arg-type]  # grids of str, then of bool
+    rows_of_cells = [[column[r] for column in columns] for r in range(pred.n_rows)]
+    return Sheet(
+        [[cell[0] for cell in row] for row in rows_of_cells],
+        [[cell[1] for cell in row] for row in rows_of_cells],
+        [[cell[2] for cell in row] for row in rows_of_cells],
+        [[cell[3] for cell in row] for row in rows_of_cells],
+        [[cell[4] for cell in row] for row in rows_of_cells],
+        pred.header_rows,
+    )
 
 
 def _cut(

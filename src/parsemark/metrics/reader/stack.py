@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Sheet
@@ -12,29 +11,21 @@ _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """What stands above a table."""
-
-    text: str
-
-
-def stacked(sheets: Sequence[Sheet], headings: Sequence[Heading]) -> Sheet:
+def stacked(sheets: Sequence[Sheet], headings: Sequence[str]) -> Sheet:
     """Tables below each other: headers that come again are dropped, headings become section rows."""
     widest = max(sheets, key=lambda s: s.n_cols)
     n_header = max((_repeated(sheets[0], s) for s in sheets[1:]), default=0)
     inserted = n_header or max(1, sheets[0].header_rows or 1)
-    named = [heading.text for heading in headings]
-    told = len(set(named)) > 1 and sum(map(bool, named)) >= len(sheets) - 1
+    told = len(set(headings)) > 1 and sum(map(bool, headings)) >= len(sheets) - 1
     parts: list[Sheet] = []
     for index, sheet in enumerate(sheets):
         columns = _columns(widest, sheet)
         skipped = 0 if index == 0 else _repeated(sheets[0], sheet)
-        section = Sheet.stacked([], [[named[index], *[""] * (widest.n_cols - 1)]], widest.n_cols)
+        section = Sheet.stacked([], [[headings[index], *[""] * (widest.n_cols - 1)]], widest.n_cols)
         if index == 0:
             parts.append(sheet.part(range(min(inserted, sheet.n_rows)), columns))
             skipped = min(inserted, sheet.n_rows)
-        if told and named[index]:
+        if told and headings[index]:
             parts.append(section)
         parts.append(sheet.part(range(skipped, sheet.n_rows), columns))
     return Sheet.stacked(parts, [], widest.n_cols)
@@ -80,10 +71,12 @@ def side_by_side(sheets: Sequence[Sheet]) -> Sheet | None:
     n_rows = sheets[0].n_rows
     if n_rows < 2 or any(s.n_rows != n_rows for s in sheets):
         return None
+    rows = range(n_rows)
     return Sheet(
-        *(
-            [[entry for s in sheets for entry in getattr(s, name)[r]] for r in range(n_rows)]
-            for name in ("texts", "shown", "starts", "present", "holes")
-        ),
-        header_rows=sheets[0].header_rows,
+        [[text for s in sheets for text in s.texts[r]] for r in rows],
+        [[text for s in sheets for text in s.shown[r]] for r in rows],
+        [[start for s in sheets for start in s.starts[r]] for r in rows],
+        [[there for s in sheets for there in s.present[r]] for r in rows],
+        [[hole for s in sheets for hole in s.holes[r]] for r in rows],
+        sheets[0].header_rows,
     )
