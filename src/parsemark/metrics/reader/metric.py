@@ -23,10 +23,10 @@ class Reader(Metric[TableInput]):
 
     Notation is folded, and columns and rows of the extraction are aligned. The difference that is left is
     explained by few *events*: a header lost, misread or moved; rows or columns missing, merged, split or
-    invented; values wrong. Each is found once, with the number of values that it touches, and has a price by
-    its kind that grows slowly with its extent: 10 · exp(−(Σ price · severity · extent^g)^b), times the
-    share of values that are there at all. A header or a name is judged by whether it still tells which column or row
-    it is. The numbers are in `parameters.py`, with their meanings.
+    invented; values wrong. Each is found once, with the number of values that it touches, and has a price
+    by its kind that grows slowly with its extent: 10 · exp(−(Σ price · severity · extent^g)^b), times the
+    share of values that are there at all. A header or a name is judged by whether it still tells which
+    column or row it is. The numbers are in `parameters.py`, with their meanings.
 
     Flattened, repeated or padded headers, resolved row spans, empty columns, sections given as headings over
     tables of their own, row groups folded line by line, a title or caption inside or above, look-alikes
