@@ -10,13 +10,15 @@ from itertools import groupby
 
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import NEAR, Change, difference, likeness, tight
+from parsemark.metrics.reader.likeness import NEAR, Change, difference, likeness, slip, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure, is_section
 
 Position = tuple[int, int]
+_SHORT = 4
+"""A slip of so many characters (`->.` is three) that comes again has one cause."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class Values:
             causes.add((Kind.NOTATION, "value", diff.cause), event)
         elif diff.change is Change.MISREAD:
             event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
-            causes.add((Kind.VALUE_MISREAD, diff.cause), event)
+            causes.add((Kind.VALUE_MISREAD, slip(text, found)), event)
         elif not found and not side.truth.starts[row][col] and self._given_before(row, col, at):
             event = Event(Kind.SPAN_LOST, weight, f"{self._place(row, col)}: given once for several.", where)
             causes.add((Kind.SPAN_LOST,), event)
@@ -135,8 +137,8 @@ class Values:
             causes.add((Kind.VALUE_LOST, row), Event(Kind.VALUE_LOST, weight, lost, where))
         else:
             # The same slip in many values is one cause; values that have nothing in common are not.
-            short = len(diff.cause) <= 4
-            key = (Kind.VALUE_WRONG, diff.cause if short else (row, col))
+            cause = slip(text, found)
+            key = (Kind.VALUE_WRONG, cause if len(cause) <= _SHORT else (row, col))
             causes.add(key, Event(Kind.VALUE_WRONG, weight, told, where))
 
     def _given_before(self, row: int, col: int, at: int) -> bool:

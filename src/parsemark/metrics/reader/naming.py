@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import extract
+
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import Change
+from parsemark.metrics.reader.likeness import Change, slip
 from parsemark.metrics.reader.paths import Level, Match, Path, holds, match
 
 _CERTAIN = 0.999
+_MOST_RIVALS = 4
+"""How many other names a misread one is compared with."""
 _MISLEADING = 1.3
 """Severity of a header that belongs to another column, against 1 for one that is lost."""
 _READABLE = 0.5
@@ -85,7 +90,7 @@ class Around:
 
 def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) -> None:
     """Find the events that happened to the names of one axis."""
-    rivals = list(dict.fromkeys(name.truth for name in named if name.truth))
+    rivals = {" ".join(name.truth): name.truth for name in named if name.truth}
     for name in named:
         if not name.truth:
             continue
@@ -123,9 +128,16 @@ def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
 
 
 def _explain(
-    name: Named, given: Path, found: Match, rivals: list[Path], axis: Axis, around: Around, causes: Causes
+    name: Named,
+    given: Path,
+    found: Match,
+    rivals: dict[str, Path],
+    axis: Axis,
+    around: Around,
+    causes: Causes,
 ) -> None:
-    rival = max((match(other, given).credit for other in rivals if other != name.truth), default=0.0)
+    others = _nearest(given, rivals, name.truth)
+    rival = max((match(other, given).credit for other in others), default=0.0)
     told = found.credit > rival + 1e-9
     misled = rival > found.credit + 0.1
     any_level = any(level.difference.likeness > 0.5 for level in found.levels)
@@ -162,6 +174,19 @@ def _explain(
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
 
 
+def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
+    """The other names of the table that are most like a given one."""
+    if not given:
+        return []
+    if len(rivals) <= _MOST_RIVALS:
+        return [path for path in rivals.values() if path != own]
+    last = [path for path in rivals.values() if path[-1] == given[-1]]
+    scorer = Levenshtein.normalized_similarity
+    close = extract(" ".join(given), list(rivals), scorer=scorer, limit=_MOST_RIVALS)
+    near = [*last[:_MOST_RIVALS], *(rivals[text] for text, _, _ in close)]
+    return [path for path in near if path != own]
+
+
 def _misread(name: Named, level: Level, axis: Axis, causes: Causes) -> None:
     diff = level.difference
     message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}."
@@ -170,7 +195,7 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes) -> None:
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
     else:
         event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
-        causes.add((axis.misread, diff.cause), event)
+        causes.add((axis.misread, slip(level.text, level.found)), event)
 
 
 def _shown(name: Named) -> str:

@@ -30,8 +30,22 @@ _MOST_TABLES = 12
 _MOST_LINES = 200
 _GOOD_ENOUGH = 9.4
 """A reading of at least this value is not tried in another form."""
-_PLAUSIBLE = 7.0
-"""Where a table is read as well as this, it is not tried transposed."""
+_PLAUSIBLE = 0.6
+"""Where this share of the values is there, a table is not tried transposed."""
+_RELATED = 0.1
+"""Share of the truth's words that a table has to have to be tried in another form."""
+_OF_MERGED_ROWS = frozenset({Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
+_OF_MERGED_COLUMNS = frozenset(
+    {
+        Kind.COLUMN_MISSING,
+        Kind.ROW_MISSING,
+        Kind.INVENTED,
+        Kind.CELLS_MERGED,
+        Kind.VALUE_SHIFTED,
+        Kind.VALUE_LOST,
+    }
+)
+"""What columns or rows run together look like where they are taken as one."""
 _SEPARATE = 0.9
 """Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
 
@@ -134,6 +148,7 @@ class _Reader:
     def __init__(self, truth: Sheet, structure: Structure, outside: str, parameters: Parameters) -> None:
         self.truth, self.structure = truth, structure
         self.outside, self.parameters = outside, parameters
+        self.words = {word for row in truth.texts for text in row for word in text.split()}
 
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
@@ -145,11 +160,12 @@ class _Reader:
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
         best = self.upright(pred)
-        if min(pred.n_rows, pred.n_cols) > 1 and best.score(self.parameters) < _PLAUSIBLE:
-            best = self.better(best, self.upright(pred.transposed()))
-        if best.score(self.parameters) >= _GOOD_ENOUGH:
+        if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
-        for regrouped, extra in self.regroupings(pred):
+        if min(pred.n_rows, pred.n_cols) > 1 and best.known < _PLAUSIBLE:
+            best = self.better(best, self.upright(pred.transposed()))
+        kinds = {event.kind for event in best.events}
+        for regrouped, extra in self.regroupings(pred, kinds):
             found = self.upright(regrouped)
             best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
         return best
@@ -162,6 +178,11 @@ class _Reader:
         found = self.upright(regrouped.sheet)
         event = Event(Kind.PLAIN_LINES, found.total, "The table is given as lines of text.")
         return dataclasses.replace(found, events=(*found.events, event))
+
+    def has_something_of_it(self, pred: Sheet) -> bool:
+        """Whether a table shares words with the truth; else no other form of it will do."""
+        words = self.words & {word for row in pred.texts for text in row for word in text.split()}
+        return len(words) >= _RELATED * len(self.words)
 
     def better(self, one: Account, other: Account) -> Account:
         """The account with the higher score."""
@@ -176,12 +197,14 @@ class _Reader:
         side = Side(self.truth, self.structure, joined, alignment)
         return find_events(side, self.outside, self.parameters.no_value)
 
-    def regroupings(self, pred: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-        """The table with merged rows cut, with merged columns cut, and with both."""
-        rows = regroup_rows(self.truth, pred) if pred.n_rows < self.truth.n_rows else None
+    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+        """The table with merged rows cut, and with merged columns cut, where something points to that."""
+        rows = None
+        if pred.n_rows < self.truth.n_rows and kinds & _OF_MERGED_ROWS:
+            rows = regroup_rows(self.truth, pred)
         if rows is not None:
             yield rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows"))
-        columns = regroup_columns(self.truth, pred)
+        columns = regroup_columns(self.truth, pred) if kinds & _OF_MERGED_COLUMNS else None
         if columns is not None:
             yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 

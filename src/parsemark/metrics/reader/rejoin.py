@@ -24,6 +24,8 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
     for position, (row, partner) in enumerate(matched):
         above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
+        if not above and not below:
+            continue
         best = _best_group(truth, pred, alignment, row, partner, above, below)
         if len(best) > 1:
             groups[partner] = best
