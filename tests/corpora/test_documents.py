@@ -11,7 +11,7 @@ import pytest
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
-from parsemark.corpora.latex.documents.main_file import flattened, main_file
+from parsemark.corpora.latex.documents.main_file import flattened, main_files
 from parsemark.corpora.latex.documents.make import Report, make_documents
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.render import page_words
@@ -135,7 +135,7 @@ def test_boxes_hold_their_words(made: tuple[dict[str, Sample], Report, Path]) ->
     for sample in made[0].values():
         words = page_words(sample)
         for element in tables(sample):
-            if element.table is None or element.box is None or element.attributes["rotation"]:
+            if element.table is None or element.box is None or element.attributes["rotated"]:
                 continue
             for cell in element.table.cells:
                 assert cell.box is not None
@@ -150,9 +150,9 @@ def test_boxes_hold_their_words(made: tuple[dict[str, Sample], Report, Path]) ->
 def test_rotation(made: tuple[dict[str, Sample], Report, Path]) -> None:
     samples = made[0]
     two = [e for key, s in samples.items() if key.startswith("twocolumn") for e in tables(s)]
-    assert sorted(e.attributes["rotation"] for e in two if e.attributes["rotation"] is not None) == [0, 270]
+    assert sorted(bool(e.attributes["rotated"]) for e in two) == [False, True]
     (sideways,) = [e for key, s in samples.items() if key.startswith("koma") for e in tables(s)]
-    assert sideways.attributes["rotation"] == 90
+    assert sideways.attributes["rotated"] is True
     assert sideways.table is not None
     assert sideways.table.text_rows()[1] == ["other", "text"]
 
@@ -194,11 +194,11 @@ def test_main_file_and_inputs() -> None:
         "a.tex": b"A\\input{a}% \\input{sub/b}",
         "sub/b.tex": b"B",
     }
-    assert main_file(document) == "main.tex"
+    assert main_files(document) == ["main.tex", "other.tex"]
     assert flattened(document, "main.tex").endswith("A\\input{a}B")
     document.files = {"a.tex": b"x"}
     with pytest.raises(LatexError, match="documentclass"):
-        main_file(document)
+        main_files(document)
 
 
 def test_second_opinion(tmp_path: Path) -> None:
