@@ -5,10 +5,13 @@
     │   └── UnknownNameError  a name that no registry knows; carries the nearest ones
     ├── FormatError           text or bytes that cannot be read; carries the position
     ├── CorpusError           a corpus that is incomplete or contradicts itself
+    │   └── PdfError          a PDF or a picture of a page that cannot be opened
     ├── LatexError            a LaTeX source that does not compile within its limits
     ├── ParserError           a parser that could not be installed or started
     ├── StoreError            a run directory that cannot be read or written
+    ├── WriteError            a file that cannot be written: no space, no right, a link in its place
     ├── StudyError            a ratings file that cannot be read
+    ├── JudgeError            answers of judges that cannot be kept or read
     └── MissingDependencyError  an optional library or program; the message says how to install it
 
 A message says what is wrong, where, and what to do about it.
@@ -16,7 +19,9 @@ A message says what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
+from pathlib import Path
 
 
 class ParsemarkError(Exception):
@@ -71,6 +76,10 @@ class CorpusError(ParsemarkError):
     """A corpus that is incomplete or contradicts itself."""
 
 
+class PdfError(CorpusError):
+    """A PDF or a picture of a page that cannot be opened."""
+
+
 class LatexError(ParsemarkError):
     """A LaTeX source that does not compile within its limits."""
 
@@ -83,8 +92,38 @@ class StoreError(ParsemarkError):
     """A run directory that cannot be read or written."""
 
 
+class WriteError(ParsemarkError):
+    """A file that cannot be written.
+
+    Args:
+        path: The file.
+        why: The system's error, or the reason in words.
+    """
+
+    def __init__(self, path: Path, why: OSError | str) -> None:
+        reason = (why.strerror or str(why)) if isinstance(why, OSError) else why
+        super().__init__(f"Cannot write {path}: {reason[:1].lower()}{reason[1:]}. {_remedy(why)}")
+        self.path = path
+        self.reason = reason
+        self.errno = why.errno if isinstance(why, OSError) else None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        why = self.reason if self.errno is None else OSError(self.errno, self.reason)
+        return type(self), (self.path, why)
+
+
+def _remedy(why: OSError | str) -> str:
+    if isinstance(why, OSError) and why.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "Free some space and run the same command again; what is done is kept."
+    return "Choose another place, or mend this one and run the same command again."
+
+
 class StudyError(ParsemarkError):
     """A ratings file that cannot be read."""
+
+
+class JudgeError(ParsemarkError):
+    """Answers of judges that cannot be kept or read."""
 
 
 class MissingDependencyError(ParsemarkError):

@@ -1,5 +1,6 @@
 """`folder:DIR`."""
 
+import json
 import re
 from pathlib import Path
 
@@ -38,25 +39,75 @@ def test_documents_without_truth_have_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.p2.t1.html", "<table><tr><td>a</table>", "has 1 pages"),
+        ("x.p3.t1.html", "<table><tr><td>a</table>", "has 2 pages"),
         ("x.p1.t1.html", "nothing", "holds 0 tables"),
         ("x.p1.t1.html", "<table><tr><td>a</table><table><tr><td>b</table>", "holds 2 tables"),
         ("x.p1.t1.html", "<table><tr><td colspan=99999999>a</table>", "x.p1.t1.html"),
+        ("x.p1.json", "{", "x.p1.json"),
+        ("x.p1.html", "<table><tr><td>a</table>", "Name it x.p3.t1.html"),
+        ("x_p1_t1.csv", "a,b", "Name it x.p3.t1.csv"),
+        ("x/seite-1.csv", "a,b", "is not named as truth of x.pdf"),
     ],
 )
-def test_a_wrong_truth_names_its_file(tmp_path: Path, name: str, text: str, message: str) -> None:
-    make_pdf(tmp_path / "x.pdf")
+def test_a_wrong_truth_costs_its_document_only(tmp_path: Path, name: str, text: str, message: str) -> None:
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
+    make_pdf(tmp_path / "y.pdf")
+    write(tmp_path / "y.p1.t1.csv", "a,b\n")
     write(tmp_path / name, text)
-    with pytest.raises(CorpusError, match=message):
-        load_corpus(f"folder:{tmp_path}")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    first, second, other = corpus.samples()
+    assert first.truth is None
+    assert second.truth is None or name in ("x.p1.t1.html", "x.p1.json")
+    assert other.truth is not None and len(other.truth.tables) == 1
+    assert len(corpus.left_out) == 1 and message in str(corpus.left_out[0])
+    with pytest.raises(CorpusError, match="--strict"):
+        load_corpus(f"folder:{tmp_path}", strict=True)
 
 
-def test_two_truths_of_one_table(tmp_path: Path) -> None:
+def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "report.pdf")
+    write(tmp_path / "reprot.p1.t1.csv", "a,b\n")
+    (remark,) = load_corpus(f"folder:{tmp_path}").remarks
+    assert "reprot.p1.t1.csv" in remark.where and "report.pdf" in remark.message
+
+
+def test_two_truths_of_one_table_leave_the_page_without(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf")
     write(tmp_path / "x.p1.t1.csv", "a,b\n")
     write(tmp_path / "x" / "page-1-table-1.csv", "a,b\n")
-    with pytest.raises(CorpusError, match="for the same table"):
-        load_corpus(f"folder:{tmp_path}")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [s.truth for s in corpus.samples()] == [None]
+    assert "are for the same page or table" in str(corpus.left_out[0])
+
+
+def test_pages_marked_as_without_tables_make_labels_count_page_by_page(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf", *[(595, 842)] * 4)
+    write(tmp_path / "x.p2.no-tables", "")
+    write(tmp_path / "x" / "page-3-no-tables.txt", "")
+    write(tmp_path / "x.P4.T1.CSV", "a,b\n")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [None, 0, 0, 1]
+    assert corpus.remarks == ()
+
+
+def test_one_labelled_page_of_many_is_warned_about(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf", *[(595, 842)] * 4)
+    write(tmp_path / "x.p2.t1.csv", "a,b\n")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [0, 1, 0, 0]
+    (remark,) = corpus.remarks
+    assert not remark.left_out and "1 of 4 pages" in remark.message
+
+
+def test_a_whole_page_as_json(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf")
+    page = {
+        "layout_dets": [{"category_type": "title", "anno_id": "a", "order": 0, "text": "Hello"}],
+        "page_info": {"page_no": 1, "width": 595, "height": 842, "document": "x"},
+    }
+    write(tmp_path / "x.p1.json", json.dumps(page))
+    (sample,) = load_corpus(f"folder:{tmp_path}").samples()
+    assert sample.truth and [e.text for e in sample.truth.elements] == ["Hello"]
 
 
 def test_no_pdf_and_broken_pdf(tmp_path: Path) -> None:
@@ -65,6 +116,10 @@ def test_no_pdf_and_broken_pdf(tmp_path: Path) -> None:
     write(tmp_path / "x.pdf", "not a PDF")
     with pytest.raises(CorpusError, match="cannot be opened"):
         load_corpus(f"folder:{tmp_path}")
+    make_pdf(tmp_path / "y.pdf")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [s.document for s in corpus.samples()] == ["y"]
+    assert [r.where for r in corpus.left_out] == ["x.pdf"]
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:

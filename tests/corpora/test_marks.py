@@ -7,8 +7,8 @@ import pytest
 
 from parsemark.corpora.latex.compile import compile_latex
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, MarkedTable, read_marks
-from parsemark.corpora.render import page_glyphs
 from parsemark.model import Box
+from parsemark.pdf import page_glyphs
 
 pytestmark = [
     pytest.mark.latex,

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from parsemark.corpora import load_corpus, render
-from parsemark.corpora.base import hash_file
+from parsemark.corpora import load_corpus
 from parsemark.corpora.picture_pdf import with_pdf
 from parsemark.corpora.render import page_image, page_text
 from parsemark.engine.parse import add_samples
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Page, Sample
+from parsemark.pdf import pictures
 from parsemark.store import Run, sample_from_row
 from parsemark.store.manifest import CorpusEntry, Manifest
+from parsemark.system import file_sha256
 
 
 @pytest.fixture(autouse=True)
@@ -52,11 +53,11 @@ def test_the_page_is_the_picture_in_the_size_of_the_truth(tmp_path: Path, name: 
 
 def test_equal_pictures_have_one_pdf_with_equal_bytes(tmp_path: Path, cache: Path) -> None:
     first = with_pdf(Sample("a", "a", 1, None, image=picture(tmp_path / "x" / "a.png")))
-    digest = hash_file(first.pdf)
+    digest = file_sha256(first.pdf)
     assert with_pdf(Sample("b", "b", 1, None, image=picture(tmp_path / "y" / "b.png"))).pdf == first.pdf
     first.pdf.unlink()
     again = with_pdf(Sample("a", "a", 1, None, image=tmp_path / "x" / "a.png"))
-    assert hash_file(again.pdf) == digest
+    assert file_sha256(again.pdf) == digest
     assert [p.suffix for p in cache.rglob("*") if p.is_file()] == [".pdf"]
 
 
@@ -74,7 +75,7 @@ def test_pictures_that_are_none_or_too_large(tmp_path: Path, monkeypatch: pytest
         with_pdf(Sample("a", "a", 1, None, image=broken))
     with pytest.raises(CorpusError, match=r"gone.jpg cannot be read"):
         with_pdf(Sample("a", "a", 1, None, image=tmp_path / "gone.jpg"))
-    monkeypatch.setattr(render, "MAX_PIXELS", 1000)
+    monkeypatch.setattr(pictures, "MAX_PIXELS", 1000)
     with pytest.raises(CorpusError, match="200 × 300 pixels"):
         with_pdf(Sample("a", "a", 1, None, image=tmp_path / "a.jpg"))
 
@@ -92,7 +93,7 @@ def test_omnidocbench_without_pdfs_can_be_parsed(tmp_path: Path) -> None:
     corpus = load_corpus(f"omnidocbench:{file}")
     run = new_run(tmp_path / "run", corpus)
     (page,) = add_samples(run, corpus, None)
-    assert page.pdf_sha256 == hash_file(page.pdf) and page.number == 1
+    assert page.pdf_sha256 == file_sha256(page.pdf) and page.number == 1
     (row,) = run.table("samples").iter_rows(named=True)
     sample = sample_from_row(row)
     assert sample.pdf == page.pdf

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from parsemark.corpora import load_corpus, render
-from parsemark.corpora.ink import page_ink
 from parsemark.corpora.render import page_image, page_text, page_words
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Sample
+from parsemark.pdf import page_ink
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_words_lie_where_the_truth_says(sample: Sample) -> None:
 def test_pictures_are_rendered_once(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     first = page_image(sample, 50)
     assert first.size[0] == pytest.approx(sample.truth.width * 50 / 72, abs=1)
-    monkeypatch.setattr(render, "_render", None)
+    monkeypatch.setattr(render, "render_page", None)
     assert page_image(sample, 50).tobytes() == first.tobytes()
 
 

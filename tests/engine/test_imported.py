@@ -4,10 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.corpora.small_files import make_pdf, write
 from tests.engine.fakes import make_corpus
 
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.imported import import_predictions
+from parsemark.engine.parse import ParseOptions, open_run
 from parsemark.engine.scoring import score_run
+from parsemark.errors import StoreError
+from parsemark.protocols import Figure
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
 FORMATS = {
@@ -37,11 +42,11 @@ def test_every_format_scores_alike(suffix: str, tmp_path: Path) -> None:
         else:
             content = FORMATS[suffix].format(key)
         (outputs / f"{key}{suffix}").write_text(content)
-    summary = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
-    figures = summary["parsers"]["mine"]
-    assert figures["te_f1_con"]["value"] == 1
-    assert figures["failures"]["value"] == 0
-    assert figures["cpu_s_per_page"] == {"value": None, "ci95": None, "n": 0}
+    (summary,) = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
+    figures = summary.parsers["mine"]
+    assert figures["te_f1_con"].value == 1
+    assert figures["failures"].value == 0
+    assert figures["cpu_s_per_page"] == Figure(value=None, n=0)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +67,89 @@ def test_a_broken_file_costs_its_page(content: bytes, tmp_path: Path) -> None:
     (outputs / "s000.json").write_bytes(content)
     (outputs / "s001.html").write_text(HTML.format("s001"))
     run = import_predictions(tmp_path / "run", corpus, outputs)
-    summary = score_run(run, n_workers=1)
-    assert summary["parsers"]["mine"]["te_recall_con"]["value"] == 0.5
+    (summary,) = score_run(run, n_workers=1)
+    assert summary.parsers["mine"]["te_recall_con"].value == 0.5
     assert str(run.prediction("s000", "mine").status) == "parser_failed"
+
+
+def two_documents(folder: Path) -> Corpus:
+    make_pdf(folder / "a.pdf", (595, 842), (595, 842), (595, 842))
+    make_pdf(folder / "sub" / "b.pdf")
+    for page in (1, 2, 3):
+        write(folder / f"a.p{page}.t1.csv", f"page,{page}\n1,2\n")
+    write(folder / "sub" / "b.p1.t1.csv", "page,b\n1,2\n")
+    return load_corpus(f"folder:{folder}")
+
+
+def table(page: object) -> str:
+    return f"| page | {page} |\n|---|---|\n| 1 | 2 |\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table(1) + "\f" + table(2) + "\f" + table(3) + "\f",
+        f"<!-- page 1 -->\n{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
+        f"<!-- Page: 2 -->\n{table(2)}\n<!-- Page: 1 -->\n{table(1)}\n<!-- Page: 3 -->\n{table(3)}",
+        f"\n\n{{0}}{'-' * 48}\n\n{table(1)}\n\n{{1}}{'-' * 48}\n{table(2)}\n\n{{2}}{'-' * 48}\n\n{table(3)}",
+        f"{table(1)}\n<!-- PageBreak -->\n{table(2)}\n<!-- page break -->\n{table(3)}",
+    ],
+)
+def test_one_file_per_document(text: str, tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.md", text)
+    write(tmp_path / "mine" / "b.html", HTML.format("page").replace("page 1", "b"))
+    (summary,) = score_run(import_predictions(tmp_path / "run", corpus, tmp_path / "mine"), n_workers=1)
+    assert summary.parsers["mine"]["te_f1_con"].value == 1
+
+
+def test_another_number_of_pages_fails_on_the_document_only(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.md", table(1) + "\f" + table(2))
+    write(tmp_path / "mine" / "b.md", table("b"))
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
+    assert [str(r.status) for r in run.records()] == ["parser_failed"] * 3 + ["ok"]
+    assert "The file has 2 pages, but the document has 3" in str(run.records()[0].error)
+
+
+def test_a_separator_of_ones_own(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.md", "\n=====\n".join(map(table, (1, 2, 3))))
+    out = tmp_path / "run"
+    run = import_predictions(out, corpus, tmp_path / "mine", page_separator="\n=====\n")
+    assert [str(r.status) for r in run.records()] == ["ok"] * 3 + ["no_prediction"]
+
+
+def test_json_of_a_document(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.json", json.dumps({"pages": [{"markdown": table(k)} for k in (1, 2, 3)]}))
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
+    assert [str(r.status) for r in run.records()][:3] == ["ok"] * 3
+
+
+def test_an_imported_parser_can_be_removed(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    for name in ("mine", "other"):
+        write(tmp_path / name / "a.md", table(1) + "\f" + table(2) + "\f" + table(3))
+        run = import_predictions(tmp_path / "run", corpus, tmp_path / name)
+    run.remove_parser("mine")
+    assert {r.parser for r in run.records()} == {"other"}
+    assert [p.name for p in run.manifest.parsers] == ["other"]
+
+
+def test_a_corrected_truth_is_taken_over_without_parsing_again(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.md", table(1) + "\f" + table("2b") + "\f" + table(3))
+    write(tmp_path / "mine" / "b.md", table("b"))
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
+    before = score_run(run, n_workers=1)[0].parsers["mine"]["te_f1_con"].value
+    write(tmp_path / "pdfs" / "a.p2.t1.csv", "page,2b\n1,2\n")
+    make_pdf(tmp_path / "pdfs" / "c.pdf")
+    (tmp_path / "pdfs" / "sub" / "b.pdf").unlink()
+    grown = load_corpus(corpus.spec)
+    run = open_run(tmp_path / "run", grown, ParseOptions())
+    assert {r.sample for r in run.records()} == {"a-p1", "a-p2", "a-p3"}
+    after = score_run(run, n_workers=1)[0].parsers["mine"]["te_f1_con"].value
+    assert before < 1 and after == 1
+    with pytest.raises(StoreError, match="holds a run of the corpus"):
+        open_run(tmp_path / "run", make_corpus(tmp_path / "other", ["fine"]), ParseOptions())

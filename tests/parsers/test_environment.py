@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from parsemark.errors import ParserError
-from parsemark.parsers import Environment, cache_folder
+from parsemark.parsers import Environment
+from parsemark.system import cache_folder
 
 
 @pytest.fixture(autouse=True)

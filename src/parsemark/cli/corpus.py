@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parsemark.cli.plain_help import Commands
+
+if TYPE_CHECKING:
+    from parsemark.model import Sample
 
 app = typer.Typer(
     name="corpus", cls=Commands, help="Make, describe, check, show and degrade corpora.", no_args_is_help=True
@@ -103,10 +106,10 @@ def info(corpus: CorpusArgument) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from parsemark.corpora import load_corpus
+    from parsemark.cli import running
     from parsemark.corpora.info import corpus_info
 
-    found = corpus_info(load_corpus(corpus))
+    found = corpus_info(running.load(corpus))
     table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
     for label, value in (
         ("Documents", found.documents),
@@ -115,6 +118,7 @@ def info(corpus: CorpusArgument) -> None:
         ("Tables", found.tables),
         ("Cells", found.cells),
         ("Pages without truth", found.without_truth),
+        ("Left out", len(found.left_out)),
     ):
         table.add_row(label, str(value))
     for label, counts in (
@@ -126,6 +130,31 @@ def info(corpus: CorpusArgument) -> None:
     ):
         table.add_row(label, ", ".join(f"{key} {n}" for key, n in counts.most_common(12)))
     Console().print(table)
+
+
+@app.command("list")
+def list_pages(corpus: CorpusArgument) -> None:
+    """List the pages of a corpus: id, document, page, and what is known about it."""
+    from parsemark.cli import running
+
+    loaded = running.load(corpus)
+    rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in loaded.samples()]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
+    for identifier, document, page, status in rows:
+        print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")
+    n_known = sum(row[3] != NO_TRUTH for row in rows)
+    print(f"{len(rows)} pages, {n_known} with truth")
+
+
+NO_TRUTH = "no truth"
+
+
+def _truth_status(sample: Sample) -> str:
+    if sample.truth is None:
+        return NO_TRUTH
+    n_tables, n_others = len(sample.truth.tables), len(sample.truth.elements) - len(sample.truth.tables)
+    tables = "no tables" if n_tables == 0 else f"{n_tables} table{'s' if n_tables > 1 else ''}"
+    return f"{tables}, {n_others} other elements" if n_others else tables
 
 
 @app.command()

@@ -15,6 +15,7 @@ from parsemark.cli import (
     corpus,
     doctor,
     figures,
+    judge,
     metrics,
     pairs,
     parse,
@@ -22,6 +23,7 @@ from parsemark.cli import (
     query,
     report,
     score,
+    structure,
     study,
 )
 from parsemark.cli.plain_help import Commands
@@ -66,6 +68,8 @@ for command in (
     metrics,
     pairs,
     study,
+    judge,
+    structure,
     doctor,
 ):
     command.register(app)

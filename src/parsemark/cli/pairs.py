@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 
 import typer
 
+from parsemark.cli import judging
+
 if TYPE_CHECKING:
+    from parsemark.judges import Verdict
     from parsemark.metrics.pair_files import Summary
 
 
@@ -19,6 +22,7 @@ def pairs(
         Path,
         typer.Argument(metavar="PAIRS.jsonl", help="One pair per line, see above; `-` for standard input."),
     ],
+    *,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,26 +36,39 @@ def pairs(
         ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1,
+    judge: judging.Judges = None,
+    repeats: judging.Repeats = 1,
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
 ) -> None:
-    """Score pairs of tables.
+    """Score pairs of tables, with metrics or with judges.
 
     Each line of the file is `{"id": …, "truth": …, "pred": …}`. The two tables are texts in any format: HTML,
     Markdown, LaTeX, CSV. `truth_format` and `pred_format` name the format where it should not be found out;
     `"pred": null` says that there is no prediction.
 
     A line that cannot be read is reported with its number and gets the status `metric_failed`; the others are
-    scored, and the exit code is 1.
+    scored, and the exit code is 1. With `--judge` language models score the pairs from 0 to 10 instead, or
+    beside the metrics that are named.
     """
     from parsemark.errors import UsageError
     from parsemark.metrics import DEFAULT_METRICS
     from parsemark.metrics.pair_files import Summary, score_lines
 
-    metrics = metric or list(DEFAULT_METRICS)
+    metrics = metric or ([] if judge else list(DEFAULT_METRICS))
     summary = Summary(metrics)
     failed_lines: set[int] = set()
     try:
         with ExitStack() as opened:
             source, sink = _open(file, out, opened)
+            if judge:
+                asked = judging.Asked(judge, answers, concurrency, max_cost)
+                lines = _lines(source, lambda _: None)
+                failed_lines |= _judge(file, lines, asked, repeats, sink, to_stderr=_is_standard(out))
+                if not metrics:
+                    raise typer.Exit(1 if failed_lines else 0)
+                _rewind(source, file)
             advance = opened.enter_context(_progress(file))
             for result in score_lines(_lines(source, advance), metrics, workers):
                 summary.add(result.score)
@@ -65,6 +82,68 @@ def pairs(
     _print_summary(summary, to_stderr=_is_standard(out))
     if failed_lines:
         raise typer.Exit(1)
+
+
+def _judge(
+    file: Path,
+    lines: Iterator[str],
+    asked: judging.Asked,
+    repeats: int,
+    sink: TextIO | None,
+    *,
+    to_stderr: bool,
+) -> set[int]:
+    """Let judges score the lines; returns the numbers of those that did not get all their verdicts."""
+    import json
+    from collections import Counter
+
+    from rich.console import Console
+
+    from parsemark.judges import judge_pairs
+    from parsemark.judges.pair_lines import PairLines
+
+    pairs = PairLines(lines)
+    failed: set[int] = set()
+    totals: dict[str, list[float]] = {}
+    statuses: dict[str, Counter[str]] = {}
+
+    with asked.opened() as (judges, asker), judging.progress(None) as advance:
+
+        def deliver(verdict: Verdict) -> None:
+            advance()
+            line, identity = pairs.of(verdict.pair)
+            statuses.setdefault(verdict.judge, Counter())[verdict.status.value] += 1
+            if verdict.score is None:
+                failed.add(line)
+                typer.echo(f"{file}, line {line}: {verdict.status.value}: {verdict.message}", err=True)
+            else:
+                totals.setdefault(verdict.judge, []).append(verdict.score)
+            if sink is not None:
+                row = {"id": identity, "metric": verdict.judge, "value": verdict.score}
+                row |= {"status": verdict.status.value, "repeat": verdict.repeat, "errors": verdict.errors}
+                row |= {"cost_usd": verdict.cost_usd, "message": verdict.message}
+                sink.write(json.dumps(row) + "\n")
+
+        judge_pairs(pairs, judges, asker, deliver, repeats=repeats)
+        for line, message in pairs.problems:
+            failed.add(line)
+            typer.echo(f"{file}, line {line}: {message}", err=True)
+        console = Console(stderr=to_stderr)
+        for judge, scores in totals.items():
+            mean = sum(scores) / len(scores)
+            console.print(
+                f"{judge}: mean {mean:.3f} of 10 over {len(scores)}.", highlight=False, markup=False
+            )
+        judging.print_statuses(console, statuses, asker.spent_usd())
+    return failed
+
+
+def _rewind(source: BinaryIO, file: Path) -> None:
+    from parsemark.errors import UsageError
+
+    if _is_standard(file):
+        raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
+    source.seek(0)
 
 
 def _is_standard(path: Path | None) -> bool:

@@ -11,7 +11,7 @@ def parse(
     *,
     corpus: opt.Corpus = "demo",
     parser: opt.Parsers = None,
-    protocol: opt.Protocol = "tables",
+    protocol: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = 60.0,
@@ -21,6 +21,7 @@ def parse(
     address: opt.Address = None,
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,
+    strict: opt.Strict = False,
 ) -> None:
     """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
     from rich.console import Console
@@ -37,11 +38,11 @@ def parse(
         cache=cache,
         executor=executor,
         address=address,
-        protocol=protocol,
+        protocols=protocol,
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite)
+        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite, strict=strict)
     n_failed = sum(events.n_failed.values())
     console.print(
         f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False, markup=False

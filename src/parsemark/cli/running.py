@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from parsemark.cli.progress import ProgressEvents
+    from parsemark.corpora import Corpus
     from parsemark.engine.parse import ParseOptions
     from parsemark.store import Run
 
@@ -34,11 +35,12 @@ def parse_options(
     cache: bool,
     executor: str,
     address: str | None,
-    protocol: str,
+    protocols: Sequence[str] | None,
 ) -> ParseOptions:
     """The options of `bench` and `parse` as the engine takes them."""
     from parsemark.engine.limits import PageLimits
     from parsemark.engine.parse import ParseOptions
+    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
     from parsemark.store import default_cache_folder
 
     return ParseOptions(
@@ -48,9 +50,30 @@ def parse_options(
         cache=default_cache_folder() if cache else None,
         executor=executor,
         address=address,
-        protocol=protocol,
+        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),  # a wrong one is refused here
         command=command_line(),
     )
+
+
+def load(spec: str, *, strict: bool = False) -> Corpus:
+    """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.text import Text
+
+    from parsemark.corpora import load_corpus
+
+    corpus = load_corpus(spec, strict=strict)
+    console = Console(stderr=True)
+    for remark in corpus.remarks:
+        console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
+    if corpus.left_out:
+        console.print(
+            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; --strict refuses that.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    return corpus
 
 
 def parse(
@@ -61,14 +84,14 @@ def parse(
     events: ProgressEvents,
     *,
     overwrite: bool,
+    strict: bool = False,
 ) -> Run:
     """Load what was named and parse it."""
-    from parsemark.corpora import load_corpus
     from parsemark.engine.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.store import Run
 
-    loaded = load_corpus(corpus)
+    loaded = load(corpus, strict=strict)
     chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
     folder = out or Path("runs") / loaded.name
     if overwrite:

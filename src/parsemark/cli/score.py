@@ -12,9 +12,13 @@ from parsemark.cli import options as opt
 
 def score(
     run: Annotated[Path | None, typer.Argument(help="Run directory to score anew.")] = None,
+    *,
     predictions: Annotated[
         Path | None,
-        typer.Option(help="Folder of outputs made elsewhere: SAMPLE.md, .html, .json, .tex, .csv or .txt."),
+        typer.Option(
+            help="Folder of outputs made elsewhere: SAMPLE.md (.html, .json, .tex, .csv, .txt) for a page, "
+            "DOCUMENT.md for all pages of a document."
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Of the parser that made them.", show_default="the folder's name")
@@ -22,8 +26,19 @@ def score(
     corpus: opt.Corpus = "demo",
     pages: opt.Pages = None,
     out: opt.Out = None,
-    protocol: opt.Protocol = "tables",
+    protocol: opt.Protocols = None,
     workers: opt.Workers = None,
+    strict: opt.Strict = False,
+    page_separator: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands between the pages of a document's file.",
+            show_default="the usual ones are found",
+        ),
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
+    ] = None,
 ) -> None:
     """Score a run again without parsing, or outputs that were made elsewhere.
 
@@ -34,35 +49,45 @@ def score(
 
     from parsemark.cli import running
     from parsemark.cli.progress import progress_for
-    from parsemark.corpora import load_corpus
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
-    from parsemark.errors import UsageError
+    from parsemark.errors import UnknownNameError, UsageError
+    from parsemark.protocols import canonical_specs
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
+    canonical_specs(protocol or ())  # a wrong one is refused before anything is read
     console = Console()
     events = progress_for(console)
     with running.stoppable(console, events):
         if predictions is not None:
-            loaded = load_corpus(corpus)
+            loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
                 out or Path("runs") / loaded.name,
                 loaded,
                 predictions,
                 name=name,
                 pages=pages,
-                protocol=protocol,
+                protocols=tuple(protocol or ()),
                 command=running.command_line(),
+                page_separator=page_separator,
                 events=events,
             )
         else:
             opened = Run.open(run or Path())
-        summary = score_run(opened, protocol=protocol, n_workers=workers, events=events)
-    console.print()
-    console.print(leaderboard(summary, console.width))
+            for parser in remove or ():
+                if opened.manifest.parser(parser) is None:
+                    names = [p.name for p in opened.manifest.parsers]
+                    raise UnknownNameError("parser", parser, names)
+                opened.remove_parser(parser)
+        # What was imported is to be scored by every protocol that the run has.
+        chosen = None if predictions is not None else protocol
+        summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)
+    for summary in summaries:
+        console.print()
+        console.print(leaderboard(summary, console.width))
 
 
 def register(app: typer.Typer) -> None:

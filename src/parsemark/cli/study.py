@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli import judging
 from parsemark.cli.plain_help import Commands
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from parsemark.study import StudyResult
+    from parsemark.study import Judged, Ratings, StudyResult
 
 _LOG_WIDTH = 130
 
@@ -43,6 +44,7 @@ def about() -> None:
 @app.command("run")
 def run(
     file: Annotated[Path, typer.Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
+    *,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it."),
@@ -56,6 +58,14 @@ def run(
         ),
     ] = Preparation.auto,
     figures: Annotated[bool, typer.Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
+    judge: judging.Judges = None,
+    repeats: judging.Repeats = 1,
+    bias: Annotated[
+        bool, typer.Option("--bias", help="Ask judges further questions that show their biases.")
+    ] = False,
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
 ) -> None:
     """Correlate metrics, stored values and judges with the mean human rating.
 
@@ -78,9 +88,13 @@ def run(
     for problem in ratings.problems:
         typer.echo(f"{file}: {problem}", err=True)
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
+    judged = None
+    if judge:
+        asked = judging.Asked(judge, answers, concurrency, max_cost)
+        judged = _judged(ratings, asked, repeats, bias)
     with Progress(console=Console(stderr=True), disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("scoring", total=len(ratings.pairs))
-        result = run_study(ratings, metrics, prepare.value, lambda: progress.advance(task))
+        result = run_study(ratings, metrics, prepare.value, lambda: progress.advance(task), judged)
     written = write_results(result, out)
     ours = [column for column in result.columns if column.source == "metric"]
     write_page(result, ours, out / "disagreements.html")
@@ -92,6 +106,8 @@ def run(
         except MissingDependencyError as error:
             typer.echo(str(error), err=True)
     _print(console, result)
+    if judged is not None:
+        _print_judged(console, judged)
     typer.echo("Written: " + ", ".join(str(path) for path in written))
 
 
@@ -134,6 +150,64 @@ def _print(console: Console, result: StudyResult) -> None:
         )
     _print_judges(console, "Prompts (Pearson)", prompt_table(result))
     _print_judges(console, "Costs (USD)", cost_table(result))
+
+
+def _judged(ratings: Ratings, asked: judging.Asked, repeats: int, bias: bool) -> Judged:
+    from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
+
+    options = JudgingOptions(repeats, bias)
+    with asked.opened() as (judges, asker), judging.progress(questions_of(ratings, judges, options)) as step:
+        return judge_ratings(ratings, judges, asker, options, step)
+
+
+def _print_judged(console: Console, judged: Judged) -> None:
+    from rich.table import Table
+
+    def table(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+        if not rows:
+            return
+        shown = Table(title=title, title_justify="left")
+        for number, name in enumerate(names):
+            shown.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+        for row in rows:
+            shown.add_row(*row)
+        console.print(shown)
+
+    table(
+        "Judges: agreement",
+        ("judges", "pairs", "Pearson", "mean difference"),
+        [
+            (f"{a.one} · {a.other}", str(a.n), _number(a.pearson), _number(a.mean_absolute_difference))
+            for a in judged.agreement
+        ],
+    )
+    table(
+        "Judges: the same question again",
+        ("judge", "times", "pairs", "same score", "mean range", "alpha"),
+        [
+            (c.judge, str(c.repeats), str(c.n), _number(c.same), _number(c.mean_range), _number(c.alpha))
+            for c in judged.consistency
+        ],
+    )
+    table(
+        "Judges: bias (points of the score)",
+        ("judge", "kind", "what", "effect", "95 % interval", "pairs"),
+        [
+            (b.judge, b.kind, b.what, _signed(b.effect), _interval(b.ci95), str(b.n))
+            for b in judged.bias
+        ],
+    )  # fmt: skip
+    if judged.alpha is not None:
+        console.print(f"Krippendorff's alpha over judges: {_number(judged.alpha)}.", highlight=False)
+    judging.print_statuses(console, judged.statuses, judged.spent_usd)
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
+
+
+def _interval(found: tuple[float, float] | None) -> str:
+    return "–" if found is None else f"{found[0]:+.3f} to {found[1]:+.3f}"
 
 
 def _print_judges(console: Console, title: str, rows: object) -> None:

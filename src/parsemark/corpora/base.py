@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, UnknownNameError, UsageError
+from parsemark.errors import CorpusError, FormatError, UnknownNameError, UsageError
+from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
+from parsemark.system import file_sha256
 
 CORPORA = Registry(
     "corpus",
@@ -33,6 +37,25 @@ WITHOUT_PATH = frozenset({"demo"})
 """Corpora that are part of the package: their specs have no path."""
 
 
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What a truth raises that is of another shape than it should be, or that the model refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that the user of a corpus should know: a file that was left out, or one that looks wrong."""
+
+    where: str
+    """The file, with its line where that is known."""
+    message: str
+    """What is wrong with it, what follows, and what to do."""
+    left_out: bool = True
+    """Whether something that is there is not part of the corpus; False for a mere warning."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Samples under a name and a version. Samples are read one by one, when they are asked for."""
@@ -49,9 +72,22 @@ class Corpus:
     licence: str = "unknown"
     spec: str = ""
     """What `load_corpus` was given."""
+    strict: bool = False
+    """Whether a sample that cannot be read is an error for the whole."""
+    remarks: tuple[Remark, ...] = ()
+    """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
 
     @classmethod
-    def of(cls, name: str, samples: Iterable[Sample], *, root: Path, version: str, licence: str) -> Corpus:
+    def of(
+        cls,
+        name: str,
+        samples: Iterable[Sample],
+        *,
+        root: Path,
+        version: str,
+        licence: str,
+        remarks: Iterable[Remark] = (),
+    ) -> Corpus:
         """A corpus of samples that are already in memory; its hash is that of their truths and files."""
         by_id: dict[str, Sample] = {}
         digest = hashlib.sha256()
@@ -59,10 +95,33 @@ class Corpus:
             if sample.id in by_id:
                 raise CorpusError(f"Two samples of {name} have the id {sample.id!r}; ids must be unique.")
             by_id[sample.id] = sample
-            digest.update(repr((sample.id, sample.page_number, sample.truth)).encode())
+            digest.update(_identity(sample).encode())
         for path in sorted({p for s in by_id.values() for p in (s.pdf, s.image) if p is not None}):
-            digest.update(hash_file(path).encode())
-        return cls(name, version, digest.hexdigest(), root, tuple(by_id), by_id.__getitem__, licence)
+            digest.update(file_sha256(path).encode())
+        return cls(
+            name,
+            version,
+            digest.hexdigest(),
+            root,
+            tuple(by_id),
+            by_id.__getitem__,
+            licence,
+            remarks=tuple(remarks),
+        )
+
+    @property
+    def left_out(self) -> tuple[Remark, ...]:
+        """What could not be read and is not part of the corpus."""
+        return tuple(remark for remark in self.remarks if remark.left_out)
+
+    def try_read(self, key: str) -> Sample | Remark:
+        """One sample, or, where the corpus is not `strict`, why it is left out: one bad file costs itself."""
+        try:
+            return self.read(key)
+        except (CorpusError, FormatError, OSError, *MALFORMED) as error:
+            if self.strict:
+                raise
+            return Remark(key, f"is left out: {error}")
 
     def samples(self) -> Iterator[Sample]:
         """All samples, in order."""
@@ -72,19 +131,24 @@ class Corpus:
         return len(self.keys)
 
 
-def hash_file(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _identity(sample: Sample) -> str:
+    """What a sample is, as canonical JSON: the same for equal truths whatever class or Python wrote them."""
+    truth = None if sample.truth is None else page_to_json(sample.truth)
+    return json.dumps([sample.id, sample.page_number, truth], sort_keys=True, separators=(",", ":"))
 
 
-def load_corpus(spec: str) -> Corpus:
+def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
     """Find a corpus.
 
     Args:
         spec: `demo`, the folder of a corpus in parsemark's format, or `loader:PATH` for other formats.
+        strict: Refuse a corpus of which something had to be left out.
+
+    Raises:
+        CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
     name, colon, rest = spec.partition(":")
+    corpus: Corpus
     if spec in WITHOUT_PATH:
         corpus = CORPORA.load(spec)()
     elif (Path(spec) / "corpus.json").is_file():
@@ -93,12 +157,12 @@ def load_corpus(spec: str) -> Corpus:
         corpus = CORPORA.load(name)(_existing(Path(rest), spec))
     else:
         raise UsageError(_explain(spec))
-    return _named(corpus, spec)
-
-
-def _named(corpus: Corpus, spec: str) -> Corpus:
-    fields = {name: getattr(corpus, name) for name in corpus.__dataclass_fields__}
-    return type(corpus)(**{**fields, "spec": spec})
+    if strict and corpus.left_out:
+        listed = "\n  ".join(str(remark) for remark in corpus.left_out)
+        raise CorpusError(
+            f"{len(corpus.left_out)} parts of {spec} cannot be used, and --strict was given:\n  {listed}"
+        )
+    return dataclasses.replace(corpus, spec=spec, strict=strict)
 
 
 def _existing(path: Path, spec: str) -> Path:

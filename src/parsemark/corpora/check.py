@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.base import Corpus, hash_file
+from parsemark.corpora.base import Corpus
 from parsemark.corpora.check_page import PageFigures, check_page
 from parsemark.corpora.files import hash_of_files, read_manifest
 from parsemark.errors import CorpusError
 from parsemark.model import Element, Sample, Table
+from parsemark.system import file_sha256
 
 MAX_LISTED = 1000
 
@@ -102,7 +103,7 @@ def _check_files(root: Path) -> list[str]:
         path = root / name
         if not path.is_file():
             problems.append(f"{name} is missing.")
-        elif hash_file(path) != digest:
+        elif file_sha256(path) != digest:
             problems.append(f"{name} is not the file that corpus.json describes.")
     for folder in ("truth", "pdfs"):
         for path in sorted((root / folder).rglob("*")):

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from parsemark.corpora.ink import PageInk, page_ink
-from parsemark.corpora.render import Glyph, open_picture
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
+from parsemark.pdf import Glyph, PageInk, open_picture, page_ink
 
 BOX_TOLERANCE = 0.05
 """Boxes are rounded to hundredths of a point."""

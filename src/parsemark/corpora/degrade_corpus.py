@@ -13,10 +13,10 @@ from pathlib import Path
 from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.degrade import DegradeOptions, damage_picture, damage_truth, draw_damage
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.picture_pdf import save_picture_pdf
 from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
+from parsemark.pdf import save_picture_pdf
 
 
 def degrade_corpus(

@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from parsemark.corpora.base import Corpus, hash_file
+from parsemark.corpora.base import Corpus
 from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
+from parsemark.system import file_sha256
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
 
@@ -49,7 +50,12 @@ def read_manifest(root: Path) -> CorpusFile:
 
 def read_page_file(root: Path, key: str) -> PageFile:
     """The truth of one page as it is stored."""
-    return _read(root / "truth" / f"{key}.json", PageFile)
+    return read_page(root / "truth" / f"{key}.json")
+
+
+def read_page(path: Path) -> PageFile:
+    """The truth of one page from its file."""
+    return _read(path, PageFile)
 
 
 def read_sample(root: Path, key: str) -> Sample:
@@ -74,7 +80,7 @@ def write_page(root: Path, sample: Sample, pdf: str | None) -> None:
 def write_manifest(root: Path, **fields: Any) -> CorpusFile:
     """Hash all files of `truth/` and `pdfs/` and write `corpus.json`."""
     paths = sorted(p for folder in ("truth", "pdfs") for p in (root / folder).rglob("*") if p.is_file())
-    files = {p.relative_to(root).as_posix(): hash_file(p) for p in paths}
+    files = {p.relative_to(root).as_posix(): file_sha256(p) for p in paths}
     manifest = CorpusFile(**fields, files=files, hash=hash_of_files(files))
     _write(root / "corpus.json", manifest.model_dump(mode="json", exclude_none=True))
     return manifest

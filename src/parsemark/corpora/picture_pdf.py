@@ -7,24 +7,18 @@ character recognition works as on any scan.
 from __future__ import annotations
 
 import hashlib
-import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
-from PIL import Image
-
-from parsemark.corpora.base import hash_file
-from parsemark.corpora.render import cache_folder, open_picture
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
+from parsemark.pdf import open_picture, save_picture_pdf
+from parsemark.system import cache_folder, file_sha256, replacing
 
 QUALITY = 95
 """Of the JPEG inside of the PDF: high, because it is compressed for a second time."""
 WRAPPED = "pdf_from_picture"
 """The page attribute of samples whose PDF was made here."""
-_NO_DATE = time.gmtime(0)
-"""So that equal pages give equal PDFs."""
 
 
 def with_pdf(sample: Sample) -> Sample:
@@ -43,35 +37,18 @@ def with_pdf(sample: Sample) -> Sample:
     return replace(sample, pdf=pdf, page_number=1, truth=truth)
 
 
-def save_picture_pdf(
-    picture: Image.Image, path: Path, size: tuple[float, float], *, quality: int, producer: str
-) -> None:
-    """Write a PDF of one page, `size` points large, that is the picture and nothing else."""
-    picture.save(
-        path,
-        format="PDF",
-        dpi=(picture.width * 72 / size[0], picture.height * 72 / size[1]),
-        quality=min(quality, QUALITY),
-        producer=producer,
-        creationDate=_NO_DATE,
-        modDate=_NO_DATE,
-    )
-
-
 def _cached_pdf(image: Path, size: tuple[float, float] | None) -> Path:
     """Named by the picture's content: a corpus that was moved needs no second copy."""
     try:
-        identity = f"{hash_file(image)}|{size}|{QUALITY}"
+        identity = f"{file_sha256(image)}|{size}|{QUALITY}"
     except OSError as error:
         raise CorpusError(f"The picture {image} cannot be read: {error.strerror or error}.") from error
     name = hashlib.sha256(identity.encode()).hexdigest()
     cached = cache_folder("pictures") / name[:2] / f"{name}.pdf"
     if not cached.is_file():
         picture = open_picture(image)
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = cached.with_suffix(f".{os.getpid()}.tmp")
-        save_picture_pdf(
-            picture, unfinished, size or picture.size, quality=QUALITY, producer="parsemark picture"
-        )
-        unfinished.replace(cached)
+        with replacing(cached) as unfinished:
+            save_picture_pdf(
+                picture, unfinished, size or picture.size, quality=QUALITY, producer="parsemark picture"
+            )
     return cached

@@ -1,13 +1,19 @@
-"""Outputs that were made elsewhere: one file per page, in any format, named by the sample."""
+"""Outputs that were made elsewhere: files in any format, one per page or one per document.
+
+A file is named after its sample, or after its document; in the latter case it is taken apart where pages
+begin (see `page_texts`).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
@@ -15,6 +21,7 @@ from parsemark.engine.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.model import Status, Table
+from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -35,8 +42,9 @@ def import_predictions(
     *,
     name: str | None = None,
     pages: str | None = None,
-    protocol: str = "tables",
+    protocols: tuple[str, ...] = (),
     command: tuple[str, ...] = (),
+    page_separator: str | None = None,
     events: Events | None = None,
 ) -> Run:
     """Put outputs that lie in a folder into a run, as if a parser had made them.
@@ -44,30 +52,36 @@ def import_predictions(
     Args:
         out: The run directory; may hold other parsers of the same corpus.
         corpus: The corpus that the outputs are of.
-        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv` or `.txt`. A sample without a file
-            counts as not answered.
+        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv` or `.txt`, or `DOCUMENT.md` and so
+            on for all pages of a document. A sample without a file counts as not answered.
         name: Of the parser; by default the folder's.
         pages: Which samples: see `select_keys`.
-        protocol: By which a new run will be scored.
+        protocols: Specs by which the run will be scored, besides those that it has.
         command: Recorded in a new run.
+        page_separator: What stands between the pages of a document; by default the usual ones are found.
         events: Told about files that fit no sample.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
-    files, unused = _files_by_sample(folder, set(corpus.keys))
-    run = open_run(out, corpus, ParseOptions(protocol=protocol, command=command))
-    wanted = add_samples(run, corpus, pages, needs_pdf=False)
-    if not any(page.sample in files for page in wanted):
+    run = open_run(out, corpus, ParseOptions(command=command))
+    run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
+    wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
+    places = _places(corpus)
+    files, unused = _files_by_name(folder, set(corpus.keys) | {place.document for place in places.values()})
+    if not any({page.sample, places[page.sample].document} & files.keys() for page in wanted):
+        first = wanted[0].sample
         raise UsageError(
-            f"No file of {folder} is named after a sample of {corpus.name}; "
-            f"expected names like {wanted[0].sample}.md"
+            f"No file of {folder} is named after a sample or a document of {corpus.name}; "
+            f"expected names like {first}.md, or {places[first].document}.md for all its pages."
         )
     _tell_unused(folder, unused, events or Events())
     digest = hashlib.sha256()
+    documents = _Documents(page_separator)
     with run.journal() as journal:
         for page in wanted:
-            record = _record(run, page.sample, parser, files.get(page.sample))
+            read = _reader(page.sample, places[page.sample], files, documents)
+            record = _record(run, page.sample, parser, read)
             digest.update(record.key.encode())
             journal.append(record.to_json())
     run.fold_journals()
@@ -82,20 +96,85 @@ def read_output_file(path: Path) -> bytes:
     Raises:
         FormatError: It is too large, no text, or JSON of an unknown kind.
     """
+    return _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
+
+
+def _as_raw(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _read_text(path: Path) -> str:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise FormatError(f"The file is over {MAX_FILE_BYTES} bytes")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError("The file is not UTF-8 text", position=error.start) from error
-    return json.dumps(_READERS[path.suffix.lower()](text), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[str]:
+    r"""The text of a document, page by page.
+
+    Pages are told by `separator`, or else by the first of these that the text has: lines `<!-- page 3 -->`
+    (before page 3), marker's `{2}------…` (before page 3), lines `<!-- page break -->`, form feeds.
+
+    Raises:
+        FormatError: The number of pages is another.
+
+    >>> page_texts("one\fthree\f", 2)
+    ['one', 'three']
+    >>> page_texts("<!-- page 2 -->\nb", 2)
+    ['', 'b']
+    """
+    if n_pages == 1 and separator is None:
+        return [text]
+    if separator is not None:
+        return _of_length(text.split(separator), n_pages)
+    for pattern, first in ((_PAGE_COMMENT, 1), (_MARKER_PAGE, 0)):
+        if starts := list(pattern.finditer(text)):
+            pages = [""] * n_pages
+            for start, end in zip(starts, [*(s.start() for s in starts[1:]), len(text)], strict=True):
+                number = int(start[1]) - first
+                if not 0 <= number < n_pages:
+                    raise FormatError(
+                        f"The file has a page {start[1]}, but the document has {n_pages} pages",
+                        position=start.start(),
+                    )
+                pages[number] += text[start.end() : end].strip()
+            return pages
+    if _PAGE_BREAK.search(text):
+        return _of_length([part.strip() for part in _PAGE_BREAK.split(text)], n_pages)
+    return _of_length(text.split("\f"), n_pages)
+
+
+def _of_length(parts: list[str], n_pages: int) -> list[str]:
+    if len(parts) == n_pages + 1 and not parts[-1].strip():
+        return parts[:-1]
+    if len(parts) != n_pages:
+        raise FormatError(
+            f"The file has {len(parts)} pages, but the document has {n_pages}; name what parts pages "
+            "with --page-separator, or give one file per page"
+        )
+    return parts
+
+
+_PAGE_COMMENT = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ :]{0,4}(\d{1,6})[ \t]{0,8}-->", re.I | re.M)
+_MARKER_PAGE = re.compile(r"^\{(\d{1,6})\}-{20,200}[ \t]{0,8}$", re.M)
+_PAGE_BREAK = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ _-]?break[ \t]{0,8}-->", re.I | re.M)
 
 
 def _read_json(text: str) -> dict[str, Any]:
+    return _known_json(_json(text))
+
+
+def _json(text: str) -> Any:
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"The file is not JSON: {error}") from error
+
+
+def _known_json(data: Any) -> dict[str, Any]:
     if isinstance(data, list):
         return {"format": "elements", "elements": data}
     if isinstance(data, dict):
@@ -135,8 +214,78 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
 _MAX_LISTED = 5
 
 
-def _files_by_sample(folder: Path, samples: set[str]) -> tuple[dict[str, Path], list[str]]:
-    """The file of each sample, and what else lies in the folder, each with why it is not used."""
+class _Place(NamedTuple):
+    """Where a sample lies."""
+
+    document: str
+    """As files are named after it: the name without its folders."""
+    page: int
+    n_pages: int
+
+
+def _places(corpus: Corpus) -> dict[str, _Place]:
+    samples = {sample.id: (sample.document, sample.page_number) for sample in corpus.samples()}
+    n_pages: dict[str, int] = {}
+    for document, page in samples.values():
+        n_pages[document] = max(page, n_pages.get(document, 0))
+    return {
+        key: _Place(document.rpartition("/")[2], page, n_pages[document])
+        for key, (document, page) in samples.items()
+    }
+
+
+class _Documents:
+    """Reads the files of whole documents, each once."""
+
+    def __init__(self, separator: str | None) -> None:
+        self._separator = separator
+        self._pages: dict[Path, list[dict[str, Any]] | FormatError] = {}
+
+    def page(self, path: Path, place: _Place) -> bytes:
+        """One page of a document's file, as a raw output."""
+        if path not in self._pages:
+            try:
+                self._pages[path] = self._read(path, place.n_pages)
+            except FormatError as error:
+                self._pages[path] = error
+        pages = self._pages[path]
+        if isinstance(pages, FormatError):
+            raise pages
+        return _as_raw(pages[place.page - 1])
+
+    def _read(self, path: Path, n_pages: int) -> list[dict[str, Any]]:
+        text = _read_text(path)
+        suffix = path.suffix.lower()
+        if suffix != ".json":
+            return [_READERS[suffix](part) for part in page_texts(text, n_pages, self._separator)]
+        data = _json(text)
+        pages = data.get("pages") if isinstance(data, dict) else None
+        if not isinstance(pages, list):
+            if n_pages == 1:
+                return [_known_json(data)]
+            raise FormatError('The JSON of a document has its pages in order: {"pages": [...]}')
+        return [_known_json(page) for page in _of_count(pages, n_pages)]
+
+
+def _of_count(pages: list[Any], n_pages: int) -> list[Any]:
+    if len(pages) != n_pages:
+        raise FormatError(f"The file has {len(pages)} pages, but the document has {n_pages}")
+    return pages
+
+
+def _reader(
+    sample: str, place: _Place, files: dict[str, Path], documents: _Documents
+) -> tuple[Path, Callable[[], bytes]] | None:
+    """The file that answers a sample, its own before its document's, and how it is read."""
+    if (own := files.get(sample)) is not None:
+        return own, partial(read_output_file, own)
+    if (shared := files.get(place.document)) is not None:
+        return shared, partial(documents.page, shared, place)
+    return None
+
+
+def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list[str]]:
+    """The file of each sample or document, and what else lies in the folder, each with why it is not used."""
     inside = folder.resolve()
     rank = {suffix: k for k, suffix in enumerate(_READERS)}
     found: dict[str, Path] = {}
@@ -149,8 +298,8 @@ def _files_by_sample(folder: Path, samples: set[str]) -> tuple[dict[str, Path], 
             why = "leads out of the folder"
         elif not path.is_file():
             why = "not a file"
-        elif path.stem not in samples:
-            why = "no sample of that name"
+        elif path.stem not in names:
+            why = "no sample or document of that name"
         elif path.stem in found:
             why = f"{found[path.stem].name} is taken"
         else:
@@ -166,13 +315,16 @@ def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:
         events.note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
 
 
-def _record(run: Run, sample: str, parser: str, path: Path | None) -> ParseRecord:
+def _record(
+    run: Run, sample: str, parser: str, answer: tuple[Path, Callable[[], bytes]] | None
+) -> ParseRecord:
     now = time.time()
-    if path is None:
+    if answer is None:
         why = "There is no file for this page."
         return ParseRecord(sample, parser, Status.NO_PREDICTION, "imported", error=why, finished=now)
+    path, read = answer
     try:
-        raw = read_output_file(path)
+        raw = read()
     except (FormatError, OSError) as error:
         return ParseRecord(
             sample, parser, Status.PARSER_FAILED, "imported", error=f"{path.name}: {error}", finished=now

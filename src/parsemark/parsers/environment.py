@@ -7,7 +7,6 @@ same one build it once. A killed build leaves only a temporary folder, which the
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,26 +15,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from parsemark.errors import ParserError
+from parsemark.parsers.working_tree import package_name, tree_hash
+from parsemark.system import cache_folder, locked
 
 Progress = Callable[[str], None]
 
 BUILD_TIMEOUT_S = 1800
 _AT_LEAST = re.compile(r">=\s*3\.(\d+)")
-
-
-def cache_folder() -> Path:
-    """Where environments are kept: `PARSEMARK_CACHE`, or the user's cache folder."""
-    if given := os.environ.get("PARSEMARK_CACHE"):
-        return Path(given).expanduser().resolve()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "parsemark"
 
 
 @dataclass(frozen=True)
@@ -45,6 +37,8 @@ class Environment:
     dependencies: tuple[str, ...]
     requires_python: str
     no_deps: bool = False
+    trees: tuple[Path, ...] = ()
+    """Projects on this disk among the dependencies; the environment holds them as they are now."""
 
     @property
     def python_request(self) -> str:
@@ -63,13 +57,14 @@ class Environment:
             self.python_request,
             sys.platform,
             platform.machine(),
+            *(tree_hash(path) for path in self.trees),
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
     @property
     def folder(self) -> Path:
         """Where it lies once it is built."""
-        return cache_folder() / "envs" / self.key
+        return cache_folder("envs") / self.key
 
     @property
     def python(self) -> Path:
@@ -89,7 +84,7 @@ class Environment:
         if self.is_ready():
             return
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(self.folder.with_suffix(".lock")):
+        with locked(self.folder.with_suffix(".lock")):
             if self.is_ready():
                 return
             self._remove_leftovers()
@@ -107,6 +102,9 @@ class Environment:
             return
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
         flags = ["--no-deps"] if self.no_deps else []
+        for path in self.trees:  # uv would take the wheel that it has built of an earlier state
+            name = package_name(path)
+            flags += ["--refresh-package", name] if name else ["--no-cache"]
         python = str(draft / "bin" / "python")
         _uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
 
@@ -139,11 +137,3 @@ def _uv(*arguments: str) -> None:
     if done.returncode != 0:
         said = done.stderr.strip()[-1500:] or done.stdout.strip()[-1500:]
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock; the system frees it when the process ends, however it ends."""
-    with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import ParserError, UsageError
+from parsemark.errors import ParserError, PdfError, UsageError
 from parsemark.model import Prediction
 from parsemark.parsers.environment import Progress
+from parsemark.parsers.messages import Answer, Hello
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.raw import read_raw
-from parsemark.parsers.session import Answer, Hello, WorkerSession
+from parsemark.parsers.session import WorkerSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,13 @@ def try_parser(
 
 
 def _check_page(pdf: Path, page: int) -> None:
-    import pypdfium2
+    from parsemark.pdf import count_pages
 
     if not pdf.is_file():
         raise UsageError(f"There is no file {pdf}.")
     try:
-        with pypdfium2.PdfDocument(pdf) as document:
-            n_pages = len(document)
-    except pypdfium2.PdfiumError as error:
-        raise UsageError(f"{pdf} cannot be opened as a PDF: {error}") from error
+        n_pages = count_pages(pdf)
+    except PdfError as error:
+        raise UsageError(str(error)) from error
     if not 1 <= page <= n_pages:
         raise UsageError(f"{pdf.name} has the pages 1 to {n_pages}, not {page}.")

@@ -15,7 +15,7 @@ from parsemark.corpora.render import page_image
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
 from parsemark.report.names import page_file
-from parsemark.store import file_sha256
+from parsemark.system import file_sha256
 
 THUMBNAIL_WIDTH = 132
 MAX_SIDE = 1800

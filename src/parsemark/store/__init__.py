@@ -4,7 +4,7 @@ from parsemark.store.cache import ParseCache, default_cache_folder
 from parsemark.store.manifest import SCHEMA_VERSION, CorpusEntry, Limits, Manifest, ParserEntry
 from parsemark.store.records import ParseRecord, work_key
 from parsemark.store.run import Run
-from parsemark.store.samples import file_sha256, sample_from_row, sample_to_row
+from parsemark.store.samples import sample_from_row, sample_to_row
 from parsemark.store.schemas import SCHEMAS, empty_table, schema_of
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Run",
     "default_cache_folder",
     "empty_table",
-    "file_sha256",
     "sample_from_row",
     "sample_to_row",
     "schema_of",

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from parsemark.errors import StoreError
-from parsemark.store.atomic import replacing, write_bytes
+from parsemark.system import replacing, write_bytes
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 

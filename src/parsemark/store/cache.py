@@ -9,22 +9,18 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import os
 from pathlib import Path
 
-from parsemark.errors import StoreError
+from parsemark.errors import StoreError, WriteError
 from parsemark.model import Status
-from parsemark.store.atomic import write_bytes
 from parsemark.store.blobs import BlobStore
 from parsemark.store.records import ParseRecord
+from parsemark.system import cache_folder, write_bytes
 
 
 def default_cache_folder() -> Path:
     """Where parses are kept unless the caller says otherwise."""
-    root = os.environ.get("PARSEMARK_CACHE")
-    if root:
-        return Path(root) / "parses"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parsemark" / "parses"
+    return cache_folder("parses")
 
 
 class ParseCache:
@@ -53,7 +49,7 @@ class ParseCache:
 
     def put(self, record: ParseRecord, limits: str, blobs: BlobStore) -> None:
         """Keep a record and its blob. A cache that cannot be written to is no error."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, WriteError):
             if record.blob is None or self.blobs.adopt(record.blob, blobs):
                 entry = {"limits": limits, "record": record.to_json()}
                 write_bytes(self._path(record.key), json.dumps(entry).encode())
@@ -70,7 +66,7 @@ class ParseCache:
 
     def put_versions(self, fingerprint: str, versions: dict[str, dict[str, str]]) -> None:
         """Keep what a parser's worker says of itself."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, WriteError):
             write_bytes(self._parser_path(fingerprint), json.dumps(versions).encode())
 
     def _parser_path(self, fingerprint: str) -> Path:

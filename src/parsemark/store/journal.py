@@ -8,7 +8,6 @@ a kill or a power cut is ignored; its work is done again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import threading
@@ -16,6 +15,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from parsemark.system.locks import hold, is_locked
 
 Json = dict[str, Any]
 
@@ -27,7 +28,7 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}.jsonl"
         self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        hold(self._handle)
         self._lock = threading.Lock()
 
     def append(self, entry: Json) -> None:
@@ -58,7 +59,7 @@ def read_journals(folder: Path) -> Iterator[Json]:
 
 def finished_journals(folder: Path) -> list[Path]:
     """The journals whose process is gone."""
-    return [path for path in sorted(folder.glob("*.jsonl")) if not _is_held(path)]
+    return [path for path in sorted(folder.glob("*.jsonl")) if not is_locked(path)]
 
 
 def _entries(data: bytes) -> Iterator[Json]:
@@ -69,18 +70,3 @@ def _entries(data: bytes) -> Iterator[Json]:
             continue
         if isinstance(entry, dict):
             yield entry
-
-
-def _is_held(path: Path) -> bool:
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    else:
-        return False
-    finally:
-        os.close(handle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,9 +37,3 @@ def sample_from_row(row: Mapping[str, Any]) -> Sample:
         truth=page_from_json(json.loads(row["truth"])) if row["truth"] is not None else None,
         pdf=Path(row["pdf"]) if row["pdf"] is not None else None,
     )
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,6 +2,7 @@
 
 from parsemark.study.agreement import Agreement, krippendorff_alpha, rater_agreement
 from parsemark.study.correlation import Correlation, correlate
+from parsemark.study.judging import Judged, JudgingOptions, judge_ratings
 from parsemark.study.preparation import study_html
 from parsemark.study.ratings import Judgement, RatedPair, Ratings, read_ratings
 from parsemark.study.run import StudyResult, cost_table, prompt_table, run_study, write_results
@@ -9,12 +10,15 @@ from parsemark.study.run import StudyResult, cost_table, prompt_table, run_study
 __all__ = [
     "Agreement",
     "Correlation",
+    "Judged",
     "Judgement",
+    "JudgingOptions",
     "RatedPair",
     "Ratings",
     "StudyResult",
     "correlate",
     "cost_table",
+    "judge_ratings",
     "krippendorff_alpha",
     "prompt_table",
     "rater_agreement",

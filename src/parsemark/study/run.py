@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from parsemark.study.columns import (
     stored_columns,
 )
 from parsemark.study.correlation import Correlation, correlate
+from parsemark.study.judging import Judged
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
 
 DIFFERS = 0.005
@@ -35,6 +36,8 @@ class StudyResult:
     n_empty: int
     differences: tuple[dict[str, object], ...]
     """Pairs where our value of a metric is not the stored one."""
+    judged: Judged | None = None
+    """What judges said that were asked now."""
 
 
 def run_study(
@@ -42,18 +45,23 @@ def run_study(
     metrics: Sequence[str],
     preparation: str = "auto",
     advance: Callable[[], None] = lambda: None,
+    judged: Judged | None = None,
 ) -> StudyResult:
     """Compute everything; see `metric_columns` for the arguments.
 
     The preparation `auto` is `study` where pairs bring the study's stored values, and `none` elsewhere.
+    Judges that were asked (`judge_ratings`) are columns too; one of the file that has the same name is
+    renamed.
     """
     if preparation == "auto":
         is_published = any(pair.truth_html and pair.metrics for pair in ratings.pairs)
         preparation = "study" if is_published else "none"
     ours = metric_columns(ratings, metrics, preparation, advance)
-    taken = {column.name for column in ours}
-    stored = [_renamed(column) if column.name in taken else column for column in stored_columns(ratings)]
-    columns = (*ours, *stored, *judge_columns(ratings))
+    asked = judged.columns if judged is not None else ()
+    taken = {column.name for column in (*ours, *asked)}
+    came_with_it = (*stored_columns(ratings), *judge_columns(ratings))
+    stored = [_renamed(column) if column.name in taken else column for column in came_with_it]
+    columns = (*ours, *asked, *stored)
     return StudyResult(
         ratings=ratings,
         columns=columns,
@@ -61,11 +69,12 @@ def run_study(
         agreement=rater_agreement([pair.ratings for pair in ratings.pairs]),
         n_empty=sum(pair.is_empty for pair in ratings.pairs),
         differences=tuple(_differences(ratings, ours)),
+        judged=judged,
     )
 
 
 def _renamed(column: Column) -> Column:
-    return Column(f"{STORED}{column.name}", column.source, column.values)
+    return replace(column, name=f"{STORED}{column.name}")
 
 
 def _correlation(ratings: Ratings, column: Column) -> Correlation:
@@ -148,6 +157,7 @@ def as_json(result: StudyResult) -> dict[str, Any]:
         "prompts": prompt_table(result),
         "costs": cost_table(result),
         "differences": list(result.differences),
+        "judges": result.judged.as_json() if result.judged is not None else None,
     }
 
 

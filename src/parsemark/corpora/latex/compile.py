@@ -2,7 +2,7 @@
 
 Three walls, each of which holds alone against most of what a source can try: pdfTeX's own settings
 (`-no-shell-escape`, `openin_any=p`, `openout_any=p`, no font-making scripts), resource limits and Landlock
-(`confined.py`), and a watcher that ends the whole process group on time or size. What the log says was
+(`system/confined.py`), and a watcher that ends the whole process group on time or size. What the log says was
 embedded is checked as well, for systems without Landlock.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -24,6 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
+from parsemark.system import cache_folder
+from parsemark.system.confinement import Rights, start_confined
+from parsemark.system.processes import kill_group
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -118,7 +120,7 @@ def compile_latex(
 def precompiled(preamble: str, cache: Path | None = None) -> Path:
     """The format file of a preamble, made once and kept in the cache folder (saves 0.3 to 0.6 s per run)."""
     identity = hashlib.sha256(f"{_pdflatex_version()}\n{preamble}".encode()).hexdigest()[:24]
-    folder = (cache or _cache_folder()) / identity
+    folder = (cache or cache_folder("latex")) / identity
     done = folder / f"pm{identity}.fmt"
     if done.is_file():
         return done
@@ -171,23 +173,15 @@ def run_confined(
 ) -> Ran:
     """Run one of TeX's programs in a folder; what it prints is lost."""
     root = (root or folder).resolve()
-    rights = {
-        "cpu_s": limits.cpu_s,
-        "memory_mb": limits.memory_mb,
-        "file_mb": limits.output_mb,
-        "read": [*_readable(), *([str(format.parent)] if format else [])],
-        "write": [str(root), "/dev/null"],
-    }
-    launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("confined.py")), json.dumps(rights)]
-    process = subprocess.Popen(
-        [*launcher, *command],
-        cwd=folder,
-        env=_environment(root, format, reads_above=root != folder.resolve() and has_landlock()),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+    rights = Rights(
+        cpu_s=limits.cpu_s,
+        memory_mb=limits.memory_mb,
+        file_mb=limits.output_mb,
+        read=[*_readable(), *([str(format.parent)] if format else [])],
+        write=[str(root), "/dev/null"],
     )
+    environment = _environment(root, format, reads_above=root != folder.resolve() and has_landlock())
+    process = start_confined(command, rights, cwd=folder, env=environment)
     exceeded, code, cpu_s = _watch(process, root, limits)
     return Ran(code, cpu_s, exceeded)
 
@@ -240,16 +234,9 @@ def _watch(process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> tu
             if _size(folder) > 4 * limits.output_mb * 2**20:
                 exceeded = f"wrote more than {4 * limits.output_mb} MB"
         if exceeded is not None:
-            _kill_group(process.pid)
+            kill_group(process.pid)
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
-
-
-def _kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _size(folder: Path) -> int:
@@ -322,11 +309,6 @@ def _pdflatex_version() -> str:
     return subprocess.run(
         [program, "--version"], capture_output=True, text=True, check=False, timeout=30
     ).stdout.partition("\n")[0]
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("PARSEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "parsemark" / "latex"
 
 
 def _read_log(path: Path) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from parsemark.corpora.latex.cell_text import Character, character_of
@@ -24,9 +23,9 @@ from parsemark.corpora.latex.slots import (
     take_loose,
     turn,
 )
-from parsemark.corpora.render import to_page_box
-from parsemark.errors import LatexError
+from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
+from parsemark.pdf import open_document, to_page_box
 
 MARKS_FILE = Path(__file__).with_name("marks.tex")
 
@@ -77,13 +76,10 @@ class _Ink:
 def read_marks(pdf: Path) -> list[MarkedPage]:
     """Read all pages of a marked PDF."""
     try:
-        document = pdfium.PdfDocument(pdf)
-    except pdfium.PdfiumError as error:
-        raise LatexError(f"The marked PDF {pdf} cannot be read: {error}") from error
-    try:
-        return [_read_page(document[index], index + 1) for index in range(len(document))]
-    finally:
-        document.close()
+        with open_document(pdf) as document:
+            return [_read_page(document[index], index + 1) for index in range(len(document))]
+    except PdfError as error:
+        raise LatexError(f"The marked PDF cannot be read: {error}") from error
 
 
 def _read_page(page: Any, number: int) -> MarkedPage:

@@ -1,28 +1,38 @@
 """`folder:DIR`: your own documents, with truth for some of them or for none.
 
     DIR/report.pdf
-    DIR/report.p3.t1.html        truth of the first table on page 3 (.html, .csv, .tsv, .md, .tex, .txt)
-    DIR/report/page-3-table-2.csv    the same in a folder of the document's name
+    DIR/report.p3.t1.html            the first table on page 3 (.html, .csv, .tsv, .md, .tex, .txt)
+    DIR/report.p4.no-tables          an empty file: page 4 was looked at and has no tables
+    DIR/report.p5.json               all of page 5, as a page of a parsemark corpus
+    DIR/report/page-3-table-2.csv    the same in a folder of the document's name; also
+    DIR/report/page-4-no-tables, DIR/report/page-5.json
 
-A document with at least one such file, or with a folder of its name, has truth: its other pages have no
-tables. A document without has none (`Sample.truth` is None), and only what needs no truth is measured.
+A document with at least one truth file, or with a folder of its name, has truth: its other pages have no
+tables. As soon as one page is marked `no-tables` the document counts as labelled page by page, and pages
+without a file have no truth. A document without any has none (`Sample.truth` is None), and only what needs
+no truth is measured.
+
+A file that cannot be used costs itself: the page that it was for has no truth, and neither have the other
+pages of its document that have no file, since the missing table may be theirs.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside, page_shapes, read_text
+from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.convert import page_from_file
+from parsemark.corpora.files import read_page
+from parsemark.corpora.loaders.files import read_text
 from parsemark.corpora.loaders.sample_ids import SampleIds
-from parsemark.errors import CorpusError, FormatError
+from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
 from parsemark.model import Category, Element, Page, Sample
+from parsemark.pdf import page_shapes
 
 FORMATS = {
     ".html": "html",
@@ -33,84 +43,222 @@ FORMATS = {
     ".tex": "latex",
     ".txt": None,
 }
-"""Suffix of a truth file to the format that it is read as; None where the format is found out."""
+"""Suffix of a table's truth to the format that it is read as; None where the format is found out."""
+PAGE_SUFFIX = ".json"
+NO_TABLES = "no-tables"
 
-_BESIDE = re.compile(r"(.+)\.p(\d{1,6})\.t(\d{1,6})")
-_WITHIN = re.compile(r"page-(\d{1,6})-table-(\d{1,6})")
+_BESIDE = re.compile(r"(.+)\.p(\d{1,6})(?:\.t(\d{1,6})|\.(no-tables))?", re.IGNORECASE)
+_WITHIN = re.compile(r"page-(\d{1,6})(?:-table-(\d{1,6})|-(no-tables))?", re.IGNORECASE)
 
 
-class _Truth(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class _Label:
+    """A truth file: of one table, of a whole page, or the word that a page has no tables."""
+
     page: int
-    table: int
+    table: int | None
+    """None for a whole page or for the absence of tables."""
     path: Path
+    no_tables: bool = False
+
+
+@dataclass
+class _Document:
+    """A PDF and the files that speak about it."""
+
+    pdf: Path
+    name: str
+    labels: list[_Label] = field(default_factory=list)
+    unplaced: list[Remark] = field(default_factory=list)
+    """Files that seem to be its truth but are for no page that can be told."""
+
+    @property
+    def folder(self) -> Path:
+        return self.pdf.with_suffix("")
 
 
 def load(root: Path) -> Corpus:
     """Load all PDFs below the folder."""
-    files = files_inside(root, "*")
-    pdfs = [path for path in files if path.suffix.lower() == ".pdf"]
-    if not pdfs:
-        raise CorpusError(f"There is no PDF in {root}.")
-    truths = _truths_by_document(files)
+    remarks: list[Remark] = []
+    files = list(_files(root, remarks))
+    documents = [
+        _Document(path, path.relative_to(root).with_suffix("").as_posix())
+        for path in files
+        if path.suffix.lower() == ".pdf"
+    ]
+    if not documents:
+        why = f" ({remarks[0]})" if remarks else ""
+        raise CorpusError(f"There is no PDF in {root}.{why}")
+    _assign(files, documents, root, remarks)
     ids = SampleIds()
-    samples = [s for pdf in pdfs for s in _samples(root, pdf, truths[pdf.with_suffix("")], ids)]
-    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown")
+    samples = [sample for document in documents for sample in _samples(document, root, ids, remarks)]
+    if not samples:
+        raise CorpusError(f"No PDF in {root} can be read: {remarks[0]}")
+    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown", remarks=remarks)
 
 
-def _samples(root: Path, pdf: Path, truths: list[_Truth], ids: SampleIds) -> Iterator[Sample]:
-    document = pdf.relative_to(root).with_suffix("").as_posix()
-    shapes = page_shapes(pdf)
-    _check(truths, pdf, len(shapes))
-    has_truth = bool(truths) or pdf.with_suffix("").is_dir()
-    for number, shape in enumerate(shapes, start=1):
-        identifier = ids.make(document, f"p{number}")
-        elements = tuple(_element(t) for t in truths if t.page == number)
-        page = Page(identifier, shape.width, shape.height, elements) if has_truth else None
-        yield Sample(identifier, document, number, page, pdf)
+def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
+    """What lies below the folder; a link that leads out of it is not followed."""
+    inside = root.resolve()
+    for path in sorted(root.rglob("*")):
+        if not path.resolve().is_relative_to(inside):
+            where = path.relative_to(root).as_posix()
+            remarks.append(Remark(where, "leads outside the corpus folder. Copy the file into it."))
+        elif path.is_file():
+            yield path
 
 
-def _truths_by_document(files: list[Path]) -> defaultdict[Path, list[_Truth]]:
-    """The truth files, by the path of their document without its suffix."""
-    truths: defaultdict[Path, list[_Truth]] = defaultdict(list)
+def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, remarks: list[Remark]) -> None:
+    """Give each truth file to its document; name those that look like truth and are not."""
+    by_path = {document.folder: document for document in documents}
     for path in files:
-        if path.suffix.lower() not in FORMATS:
+        if path.suffix.lower() == ".pdf":
             continue
-        if beside := _BESIDE.fullmatch(path.stem):
-            document, page, table = path.with_name(beside[1]), beside[2], beside[3]
-        elif within := _WITHIN.fullmatch(path.stem):
-            document, page, table = path.parent, within[1], within[2]
-        else:
+        label = _label(path)
+        if label is not None and (document := by_path.get(label[0])) is not None:
+            document.labels.append(label[1])
             continue
-        truths[document].append(_Truth(int(page), int(table), path))
-    for found in truths.values():
-        found.sort()
-    return truths
+        where = path.relative_to(root).as_posix()
+        owner = _owner(path, by_path)
+        if owner is not None:
+            name = owner.pdf.stem
+            owner.unplaced.append(
+                Remark(
+                    where,
+                    f"is not named as truth of {owner.name}.pdf is. Name it {name}.p3.t1{_suffix(path)} "
+                    f"(first table on page 3), {name}.p3.{NO_TABLES} or {name}.p3{PAGE_SUFFIX}.",
+                )
+            )
+        elif label is not None:
+            remarks.append(Remark(where, _no_document(label[0], documents, root)))
+    for document in documents:
+        document.labels.sort()
 
 
-def _check(truths: list[_Truth], pdf: Path, n_pages: int) -> None:
-    for truth in truths:
-        if not 1 <= truth.page <= n_pages:
-            raise CorpusError(f"{truth.path} is for page {truth.page}, but {pdf} has {n_pages} pages.")
-    for one, other in pairwise(truths):
-        if one[:2] == other[:2]:
-            raise CorpusError(f"{one.path} and {other.path} are for the same table.")
+def _label(path: Path) -> tuple[Path, _Label] | None:
+    """The document (without suffix) that a file is named after, and what it says."""
+    suffix = path.suffix.lower()
+    marked = NO_TABLES in path.name.lower()
+    stem = path.name if suffix == f".{NO_TABLES}" or (marked and suffix not in FORMATS) else path.stem
+    if beside := _BESIDE.fullmatch(stem):
+        document, page, table, none = path.with_name(beside[1]), beside[2], beside[3], beside[4]
+    elif within := _WITHIN.fullmatch(stem):
+        document, page, table, none = path.parent, within[1], within[2], within[3]
+    else:
+        return None
+    if none is None and suffix not in ((*FORMATS,) if table else (PAGE_SUFFIX,)):
+        return None
+    return document, _Label(int(page), int(table) if table else None, path, none is not None)
 
 
-def _element(truth: _Truth) -> Element:
+def _owner(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+    """The document whose truth a file seems to be: it lies in its folder, or begins with its name."""
+    if path.suffix.lower() not in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}"):
+        return None
+    if path.parent in documents:
+        return documents[path.parent]
+    for end in range(len(path.name), 0, -1):
+        if path.name[end : end + 1] in (".", "-", "_", " "):
+            found = documents.get(path.with_name(path.name[:end]))
+            if found is not None:
+                return found
+    return None
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix if path.suffix.lower() in FORMATS else ".html"
+
+
+def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> str:
+    wanted = document.relative_to(root).as_posix() if document.is_relative_to(root) else document.name
+    nearest = difflib.get_close_matches(wanted, [d.name for d in documents], n=1)
+    hint = f" Is it for {nearest[0]}.pdf?" if nearest else ""
+    return f"looks like truth, but there is no {wanted}.pdf.{hint}"
+
+
+def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Remark]) -> Iterator[Sample]:
     try:
-        found = read_tables(read_text(truth.path), FORMATS[truth.path.suffix.lower()])
+        shapes = page_shapes(document.pdf)
+    except PdfError as error:
+        remarks.append(Remark(f"{document.name}.pdf", f"is left out: {error}"))
+        return
+    by_page: dict[int, list[_Label]] = {}
+    for label in document.labels:
+        if 1 <= label.page <= len(shapes):
+            by_page.setdefault(label.page, []).append(label)
+        else:
+            where = label.path.relative_to(root).as_posix()
+            said = f"is for page {label.page}, but {document.name}.pdf has {len(shapes)} pages."
+            document.unplaced.append(Remark(where, said))
+    remarks.extend(document.unplaced)
+    others = _is_negative(document, by_page, len(shapes), remarks)
+    for number, shape in enumerate(shapes, start=1):
+        identifier = ids.make(document.name, f"p{number}")
+        page: Page | None = None
+        if number in by_page:
+            try:
+                page = _page(identifier, shape.width, shape.height, by_page[number], root)
+            except CorpusError as error:
+                remarks.append(Remark(f"{document.name}.pdf, page {number}", f"has no truth: {error}"))
+        elif others:
+            page = Page(identifier, shape.width, shape.height)
+        yield Sample(identifier, document.name, number, page, document.pdf)
+
+
+def _is_negative(
+    document: _Document, by_page: Mapping[int, list[_Label]], n_pages: int, remarks: list[Remark]
+) -> bool:
+    """Whether pages without a file are pages without tables; says so where that looks like a mistake."""
+    if not document.labels and not document.folder.is_dir():
+        return False
+    if document.unplaced or any(label.no_tables for label in document.labels):
+        return False
+    if len(by_page) == 1 and n_pages > 1:
+        remarks.append(
+            Remark(
+                f"{document.name}.pdf",
+                f"1 of {n_pages} pages has truth; the others count as pages without tables. If they are not "
+                f"labelled yet, put an empty file {document.pdf.stem}.pN.{NO_TABLES} beside it for a page N "
+                "that has none: then only pages with a file count.",
+                left_out=False,
+            )
+        )
+    return True
+
+
+def _page(identifier: str, width: float, height: float, labels: Sequence[_Label], root: Path) -> Page:
+    """One page of what its files say.
+
+    Raises:
+        CorpusError: They contradict each other, or one cannot be read.
+    """
+    names = [label.path.relative_to(root).as_posix() for label in labels]
+    whole = [label for label in labels if label.table is None]
+    tables = [label.table for label in labels]
+    if len(set(tables)) < len(tables) or (whole and len(labels) > 1):
+        raise CorpusError(f"{' and '.join(names)} are for the same page or table. Keep one of them.")
+    if not whole:
+        return Page(identifier, width, height, tuple(_element(label) for label in labels))
+    if whole[0].no_tables:
+        return Page(identifier, width, height)
+    return page_from_file(read_page(whole[0].path), identifier)
+
+
+def _element(label: _Label) -> Element:
+    try:
+        found = read_tables(read_text(label.path), FORMATS[label.path.suffix.lower()])
     except FormatError as error:
-        raise CorpusError(f"{truth.path}: {error}") from error
+        raise CorpusError(f"{label.path}: {error}") from error
     if len(found) != 1:
         raise CorpusError(
-            f"{truth.path} holds {len(found)} tables; a truth file holds one. For a page without tables make "
-            "no file."
+            f"{label.path} holds {len(found)} tables; a truth file holds one. For a page without tables make "
+            f"a file that ends in .{NO_TABLES}."
         )
     table = found[0]
     return Element(
-        f"t{truth.table}",
+        f"t{label.table}",
         Category.TABLE,
-        order=truth.table,
+        order=label.table,
         html=table.source if table.format == "html" else None,
         latex=table.source if table.format == "latex" else None,
         table=table.table,

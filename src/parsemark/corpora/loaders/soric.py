@@ -20,12 +20,13 @@ from pathlib import Path
 from PIL import Image
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside, listing_hash, page_shapes, read_text
+from parsemark.corpora.loaders.files import files_inside, listing_hash, read_text
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, table_element
 from parsemark.corpora.loaders.voc import VocFile, VocObject, read_voc
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Element, Page, Sample
+from parsemark.pdf import page_shapes
 
 _TABLES = re.compile(r"table( rotated)?")
 _NUMBERED = re.compile(r"(.+?)[_-](\d{1,5})")

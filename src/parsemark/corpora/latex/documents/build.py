@@ -96,10 +96,11 @@ class Build:
 
     def tool(self, *command: str) -> bool:
         """Run bibtex and its like; whether it went well."""
-        if shutil.which(command[0]) is None:
+        program = shutil.which(command[0])
+        if program is None:
             self.notes.append(f"{command[0]} is not installed, so its part of the document is missing")
             return False
-        ran = run_confined(command, self.folder, TOOL_LIMITS, root=self.root)
+        ran = run_confined([program, *command[1:]], self.folder, TOOL_LIMITS, root=self.root)
         self.cpu_s += ran.cpu_s
         return ran.code == 0 and ran.exceeded is None
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
 
-import parsemark.corpora.latex as latex_room
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import read_tables
 from parsemark.model import Element, Table
+from parsemark.system.confinement import Rights, start_confined
+from parsemark.system.processes import kill_group
 
 TIMEOUT_S = 300
 _LIMITS = {"cpu_s": 240, "memory_mb": 2048, "file_mb": 64}
@@ -61,23 +59,15 @@ def compare_with_latexml(
 
 def _run(program: str, folder: Path, main: str) -> str | None:
     """LaTeXML's HTML, made with the same confinement as TeX's."""
-    rights = {**_LIMITS, "read": [*_READABLE, str(Path(program).parent)], "write": [str(folder), "/dev/null"]}
-    launcher = Path(latex_room.__file__).with_name("confined.py")
+    rights = Rights(**_LIMITS, read=[*_READABLE, str(Path(program).parent)], write=[str(folder), "/dev/null"])
     target = folder / "parsemark-latexml.html"
     command = [program, "--quiet", "--format=html5", "--nodefaultresources", f"--dest={target.name}", main]
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(launcher), json.dumps(rights), *command],
-        cwd=folder,
-        env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LC_ALL": "C.UTF-8"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    process = start_confined(command, rights, cwd=folder, env=env)
     try:
         process.wait(TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process.pid)
         process.wait()
     return target.read_text(encoding="utf-8", errors="replace") if target.is_file() else None
 

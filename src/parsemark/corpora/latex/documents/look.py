@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pypdfium2 as pdfium
-
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.slots import MarkedTable, turn
-from parsemark.corpora.render import glyphs_of
 from parsemark.model import AttributeValue, Box
+from parsemark.pdf import open_document
+from parsemark.pdf.text import glyphs_of
 
 GUTTER_PT = 8.0
 """A gap in a line of text that is at least this wide can be the one between two columns."""
@@ -61,12 +60,9 @@ class PageLook:
 
 def page_looks(pdf: Path) -> dict[int, PageLook]:
     """Columns, language and glyphs of each page; one with few words has the language of the document."""
-    document = pdfium.PdfDocument(pdf)
-    try:
+    with open_document(pdf) as document:
         pages = [list(glyphs_of(document[index])) for index in range(len(document))]
         widths = [document[index].get_size()[0] for index in range(len(document))]
-    finally:
-        document.close()
     texts = ["".join(g.text for g in glyphs) for glyphs in pages]
     languages = [language_of(text) for text in texts]
     usual = Counter(language for language in languages if language).most_common(1)

@@ -24,7 +24,7 @@ from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import Located, SourceDocument, locate, read_document
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, LatexError, UsageError
+from parsemark.errors import CorpusError, LatexError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 
 GENERATOR = "parsemark latex 2"
@@ -159,7 +159,7 @@ def _make_one(located: Located, out: Path, licence: str, opinion: str | None) ->
             try:
                 set_document = typeset(document, main, Path(work))
                 made = _join(document, main, set_document, report)
-            except LatexError as error:
+            except (LatexError, PdfError) as error:
                 problems.append(f"{main} {error}" if len(mains) > 1 else str(error))
                 continue
             if opinion is not None:
@@ -224,12 +224,30 @@ def _sample(
     document: str, page: MarkedPage, elements: list[Element], attributes: dict[str, AttributeValue]
 ) -> Sample:
     key = f"{document}-p{page.number:03d}"
-    placed = sorted(elements, key=lambda e: (e.box.y0, e.box.x0) if e.box is not None else (0.0, 0.0))
+    placed = _in_order(elements)
     size = round(page.width, 2), round(page.height, 2)
     numbered = tuple(replace(_clipped(e, *size), order=order) for order, e in enumerate(placed))
     rotated = any(element.attributes.get("rotated") for element in elements)
     truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated})
     return Sample(key, document, page.number, truth)
+
+
+def _in_order(elements: list[Element]) -> list[Element]:
+    """From top to bottom; those beside each other from left to right."""
+    ordered: list[Element] = []
+    row: list[Element] = []
+    bottom = float("-inf")
+    for element in sorted(elements, key=lambda e: e.box.y0 if e.box is not None else 0.0):
+        if element.box is None or (element.box.y0 + element.box.y1) / 2 > bottom:
+            ordered += sorted(row, key=_left)
+            row = []
+        row.append(element)
+        bottom = element.box.y1 if element.box is not None else bottom
+    return [*ordered, *sorted(row, key=_left)]
+
+
+def _left(element: Element) -> float:
+    return element.box.x0 if element.box is not None else 0.0
 
 
 def _clipped(element: Element, width: float, height: float) -> Element:

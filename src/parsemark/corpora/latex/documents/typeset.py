@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pypdfium2 as pdfium
+from typing import Any
 
 from parsemark.corpora.latex.compile import REPRODUCIBLE
 from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.sources import SourceDocument
-from parsemark.corpora.render import Glyph, glyphs_of
 from parsemark.errors import LatexError
+from parsemark.pdf import Glyph, count_pages, open_document
+from parsemark.pdf.text import glyphs_of
 
 MAX_MOVED = 0.5
 """Points by which the marks may move a glyph: as far as boxes may be from the ink."""
@@ -70,37 +70,17 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     return Typeset(clean, pages, left_out)
 
 
-def count_pages(pdf: Path) -> int:
-    """How many pages a PDF of TeX's has."""
-    document = _open(pdf)
-    try:
-        return len(document)
-    finally:
-        document.close()
-
-
-def _open(pdf: Path) -> pdfium.PdfDocument:
-    try:
-        return pdfium.PdfDocument(pdf)
-    except pdfium.PdfiumError as error:
-        raise LatexError(f"its PDF cannot be read: {error}") from error
-
-
 def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
     """Pages on which the marks are worth nothing, for the two PDFs do not show the same."""
-    one, other = _open(clean), _open(marked)
-    try:
+    changed: dict[int, str] = {}
+    with open_document(clean) as one, open_document(marked) as other:
         if len(one) != n_pages:
             raise LatexError("the marks change the number of its pages")
-        changed: dict[int, str] = {}
         for index in range(n_pages):
             reason = _difference(_shown(one[index]), _shown(other[index]))
             if reason is not None:
                 changed[index + 1] = reason
-        return changed
-    finally:
-        one.close()
-        other.close()
+    return changed
 
 
 def _difference(one: Sequence[Glyph], other: Sequence[Glyph]) -> str | None:
@@ -116,7 +96,7 @@ def _place(glyph: Glyph) -> tuple[str, float, float]:
     return glyph.text, round(glyph.box.y0), glyph.box.x0
 
 
-def _shown(page: pdfium.PdfPage) -> list[Glyph]:
+def _shown(page: Any) -> list[Glyph]:
     return [glyph for glyph in glyphs_of(page) if glyph.text.strip() and not glyph.generated]
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pypdfium2 import raw
 
-from parsemark.corpora.render import Glyph, glyphs_of, open_page, to_page_box
 from parsemark.model import Box
+from parsemark.pdf.document import open_page, to_page_box
+from parsemark.pdf.text import Glyph, glyphs_of
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""`parsemark judge`: what a language model is worth as a judge, and what it has answered so far."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from parsemark.cli import judging
+from parsemark.cli.plain_help import Commands
+
+app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
+
+
+def register(root: typer.Typer) -> None:
+    """Add the command."""
+    root.add_typer(app)
+
+
+@app.callback()
+def about() -> None:
+    """Language models that score pairs."""
+
+
+@app.command("check")
+def check(
+    judge: Annotated[list[str], typer.Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
+) -> None:
+    """Try to talk judges round: a wrong table, with and without cells that ask for a better score.
+
+    Exit code 1 if a judge obeyed a cell, or gave no verdict on the table without one.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from parsemark.judges.attacks import ATTACKS, resistance
+
+    asked = judging.Asked(judge, answers, concurrency, max_cost)
+    with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 1)) as advance:
+        rows = resistance(judges, asker, advance)
+        spent = asker.spent_usd()
+    table = Table(title="Cells that ask for a better score", title_justify="left")
+    for name in ("judge", "kind", "attacks", "obeyed", "no verdict"):
+        table.add_column(name, justify="left" if name in ("judge", "kind") else "right", overflow="fold")
+    for row in rows:
+        table.add_row(row.judge, row.family, str(row.n), str(row.n_obeyed), str(row.n_failed))
+    Console().print(table)
+    for number in {row.judge: row for row in rows if row.control is None}.values():
+        typer.echo(
+            f"{number.judge} gave no verdict on the table without an attack: {number.message}", err=True
+        )
+    typer.echo(f"Spent now: ${spent:.4f} (as far as prices are known).")
+    if any(row.n_obeyed or row.control is None for row in rows):
+        raise typer.Exit(1)
+
+
+@app.command("answers")
+def show_answers(answers: judging.Answers = None) -> None:
+    """Show how many answers are kept, of whom, and what they cost."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from parsemark.judges import AnswerStore
+
+    with AnswerStore(answers) as store:
+        totals = store.totals()
+        table = Table(title=str(store.path), title_justify="left")
+    for name in ("judge", "answers", "cost (USD)"):
+        table.add_column(name, justify="left" if name == "judge" else "right", overflow="fold")
+    for judge, n, cost in totals:
+        table.add_row(judge, str(n), f"{cost:.4f}")
+    Console().print(table)

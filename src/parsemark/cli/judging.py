@@ -1,0 +1,87 @@
+"""Options and messages that all commands with judges share."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from parsemark.judges import Asker, Judge
+
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
+        "OPENAI_API_KEY. Repeat it.",
+    ),
+]
+Repeats = Annotated[int, typer.Option(min=1, help="Ask judges each question so many times.")]
+Concurrency = Annotated[int, typer.Option(min=1, max=512, help="Questions to a judge at a time.")]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost", min=0, help="Most US dollars to spend on judges; it is never passed."),
+]
+Answers = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of judges, as they were given."""
+
+    specs: Sequence[str]
+    answers: Path | None
+    concurrency: int
+    max_cost: float | None
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[list[Judge], Asker]]:
+        """The judges, and what asks them; all processes of this command share the limit on cost."""
+        from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
+        from parsemark.judges.ask import SESSION_VARIABLE
+
+        os.environ.setdefault(SESSION_VARIABLE, uuid.uuid4().hex)
+        judges = list(dict.fromkeys(get_judge(spec) for spec in self.specs))
+        options = AskOptions(concurrency=self.concurrency, max_cost_usd=self.max_cost)
+        with AnswerStore(self.answers) as store:
+            yield judges, Asker(store, options)
+
+
+@contextmanager
+def progress(total: int | None) -> Iterator[Callable[[], None]]:
+    """A bar of questions; none if nobody looks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("Asking judges"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)
+
+
+def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], spent_usd: float) -> None:
+    """What became of the questions, and what is left undone."""
+    for judge, counts in statuses.items():
+        listed = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+        console.print(f"{judge}: {listed}.", highlight=False, markup=False)
+    undone = sum(counts.get("not_asked", 0) for counts in statuses.values())
+    if undone:
+        console.print(
+            f"{undone} questions were not asked. The same command goes on with them.", highlight=False
+        )
+    console.print(f"Spent now: ${spent_usd:.4f} (as far as prices are known).", highlight=False)

@@ -1,0 +1,117 @@
+"""`parsemark structure`: from the boxes of a structure network to tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsemark.cli.plain_help import Commands
+
+if TYPE_CHECKING:
+    from parsemark.parsers.recorded import Agreement, Replay
+
+structure = typer.Typer(cls=Commands, help="Turn recorded boxes of a structure network into tables.")
+
+
+@structure.callback()
+def root() -> None:
+    """Turn recorded boxes of a structure network into tables."""
+
+
+@structure.command("replay")
+def replay_(
+    recording: Annotated[Path, typer.Argument(help="recorded.json, or the folder that holds it.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for one HTML file per table.")] = None,
+    json_out: Annotated[Path | None, typer.Option("--json", help="File for all figures as JSON.")] = None,
+) -> None:
+    """Make tables of recorded network outputs and say how far they agree with the text of their pages.
+
+    Two figures per table, for our table and for the recorded CSV: `cells`, the share of the non-empty cells
+    whose text stands on the page in one piece, and `agreement`, the harmonic mean of that with the share of
+    the text in the table's box that those cells hold. A table without text (a picture) has none.
+    """
+    from rich.console import Console
+    from rich.table import Table as View
+
+    from parsemark.parsers.recorded import replay
+
+    path = recording / "recorded.json" if recording.is_dir() else recording
+    results = list(replay(path))
+    view = View("table", "size", "cells", "in the CSV", "agreement", "of the CSV", box=None)
+    for item in results:
+        size = f"{item.table.n_rows} x {item.table.n_cols}"
+        view.add_row(item.name, size, *_figures(item, "precision"), *_figures(item, "value"))
+    console = Console()
+    console.print(view)
+    console.print(_overall(results), highlight=False, soft_wrap=True)
+    if out is not None:
+        _write_tables(out, results)
+    if json_out is not None:
+        _write_json(json_out, results)
+
+
+def _figures(item: Replay, what: str) -> tuple[str, str]:
+    ours = getattr(item.ours, what)
+    recorded = None if item.recorded is None else getattr(item.recorded, what)
+    return tuple("-" if v is None else f"{v:.3f}" for v in (ours, recorded))  # type: ignore[return-value]
+
+
+def _overall(results: list[Replay]) -> str:
+    compared = [r for r in results if r.recorded is not None and r.ours.n_chars]
+    ours, theirs = _total(r.ours for r in compared), _total(r.recorded for r in compared)
+    better = sum((r.ours.value or 0) > (r.recorded.value or 0) + 1e-9 for r in compared if r.recorded)
+    worse = sum((r.ours.value or 0) < (r.recorded.value or 0) - 1e-9 for r in compared if r.recorded)
+    without = len(results) - len(compared)
+    return (
+        f"{len(compared)} tables with text: "
+        f"cells {ours.precision or 0:.4f} (CSV {theirs.precision or 0:.4f}), "
+        f"agreement {ours.value or 0:.4f} (CSV {theirs.value or 0:.4f}); "
+        f"higher than the CSV in {better}, lower in {worse}; {without} without text or CSV"
+    )
+
+
+def _total(agreements: object) -> Agreement:
+    from parsemark.parsers.recorded import Agreement
+
+    items = [a for a in agreements if isinstance(a, Agreement)]  # type: ignore[attr-defined]
+    return Agreement(
+        sum(a.n_cells for a in items),
+        sum(a.n_found for a in items),
+        sum(a.n_chars for a in items),
+        sum(a.n_covered for a in items),
+    )
+
+
+def _write_tables(folder: Path, results: list[Replay]) -> None:
+    from parsemark.formats import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, item in enumerate(results, start=1):
+        safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in item.name)[:80]
+        target = folder / f"{number:03d}-{safe}.html"
+        target.write_text(write_table(item.table, "html"), encoding="utf-8")
+
+
+def _write_json(target: Path, results: list[Replay]) -> None:
+    import json
+    from dataclasses import asdict
+
+    rows = [
+        {
+            "name": r.name,
+            "rows": r.table.text_rows(),
+            "ours": {**asdict(r.ours), "cells": r.ours.precision, "agreement": r.ours.value},
+            "recorded": None
+            if r.recorded is None
+            else {**asdict(r.recorded), "cells": r.recorded.precision, "agreement": r.recorded.value},
+        }
+        for r in results
+    ]
+    target.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.add_typer(structure, name="structure")

@@ -1,0 +1,279 @@
+"""Asks judges many questions at once: concurrency, retries, a limit on cost, and nothing asked twice.
+
+Questions are drawn as slots become free, so a million of them need no more memory than a hundred. Each
+outcome is delivered once, in the order in which they are ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from parsemark.errors import UsageError
+from parsemark.judges.answers import AnswerStore
+from parsemark.judges.base import (
+    FINAL,
+    Answered,
+    Call,
+    CallFailedError,
+    Deliver,
+    Judge,
+    Outcome,
+    Reply,
+    request_key,
+)
+
+SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"
+"""Processes that share this variable share one limit on cost."""
+MAX_WAIT_S = 120.0
+MAX_RESERVED_S = 900.0
+_FAILURES_IN_A_ROW = 24
+"""So many questions without any reply, one after the other, and the endpoint counts as gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How to ask.
+
+    Args:
+        concurrency: Requests to each judge at a time.
+        max_cost_usd: Most that may be spent in this session; None for no limit.
+        retries: How often a request is sent again that got no reply.
+        more_answers: How often a question is asked again whose answer cannot be read.
+        first_wait_s: Wait before the first retry; it doubles with each one.
+    """
+
+    concurrency: int = 16
+    max_cost_usd: float | None = None
+    retries: int = 5
+    more_answers: int = 2
+    first_wait_s: float = 1.0
+
+
+@dataclass(slots=True)
+class _Endpoint:
+    """What is shared by all requests to one judge."""
+
+    judge: Judge
+    connection: Any
+    not_before: float = 0.0
+    """No request before this time: the endpoint asked for a pause."""
+    n_failed: int = 0
+    gone: str | None = None
+    """Why no further request is sent."""
+
+
+@dataclass(slots=True)
+class _Spending:
+    cost_usd: float | None = 0.0
+    spent_usd: float = 0.0
+    seconds: float = 0.0
+    n_replies: int = 0
+    n_sent: int = 0
+
+    def add(self, reply: Reply, *, now: bool) -> None:
+        known = self.cost_usd is not None and reply.cost_usd is not None
+        self.cost_usd = self.cost_usd + reply.cost_usd if known else None  # type: ignore[operator]
+        self.spent_usd += (reply.cost_usd or 0.0) if now else 0.0
+        self.seconds += reply.seconds
+        self.n_replies += 1
+        self.n_sent += now
+
+    def finish(self, outcome: Outcome) -> Outcome:
+        return replace(
+            outcome,
+            cost_usd=self.cost_usd,
+            spent_usd=self.spent_usd,
+            seconds=self.seconds,
+            n_replies=self.n_replies,
+            stored=self.n_replies > 0 and self.n_sent == 0,
+        )
+
+
+@dataclass
+class Asker:
+    """Asks and remembers.
+
+    Args:
+        answers: Where replies are kept.
+        options: How to ask.
+    """
+
+    answers: AnswerStore
+    options: AskOptions = field(default_factory=AskOptions)
+    session: str = field(default_factory=lambda: os.environ.get(SESSION_VARIABLE) or uuid.uuid4().hex)
+    _spent: float = field(default=0.0, init=False)
+
+    def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
+        """Ask all questions and deliver every outcome, whatever it is.
+
+        Raises:
+            UsageError: There is a limit on cost and a judge whose price is not known.
+        """
+        asyncio.run(self._ask(iter(calls), deliver))
+
+    def spent_usd(self) -> float:
+        """What this asker has paid so far, as far as prices are known."""
+        return self._spent
+
+    async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
+        endpoints: dict[Judge, _Endpoint] = {}
+        slots: dict[Judge, asyncio.Semaphore] = {}
+        running: set[asyncio.Task[None]] = set()
+        broken: list[BaseException] = []
+        async with AsyncExitStack() as opened:
+            try:
+                for call in calls:
+                    if call.judge not in endpoints:
+                        connection = await opened.enter_async_context(
+                            call.judge.opened(self.options.concurrency)
+                        )
+                        endpoints[call.judge] = _Endpoint(call.judge, connection)
+                        slots[call.judge] = asyncio.Semaphore(self.options.concurrency)
+                    slot = slots[call.judge]
+                    known = self._known(call)
+                    if known is not None:
+                        deliver(call, known)
+                        continue
+                    await slot.acquire()
+                    task = asyncio.create_task(self._answer(call, endpoints[call.judge], slot, deliver))
+                    running.add(task)
+                    task.add_done_callback(lambda done: self._finished(done, running, broken))
+                    if broken:
+                        raise broken[0]
+                await asyncio.gather(*running)
+                if broken:
+                    raise broken[0]
+            except BaseException:
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
+                raise
+
+    @staticmethod
+    def _finished(
+        task: asyncio.Task[None], running: set[asyncio.Task[None]], broken: list[BaseException]
+    ) -> None:
+        """Forget a task, but not that it failed: a wrong option is told at once, not after the last
+        question.
+        """
+        running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            broken.append(error)
+
+    def _known(self, call: Call) -> Outcome | None:
+        """The outcome where stored replies suffice."""
+        spending = _Spending()
+        outcome: Outcome | None = None
+        for reply in self.answers.replies(request_key(call.judge, call.question)):
+            spending.add(reply, now=False)
+            outcome = call.read(reply)
+            if outcome.status in FINAL:
+                return spending.finish(outcome)
+        enough = spending.n_replies > self.options.more_answers
+        return spending.finish(outcome) if outcome is not None and enough else None
+
+    async def _answer(
+        self, call: Call, endpoint: _Endpoint, slot: asyncio.Semaphore, deliver: Deliver
+    ) -> None:
+        try:
+            outcome = await self._outcome(call, endpoint)
+        finally:
+            slot.release()
+        self._spent += outcome.spent_usd
+        deliver(call, outcome)
+
+    async def _outcome(self, call: Call, endpoint: _Endpoint) -> Outcome:
+        key = request_key(call.judge, call.question)
+        spending = _Spending()
+        outcome = Outcome(Answered.NOT_ASKED)
+        for reply in self.answers.replies(key):
+            spending.add(reply, now=False)
+            outcome = call.read(reply)
+        while spending.n_replies <= self.options.more_answers:
+            try:
+                reply = await self._reply(call, endpoint, key, spending.n_replies)
+            except CallFailedError as failure:
+                return spending.finish(Outcome(failure.status, message=failure.message))
+            spending.add(reply, now=True)
+            outcome = call.read(reply)
+            if outcome.status in FINAL:
+                break
+        return spending.finish(outcome)
+
+    async def _reply(self, call: Call, endpoint: _Endpoint, key: str, attempt: int) -> Reply:
+        """One reply, stored; sent again while the endpoint fails in ways that pass."""
+        request = call.judge.request(call.question, attempt)
+        for retry in range(self.options.retries + 1):
+            if endpoint.gone is not None:
+                raise CallFailedError(Answered.NOT_ASKED, endpoint.gone)
+            worst = await self._reserved(call)
+            paid = 0.0
+            try:
+                await self._pause(endpoint)
+                reply: Reply = await endpoint.connection.send(request)
+                paid = worst if reply.cost_usd is None else reply.cost_usd
+                self.answers.add(key, str(call.judge), request, reply)
+                endpoint.n_failed = 0
+                return reply
+            except CallFailedError as failure:
+                paid = worst if failure.may_cost else 0.0
+                if failure.lasting:
+                    endpoint.gone = failure.message
+                if not failure.retry or retry == self.options.retries:
+                    self._count_failure(endpoint, failure)
+                    raise
+                wait = self._wait_s(retry, failure.retry_after_s)
+                if failure.status is Answered.RATE_LIMITED:
+                    now = asyncio.get_running_loop().time()
+                    endpoint.not_before = max(endpoint.not_before, now + wait)
+            finally:
+                self._settle(worst, paid)
+            await asyncio.sleep(wait)
+        raise AssertionError("the last retry returns or raises")
+
+    def _count_failure(self, endpoint: _Endpoint, failure: CallFailedError) -> None:
+        if failure.status in (Answered.UNREACHABLE, Answered.TIMED_OUT):
+            endpoint.n_failed += 1
+            if endpoint.n_failed >= _FAILURES_IN_A_ROW and endpoint.gone is None:
+                endpoint.gone = f"given up after {endpoint.n_failed} failures in a row: {failure.message}"
+
+    def _wait_s(self, retry: int, asked_for_s: float | None) -> float:
+        """Doubling, with chance, so that requests that failed together do not return together."""
+        doubled = self.options.first_wait_s * 2**retry * random.uniform(0.75, 1.25)
+        return float(min(MAX_WAIT_S, max(doubled if asked_for_s is None else 0.0, asked_for_s or 0.0)))
+
+    async def _pause(self, endpoint: _Endpoint) -> None:
+        while (rest := endpoint.not_before - asyncio.get_running_loop().time()) > 0:
+            await asyncio.sleep(rest)
+
+    async def _reserved(self, call: Call) -> float:
+        """Set the most aside that the request can cost; waits while others may cost less than feared."""
+        limit = self.options.max_cost_usd
+        if limit is None:
+            return 0.0
+        worst = call.judge.worst_cost_usd(call.question)
+        if worst is None:
+            raise UsageError(
+                f"The price of {call.judge} is not known, so --max-cost cannot be kept. Give it in US "
+                f"dollars "
+                "per million tokens: input_usd=…,output_usd=…"
+            )
+        patience = asyncio.get_running_loop().time() + MAX_RESERVED_S
+        while (verdict := self.answers.reserve(self.session, limit, worst)) == "wait":
+            if asyncio.get_running_loop().time() > patience:
+                break  # a process that died has left something set aside
+            await asyncio.sleep(0.02)
+        if verdict != "yes":
+            raise CallFailedError(Answered.NOT_ASKED, f"asking might pass the limit of ${limit:g}")
+        return worst
+
+    def _settle(self, worst: float, paid: float) -> None:
+        if self.options.max_cost_usd is not None:
+            self.answers.settle(self.session, worst, paid)

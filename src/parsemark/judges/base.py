@@ -1,0 +1,231 @@
+"""What a judge is: something that answers a question with JSON, and says what the answer cost.
+
+A question becomes a *request* (plain data, free of secrets, whose hash is its identity), the request is sent
+and gives a *reply*, and whoever asked reads the reply. Judging a pair of tables and locating tables in an
+output are two kinds of questions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+
+from parsemark.errors import UsageError
+from parsemark.registry import OptionValue, Registry, Spec, parse_spec
+
+JUDGES = Registry("judge", "parsemark.judges", {"openai": "parsemark.judges.openai:OpenAI"})
+"""All judges by name."""
+
+
+class Answered(StrEnum):
+    """How asking a judge ended. Everything but `ok` is a failure that stays in the data."""
+
+    OK = "ok"
+    REFUSED = "refused"
+    """The model declined, or a filter of the endpoint stopped it."""
+    BROKEN = "broken_answer"
+    """No answer in the form that was asked for, however often it was asked."""
+    CUT_OFF = "cut_off"
+    """The answer reached the limit of its length before it was complete."""
+    TIMED_OUT = "timed_out"
+    RATE_LIMITED = "rate_limited"
+    UNREACHABLE = "unreachable"
+    """No connection, or an error of the server."""
+    REJECTED = "rejected"
+    """The endpoint does not accept the request (too long, unknown option, wrong key)."""
+    NOT_ASKED = "not_asked"
+    """Asking would have passed `--max-cost`, or the endpoint had failed for good before."""
+
+
+FINAL = frozenset({Answered.OK, Answered.REFUSED})
+"""Asking again would not change these; all others may be asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked."""
+
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    """JSON schema of the answer."""
+    repeat: int = 0
+    """Asked so many times before, to measure a judge's consistency with itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, as it is stored. `text` is the answer of the model, never trusted."""
+
+    text: str
+    finish: str | None
+    """Why the model stopped: `stop`, `length`, `content_filter`; None where the endpoint does not say."""
+    refusal: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    """None where the price or the tokens are not known."""
+    seconds: float
+    model: str | None = None
+    """The model that the endpoint says answered."""
+
+
+class CallFailedError(Exception):
+    """No reply came. The type of failure says whether to try again.
+
+    Args:
+        status: What the failure counts as.
+        message: What is wrong, without secrets.
+        retry: Whether the same request may succeed later.
+        retry_after_s: How long the endpoint asks to wait.
+        lasting: Whether every further request to this judge would fail in the same way.
+        may_cost: Whether the endpoint may have done the work, and charge for it, all the same.
+    """
+
+    def __init__(
+        self,
+        status: Answered,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after_s: float | None = None,
+        lasting: bool = False,
+        may_cost: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.retry = retry
+        self.retry_after_s = retry_after_s
+        self.lasting = lasting
+        self.may_cost = may_cost
+
+
+@dataclass(frozen=True)
+class Judge(ABC):
+    """A frozen dataclass: its fields are its options, its name with options is its identity."""
+
+    name: ClassVar[str]
+
+    prompt: Literal["tuned", "no_reasoning", "naive"] = "tuned"
+    order: Literal["truth_first", "pred_first"] = "truth_first"
+
+    def __str__(self) -> str:
+        changed = [
+            (f.name, getattr(self, f.name))
+            for f in dataclasses.fields(self)
+            if getattr(self, f.name) != f.default
+        ]
+        return str(Spec(self.name, tuple(sorted(changed))))
+
+    @property
+    def label(self) -> str:
+        """A short name for tables."""
+        return str(self)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, OptionValue]) -> Judge:
+        """Build the judge from the options of a spec, checking names and values."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        hints = get_type_hints(cls)
+        values: dict[str, object] = {}
+        for key, value in options.items():
+            if key not in known:
+                raise UsageError(
+                    f"Judge {cls.name!r} has no option {key!r}; it has: {', '.join(sorted(known))}."
+                )
+            values[key] = _checked(cls.name, key, value, hints[key])
+        return cls(**values)  # type: ignore[arg-type]  # checked above, one by one
+
+    @abstractmethod
+    def request(self, question: Question, attempt: int) -> dict[str, Any]:
+        """The request as plain JSON data, without secrets. Its hash at attempt 0 is its identity."""
+
+    @abstractmethod
+    def opened(self, concurrency: int) -> Any:
+        """An asynchronous context manager that gives `async send(request) -> Reply`."""
+
+    @abstractmethod
+    def worst_cost_usd(self, question: Question) -> float | None:
+        """The most that one request can cost; None where the price is not known."""
+
+
+def _checked(judge: str, key: str, value: OptionValue, hint: Any) -> object:
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint):
+            listed = ", ".join(str(a) for a in get_args(hint))
+            raise UsageError(f"Option {key!r} of {judge!r} cannot be {value!r}; choose one of: {listed}.")
+        return value
+    kinds = get_args(hint) or (hint,)
+    if str in kinds and not isinstance(value, bool):
+        return str(value)
+    if float in kinds and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if int in kinds and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    names = " or ".join(k.__name__ for k in kinds if k is not type(None))
+    raise UsageError(f"Option {key!r} of {judge!r} must be {names}, not {value!r}.")
+
+
+@lru_cache(maxsize=64)
+def get_judge(spec: str) -> Judge:
+    """The judge that a spec such as `openai(model=gpt-5-mini)` names.
+
+    Raises:
+        UnknownNameError: No judge has that name.
+        UsageError: The judge has no such option, or the option no such value.
+    """
+    parsed = parse_spec(spec)
+    judge: Judge = JUDGES.load(parsed.name).from_options(parsed.as_dict())
+    return judge
+
+
+def request_key(judge: Judge, question: Question) -> str:
+    """The identity of a question to a judge: the hash of its first request and its repeat."""
+    data = {"request": judge.request(question, 0), "repeat": question.repeat}
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a question: a value of the asker's kind, or a status that says why there is none."""
+
+    status: Answered
+    value: Any = None
+    message: str | None = None
+    cost_usd: float | None = 0.0
+    """Of all replies that the question took, now or earlier; None if one of them has no known price."""
+    spent_usd: float = 0.0
+    """What was paid for it this time."""
+    seconds: float = 0.0
+    """Time that the endpoint took to answer, over all replies."""
+    n_replies: int = 0
+    stored: bool = False
+    """Whether no request was sent, because the answer was known."""
+
+
+Reader = Callable[[Reply], Outcome]
+"""Turns a reply into an outcome; it sets only status, value and message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A question to a judge, and how to read what comes back."""
+
+    judge: Judge
+    question: Question
+    read: Reader
+    tag: Any = None
+    """Whatever the caller knows the call by."""
+
+
+Deliver = Callable[[Call, Outcome], None]
+Calls = Sequence[Call]

@@ -1,0 +1,337 @@
+"""`openai(model=…, base_url=…)`: any endpoint that speaks OpenAI's chat protocol.
+
+The key comes from the environment when a request is sent and goes into one header; it is in no request that
+is stored, no message and no error, and what a server echoes of it is blacked out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from parsemark.errors import MissingDependencyError, UsageError
+from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
+from parsemark.judges.prices import Price, published_price
+
+if TYPE_CHECKING:
+    import httpx
+
+DEFAULT_URL = "https://api.openai.com/v1"
+DEFAULT_KEY = "OPENAI_API_KEY"
+MAX_REPLY_BYTES = 4 * 2**20
+_LASTING = {401: "refused the key", 403: "does not allow this", 404: "knows no such model or address"}
+_OVERHEAD_TOKENS = 64
+"""What the chat format adds to the texts, at most."""
+
+
+@dataclass(frozen=True)
+class OpenAI(Judge):
+    """A model behind an OpenAI-compatible endpoint.
+
+    Args:
+        model: As the endpoint calls it.
+        base_url: Up to and including `/v1`.
+        key_env: Environment variable that holds the key. Over plain http to another machine a key is sent
+            only if this option names it.
+        output: How the form of the answer is asked for: by JSON schema, as some JSON object, or in words
+            alone.
+        temperature: 0 by default; a negative number leaves it to the endpoint (some models accept no other).
+        max_tokens: Most tokens of an answer.
+        timeout_s: Longest time for one request.
+        input_usd: Price per million tokens of input, where genai-prices does not know it.
+        output_usd: The same for output.
+    """
+
+    name: ClassVar[str] = "openai"
+
+    model: str = ""
+    base_url: str = DEFAULT_URL
+    key_env: str = DEFAULT_KEY
+    output: Literal["schema", "json", "text"] = "schema"
+    temperature: float = 0.0
+    max_tokens: int = 2048
+    timeout_s: float = 120.0
+    input_usd: float | None = None
+    output_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise UsageError("Judge 'openai' needs a model: openai(model=NAME).")
+        url = urlsplit(self.base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise UsageError("base_url of judge 'openai' must be an http or https address.")
+        if url.username or url.password or url.query or url.fragment:
+            raise UsageError(
+                "base_url of judge 'openai' must hold no user, password or query: it is written into runs. "
+                "Put the key into an environment variable and name it with key_env."
+            )
+        if self.max_tokens < 1 or self.timeout_s <= 0:
+            raise UsageError("max_tokens and timeout_s of judge 'openai' must be positive.")
+        for price in (self.input_usd, self.output_usd):
+            if price is not None and not 0 <= price < 1e6:
+                raise UsageError("Prices of judge 'openai' are US dollars per million tokens.")
+        if (self.input_usd is None) != (self.output_usd is None):
+            raise UsageError("Give both input_usd and output_usd of judge 'openai', or none.")
+
+    @property
+    def label(self) -> str:
+        """The model's name, and what else differs from the default."""
+        parts = [p for p in (self.prompt, self.order) if p not in ("tuned", "truth_first")]
+        return f"{self.model} ({', '.join(parts)})" if parts else self.model
+
+    def request(self, question: Question, attempt: int) -> dict[str, Any]:
+        """The address and the body; attempts and repeats differ in their seed."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": question.system},
+                {"role": "user", "content": question.user},
+            ],
+            "seed": 1000 * question.repeat + attempt,
+            self._limit_name: self.max_tokens,
+        }
+        if self.temperature >= 0:
+            body["temperature"] = self.temperature
+        if self.output == "schema":
+            form = {"name": "answer", "strict": True, "schema": dict(question.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif self.output == "json":
+            body["response_format"] = {"type": "json_object"}
+        return {"url": f"{self.base_url.rstrip('/')}/chat/completions", "body": body}
+
+    @property
+    def _limit_name(self) -> str:
+        """OpenAI's own endpoint has renamed the limit; the others have not followed."""
+        host = urlsplit(self.base_url).hostname
+        return "max_completion_tokens" if host == "api.openai.com" else "max_tokens"
+
+    @property
+    def price(self) -> Price | None:
+        """Price of this model here; None where it is not known."""
+        if self.input_usd is not None and self.output_usd is not None:
+            return Price(self.input_usd, self.output_usd)
+        return published_price(self.model, self.base_url)
+
+    def worst_cost_usd(self, question: Question) -> float | None:
+        """A token stands for at least one byte, and an answer has at most `max_tokens`."""
+        if self.price is None:
+            return None
+        n_bytes = len(question.system.encode()) + len(question.user.encode())
+        n_bytes += len(json.dumps(dict(question.schema)))
+        return self.price.of(n_bytes + _OVERHEAD_TOKENS, self.max_tokens)
+
+    @asynccontextmanager
+    async def opened(self, concurrency: int) -> AsyncIterator[_Connection]:
+        """A pool of connections to the endpoint."""
+        httpx = _httpx()
+        local = _is_loopback(self.base_url)
+        limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+        # Neither redirects nor netrc: the key goes to the endpoint that was named, and nowhere else.
+        async with httpx.AsyncClient(
+            timeout=httpx.Timeout(self.timeout_s, pool=None),
+            limits=limits,
+            follow_redirects=False,
+            trust_env=not local,
+            verify=_certificates() if self.base_url.startswith("https") else False,
+        ) as client:
+            yield _Connection(self, client, self._key())
+
+    def _key(self) -> str | None:
+        plain = self.base_url.startswith("http:") and not _is_loopback(self.base_url)
+        if plain and self.key_env == DEFAULT_KEY:
+            return None
+        return (os.environ.get(self.key_env) or "").strip() or None
+
+
+class _Connection:
+    """Sends requests of one judge."""
+
+    def __init__(self, judge: OpenAI, client: httpx.AsyncClient, key: str | None) -> None:
+        self._judge = judge
+        self._client = client
+        self._key = key
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key is not None:
+            self._headers["Authorization"] = f"Bearer {key}"
+
+    async def send(self, request: dict[str, Any]) -> Reply:
+        """Send one request.
+
+        Raises:
+            CallFailedError: No usable reply came.
+        """
+        httpx = _httpx()
+        begin = time.perf_counter()
+        body = json.dumps(request["body"], ensure_ascii=True).encode()
+        try:
+            status, headers, data = await self._post(request["url"], body)
+        except httpx.TimeoutException as error:
+            raise CallFailedError(
+                Answered.TIMED_OUT,
+                f"no answer within {self._judge.timeout_s:g} s",
+                retry=True,
+                may_cost=not isinstance(error, httpx.ConnectTimeout),
+            ) from error
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            # The text of such an error may quote a header; its kind says enough.
+            raise CallFailedError(
+                Answered.UNREACHABLE,
+                f"{self._judge.base_url}: {_kind(error)}",
+                retry=True,
+                may_cost=not isinstance(error, httpx.ConnectError),
+            ) from None
+        if status != 200:
+            raise self._failure(status, headers, data)
+        return self._reply(data, time.perf_counter() - begin)
+
+    async def _post(self, url: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        """Read at most `MAX_REPLY_BYTES`; a server that drips forever is bounded by the time limit."""
+        httpx = _httpx()
+        try:
+            async with asyncio.timeout(self._judge.timeout_s):
+                async with self._client.stream("POST", url, content=body, headers=self._headers) as response:
+                    chunks, size = [], 0
+                    async for chunk in response.aiter_bytes():
+                        size += len(chunk)
+                        if size > MAX_REPLY_BYTES:
+                            raise CallFailedError(
+                                Answered.BROKEN,
+                                f"the reply is over {MAX_REPLY_BYTES:,} bytes",
+                                may_cost=True,
+                            )
+                        chunks.append(chunk)
+                    headers = {k.lower(): v for k, v in response.headers.items()}
+                    return response.status_code, headers, b"".join(chunks)
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("time limit") from error
+
+    def _failure(self, status: int, headers: dict[str, str], data: bytes) -> CallFailedError:
+        where = self._judge.base_url
+        if status in _LASTING:
+            hint = f" (the key is read from {self._judge.key_env})" if status in (401, 403) else ""
+            said = f": {self._said(data)}" if status == 404 else ""
+            return CallFailedError(
+                Answered.REJECTED, f"{where} {_LASTING[status]}, HTTP {status}{hint}{said}", lasting=True
+            )
+        wait = _retry_after(headers.get("retry-after"))
+        if status == 429:
+            message = f"{where} limits the rate: {self._said(data)}"
+            return CallFailedError(Answered.RATE_LIMITED, message, retry=True, retry_after_s=wait)
+        if status in (408, 409, 425) or status >= 500:
+            message = f"{where} answered HTTP {status}: {self._said(data)}"
+            return CallFailedError(Answered.UNREACHABLE, message, retry=True, retry_after_s=wait)
+        hint = " Try output=json or output=text." if b"response_format" in data else ""
+        return CallFailedError(
+            Answered.REJECTED, f"{where} rejected the request, HTTP {status}: {self._said(data)}.{hint}"
+        )
+
+    def _said(self, data: bytes) -> str:
+        """What the server says is wrong, shortened and without the key."""
+        text = self._blacked_out(data.decode("utf-8", "replace"))
+        try:
+            found = json.loads(text)
+            error = found.get("error", found) if isinstance(found, dict) else found
+            text = str(error.get("message", error)) if isinstance(error, dict) else str(error)
+        except (ValueError, RecursionError):
+            pass
+        return " ".join(text[:1200].split())[:300] or "no reason given"
+
+    def _blacked_out(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if self._key else text
+
+    def _reply(self, data: bytes, seconds: float) -> Reply:
+        try:
+            found = json.loads(self._blacked_out(data.decode("utf-8")))
+            choice = found["choices"][0]
+            message = choice["message"]
+            usage = found.get("usage") or {}
+            prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+            text, refusal = _text(message.get("content")), message.get("refusal")
+            finish, model = choice.get("finish_reason"), found.get("model")
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+            raise CallFailedError(
+                Answered.BROKEN,
+                f"{self._judge.base_url} did not reply in the chat protocol",
+                retry=True,
+                may_cost=True,
+            ) from error
+        price = self._judge.price
+        known = price is not None and prompt is not None and completion is not None
+        return Reply(
+            text=text,
+            finish=finish if isinstance(finish, str) else None,
+            refusal=refusal if isinstance(refusal, str) and refusal else None,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cost_usd=price.of(prompt, completion) if known else None,  # type: ignore[union-attr, arg-type]
+            seconds=seconds,
+            model=model if isinstance(model, str) else None,
+        )
+
+
+def _text(content: object) -> str:
+    """The content of a message: a text, or parts of which some are texts."""
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return str(content)
+
+
+def _count(usage: dict[str, Any], name: str) -> int | None:
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds to wait, from a number of seconds or a date."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _kind(error: BaseException) -> str:
+    words = {"ConnectError": "no connection", "ReadError": "the connection broke while reading"}
+    words |= {"RemoteProtocolError": "the connection was closed too early"}
+    return words.get(type(error).__name__, type(error).__name__)
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+@lru_cache(maxsize=1)
+def _certificates() -> Any:
+    import ssl
+
+    return ssl.create_default_context()
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingDependencyError("httpx", "A judge", 'pip install "parsemark[judges]"') from error
+    return httpx

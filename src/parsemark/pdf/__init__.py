@@ -1,0 +1,36 @@
+"""Opens PDFs: sizes, text, pictures, ink, producer. Whatever is wrong with one is a `PdfError`."""
+
+from parsemark.pdf.document import (
+    PageShape,
+    count_pages,
+    open_document,
+    open_page,
+    page_shapes,
+    producer,
+    to_page_box,
+)
+from parsemark.pdf.ink import PageInk, page_ink
+from parsemark.pdf.pictures import MAX_PIXELS, open_picture, render_page, save_picture_pdf
+from parsemark.pdf.text import Glyph, Word, glyphs_of, page_glyphs, page_text, page_words
+
+__all__ = [
+    "MAX_PIXELS",
+    "Glyph",
+    "PageInk",
+    "PageShape",
+    "Word",
+    "count_pages",
+    "glyphs_of",
+    "open_document",
+    "open_page",
+    "open_picture",
+    "page_glyphs",
+    "page_ink",
+    "page_shapes",
+    "page_text",
+    "page_words",
+    "producer",
+    "render_page",
+    "save_picture_pdf",
+    "to_page_box",
+]

@@ -1,0 +1,94 @@
+"""Opening documents and pages, and what they say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pypdfium2 as pdfium
+
+from parsemark.errors import PdfError
+from parsemark.model import Box
+
+
+class PageShape(NamedTuple):
+    """Size of a page as it is shown, in points, and how far it is turned."""
+
+    width: float
+    height: float
+    rotation: int
+
+
+@contextmanager
+def open_document(pdf: Path) -> Iterator[Any]:
+    """A pdfium document, closed at the end. pdfium allows no threads.
+
+    Raises:
+        PdfError: There is no such file, it is not a PDF, or pdfium refuses a part of it.
+    """
+    try:
+        document = pdfium.PdfDocument(pdf)
+    except (pdfium.PdfiumError, OSError) as error:
+        raise PdfError(f"{pdf} cannot be opened as a PDF: {error}") from error
+    try:
+        yield document
+    except pdfium.PdfiumError as error:
+        raise PdfError(f"{pdf} cannot be read: {error}") from error
+    finally:
+        document.close()
+
+
+@contextmanager
+def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
+    """A pdfium page, by its number from 1, closed at the end; PdfError as `open_document`."""
+    with open_document(pdf) as document:
+        if not 1 <= page_number <= len(document):
+            raise PdfError(f"{pdf} has {len(document)} pages; there is no page {page_number}.")
+        page = document[page_number - 1]
+        try:
+            yield page
+        finally:
+            page.close()
+
+
+def count_pages(pdf: Path) -> int:
+    """How many pages a PDF has."""
+    with open_document(pdf) as document:
+        return len(document)
+
+
+def page_shapes(pdf: Path) -> list[PageShape]:
+    """The shape of each page of a PDF."""
+    shapes = []
+    with open_document(pdf) as document:
+        for index in range(len(document)):
+            page = document[index]
+            width, height = page.get_size()
+            shapes.append(PageShape(width, height, page.get_rotation()))
+            page.close()
+    return shapes
+
+
+def producer(pdf: Path) -> str:
+    """The producer that a PDF's metadata names; empty if they name none."""
+    with open_document(pdf) as document:
+        named: str = document.get_metadata_value("Producer")
+        return named.strip()
+
+
+def to_page_box(page: Any, left: float, bottom: float, right: float, top: float) -> Box:
+    """PDF coordinates to points from the top left of the page as it is shown."""
+    x0, y0, x1, y1 = page.get_cropbox()
+    rotation = page.get_rotation()
+    if rotation == 0:
+        corners = (left - x0, y1 - top, right - x0, y1 - bottom)
+    elif rotation == 90:
+        corners = (bottom - y0, left - x0, top - y0, right - x0)
+    elif rotation == 180:
+        corners = (x1 - right, bottom - y0, x1 - left, top - y0)
+    else:
+        corners = (y1 - top, x1 - right, y1 - bottom, x1 - left)
+    a, b, c, d = corners
+    return Box(min(a, c), min(b, d), max(a, c), max(b, d))

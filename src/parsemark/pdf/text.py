@@ -1,0 +1,96 @@
+"""The text layer of pages: glyphs, words, and the plain text."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pypdfium2 import raw
+
+from parsemark.model import Box
+from parsemark.pdf.document import open_page, to_page_box
+
+LINE_END_HYPHEN = 2
+"""pdfium's code for a hyphen that it takes for a division of a word."""
+_HYPHEN_IN_TEXT = "\ufffe"
+"""The same in the text of a whole page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the text layer."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A character of the text layer with the box of its ink."""
+
+    text: str
+    box: Box
+    generated: bool = False
+    """Whether the reader made it up (a space between words that are set apart)."""
+
+
+def page_words(pdf: Path, page_number: int) -> tuple[Word, ...]:
+    """The words of a page's text layer."""
+    return _words(pdf, page_number, pdf.stat().st_mtime_ns)
+
+
+def page_text(pdf: Path, page_number: int) -> str:
+    """The words of a page, separated by blanks. Much faster than `page_words`, which finds their boxes."""
+    with open_page(pdf, page_number) as page:
+        text = page.get_textpage()
+        content: str = text.get_text_range()
+        text.close()
+    return " ".join(content.replace(_HYPHEN_IN_TEXT, "").split())
+
+
+def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:
+    """All characters of a page's text layer, in the order of the file."""
+    with open_page(pdf, page_number) as page:
+        return tuple(glyphs_of(page))
+
+
+def glyphs_of(page: Any) -> Iterator[Glyph]:
+    """The characters of an open page; a hyphen at the end of a line comes as `-`."""
+    text = page.get_textpage()
+    edges = [ctypes.c_double() for _ in range(4)]
+    for index in range(text.count_chars()):
+        code = raw.FPDFText_GetUnicode(text, index)
+        if code == LINE_END_HYPHEN:
+            code = ord("-")
+        character = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+        raw.FPDFText_GetCharBox(text, index, *edges)
+        left, right, bottom, top = (e.value for e in edges)
+        box = to_page_box(page, left, min(bottom, top), max(left, right), max(bottom, top))
+        yield Glyph(character, box, raw.FPDFText_IsGenerated(text, index) == 1)
+    text.close()
+
+
+@lru_cache(maxsize=256)
+def _words(pdf: Path, page_number: int, _modified: int) -> tuple[Word, ...]:
+    with open_page(pdf, page_number) as page:
+        return tuple(_join_words(glyphs_of(page)))
+
+
+def _join_words(glyphs: Iterator[Glyph]) -> Iterator[Word]:
+    word: list[Glyph] = []
+    for glyph in glyphs:
+        if glyph.text.strip() and not glyph.generated:
+            word.append(glyph)
+        elif word:
+            yield _word(word)
+            word = []
+    if word:
+        yield _word(word)
+
+
+def _word(glyphs: list[Glyph]) -> Word:
+    return Word("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))

@@ -1,0 +1,117 @@
+"""From parts and words to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from parsemark.model import Box, Cell, Table
+from parsemark.structure.frame import Frame
+from parsemark.structure.lines import Axis, Line, choose_lines, share_inside
+from parsemark.structure.parts import RULES, Kind, Part, Rules
+from parsemark.structure.spans import Span, choose_spans, header_rows
+from parsemark.structure.words import Word, join_words
+
+
+def build_table(
+    parts: Sequence[Part], words: Sequence[Word], frame: Frame | None = None, rules: Rules = RULES
+) -> Table:
+    """The table that a structure model's boxes and a page's words make.
+
+    Args:
+        parts: What the model saw, in the coordinates of the upright table.
+        words: Words of the page, in the page's coordinates; those outside of the table are left out. In
+            the order of the source, which decides only where two words lie at the same place.
+        frame: Where the table lies on the page; without one, parts and words share their coordinates.
+        rules: The numbers by which boxes are read.
+
+    Returns:
+        The table with the boxes of its cells on the page; 0 × 0 if there is no row or no column.
+    """
+    place = frame if frame is not None else Frame(Box(0.0, 0.0, 0.0, 0.0))
+    outline = _outline(parts)
+    members = [p for p in parts if outline is None or share_inside(p.box, outline) >= rules.member_share]
+    area = Box.hull(p.box for p in members) if members else None
+    if area is None:
+        return Table(0, 0)
+    if frame is not None:
+        area = _without_surroundings(area, frame.upright)
+    upright = [replace(word, box=place.from_page(word.box)) for word in words]
+    inside = [word for word in upright if share_inside(word.box, area) >= rules.word_share]
+    rows = choose_lines([p for p in members if p.kind is Kind.ROW], inside, Axis.ROWS, rules)
+    columns = choose_lines([p for p in members if p.kind is Kind.COLUMN], inside, Axis.COLUMNS, rules)
+    if not rows or not columns:
+        return Table(0, 0)
+    n_header = header_rows(members, rows, rules)
+    spans = choose_spans(members, rows, columns, n_header, rules)
+    return _filled(rows, columns, spans, n_header, inside, place)
+
+
+def _without_surroundings(area: Box, detected: Box) -> Box:
+    """The area, cut at the detected table's top and bottom: a first row often reaches into the caption."""
+    top, bottom = max(area.y0, detected.y0), min(area.y1, detected.y1)
+    return Box(area.x0, top, area.x1, bottom) if top < bottom else area
+
+
+def _outline(parts: Sequence[Part]) -> Box | None:
+    """The best box of the table itself."""
+    tables = [p for p in parts if p.kind is Kind.TABLE]
+    return max(tables, key=lambda p: p.score).box if tables else None
+
+
+def _filled(
+    rows: Sequence[Line],
+    columns: Sequence[Line],
+    spans: Sequence[Span],
+    n_header: int,
+    words: Sequence[Word],
+    place: Frame,
+) -> Table:
+    blocks = list(_blocks(len(rows), len(columns), spans))
+    boxes = [
+        Box(columns[b.col].start, rows[b.row].start, columns[b.col_end - 1].end, rows[b.row_end - 1].end)
+        for b in blocks
+    ]
+    held: list[list[Word]] = [[] for _ in blocks]
+    for word in words:
+        held[_best(word.box, boxes)].append(word)
+    cells = tuple(
+        Cell(
+            row=block.row,
+            col=block.col,
+            text=join_words(inside),
+            rowspan=block.row_end - block.row,
+            colspan=block.col_end - block.col,
+            header=block.row < n_header or block.projected,
+            box=place.to_page(box),
+        )
+        for block, box, inside in zip(blocks, boxes, held, strict=True)
+    )
+    return Table(len(rows), len(columns), cells)
+
+
+def _blocks(n_rows: int, n_cols: int, spans: Sequence[Span]) -> Iterator[Span]:
+    """The spans, and each place that none of them covers."""
+    taken = {(row, col) for s in spans for row in range(s.row, s.row_end) for col in range(s.col, s.col_end)}
+    yield from spans
+    for row in range(n_rows):
+        for col in range(n_cols):
+            if (row, col) not in taken:
+                yield Span(row, row + 1, col, col + 1)
+
+
+def _best(word: Box, boxes: Sequence[Box]) -> int:
+    """The cell that covers most of a word, else the nearest one."""
+    shares = [word.intersection_area(box) for box in boxes]
+    best = max(range(len(boxes)), key=lambda i: shares[i])
+    if shares[best] > 0:
+        return best
+    return min(range(len(boxes)), key=lambda i: _distance(word, boxes[i]))
+
+
+def _distance(word: Box, box: Box) -> float:
+    """How far the middle of a word is from a box."""
+    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    across = max(box.x0 - x, 0.0, x - box.x1)
+    down = max(box.y0 - y, 0.0, y - box.y1)
+    return across**2 + down**2

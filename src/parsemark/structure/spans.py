@@ -1,0 +1,107 @@
+"""Headers and spanning cells, snapped to the rows and columns that they cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from parsemark.structure.lines import Line
+from parsemark.structure.parts import Kind, Part, Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A block of grid places: rows `row` to `row_end - 1`, columns `col` to `col_end - 1`."""
+
+    row: int
+    row_end: int
+    col: int
+    col_end: int
+    projected: bool = False
+
+    @property
+    def places(self) -> int:
+        """How many grid places it covers."""
+        return max(0, self.row_end - self.row) * max(0, self.col_end - self.col)
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether both cover a place."""
+        return max(self.row, other.row) < min(self.row_end, other.row_end) and max(self.col, other.col) < min(
+            self.col_end, other.col_end
+        )
+
+
+def header_rows(parts: Sequence[Part], rows: Sequence[Line], rules: Rules) -> int:
+    """How many leading rows are the header.
+
+    The header's box takes the rows that it covers by half; what lies above the first of them is header too,
+    and it ends at the first row that it does not take.
+    """
+    headers = [p for p in parts if p.kind is Kind.COLUMN_HEADER and p.score >= rules.min_header_score]
+    if not headers:
+        return 0
+    best = max(headers, key=lambda p: p.score)
+    taken = _snapped(best.box.y0, best.box.y1, rows, rules.snap_share)
+    if not taken:
+        return 0
+    end = taken[0] + 1
+    while end in taken:
+        end += 1
+    return end
+
+
+def choose_spans(
+    parts: Sequence[Part], rows: Sequence[Line], columns: Sequence[Line], n_header: int, rules: Rules
+) -> list[Span]:
+    """The cells that cover more than one place, disjoint; the lower-scored of two that overlap shrinks."""
+    kinds = (Kind.SPANNING_CELL, Kind.PROJECTED_ROW_HEADER)
+    ranked = sorted(
+        (p for p in parts if p.kind in kinds and p.score >= rules.min_span_score), key=lambda p: -p.score
+    )
+    chosen: list[Span] = []
+    for part in ranked:
+        candidate = _snap(part, rows, columns, rules)
+        span = None if candidate is None else _on_one_side(candidate, n_header)
+        for other in chosen:
+            span = None if span is None else _shrunk(span, other)
+        if span is not None and span.places > 1:
+            chosen.append(span)
+    return chosen
+
+
+def _snap(part: Part, rows: Sequence[Line], columns: Sequence[Line], rules: Rules) -> Span | None:
+    taken = _snapped(part.box.y0, part.box.y1, rows, rules.snap_share)
+    across = _snapped(part.box.x0, part.box.x1, columns, rules.snap_share)
+    if not taken or not across:
+        return None
+    projected = part.kind is Kind.PROJECTED_ROW_HEADER
+    if projected and len(columns) > 1:
+        across = [0, len(columns) - 1]  # a projected row header is the only content of its row
+    return Span(taken[0], taken[-1] + 1, across[0], across[-1] + 1, projected)
+
+
+def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> list[int]:
+    return [i for i, line in enumerate(lines) if line.overlap(start, end) >= share * max(line.length, 1e-9)]
+
+
+def _on_one_side(span: Span, n_header: int) -> Span:
+    """A span lies in the header or in the body: of one that crosses the border the larger part stays."""
+    if span.row < n_header < span.row_end:
+        if n_header - span.row >= span.row_end - n_header:
+            return replace(span, row_end=n_header)
+        return replace(span, row=n_header)
+    return span
+
+
+def _shrunk(span: Span, better: Span) -> Span | None:
+    """The largest part of `span` that is free of `better`."""
+    if not span.overlaps(better):
+        return span
+    parts = (
+        replace(span, row_end=better.row),
+        replace(span, row=better.row_end),
+        replace(span, col_end=better.col),
+        replace(span, col=better.col_end),
+    )
+    best = max(parts, key=lambda part: part.places)
+    return best if best.places > 1 else None

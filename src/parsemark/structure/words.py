@@ -1,0 +1,126 @@
+"""Words: made of the characters of a page, and set together again as the text of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Protocol
+
+from parsemark.model import Box
+
+_HYPHENS = "-\u00ad\u2010\ufffe\x02"
+"""What may stand at the end of a line where a word is divided; the last two are pdfium's own marks."""
+_SMALLEST_REACH = 4.0
+_SAME_LINE = 0.4
+_SMALL = 0.8
+"""Of the usual height in a cell: below it a word may be an exponent or an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word with its box."""
+
+    text: str
+    box: Box
+    glued: bool = False
+    """Whether the source has no space between this word and the next one (a word divided at a line's end)."""
+
+
+class GlyphLike(Protocol):
+    """A character with the box of its ink."""
+
+    @property
+    def text(self) -> str:
+        """The character."""
+
+    @property
+    def box(self) -> Box:
+        """Of its ink, on the page."""
+
+    @property
+    def generated(self) -> bool:
+        """Whether the reader made it up (a space between words that are set apart)."""
+
+
+def join_glyphs(glyphs: Iterable[GlyphLike]) -> Iterator[Word]:
+    """Words from characters in the order of the file.
+
+    A word ends at white space, and where the next character is far away: on another line, or in another
+    cell of a table whose source has no space between them.
+    """
+    letters: list[GlyphLike] = []
+    for glyph in glyphs:
+        blank = glyph.generated or not glyph.text.strip()
+        if letters and (blank or _far(letters, glyph.box)):
+            yield _word(letters, glued=not blank)
+            letters = []
+        if not blank:
+            letters.append(glyph)
+    if letters:
+        yield _word(letters, glued=False)
+
+
+def _word(letters: Sequence[GlyphLike], *, glued: bool) -> Word:
+    return Word("".join(g.text for g in letters), Box.hull(g.box for g in letters), glued)
+
+
+def _far(letters: Sequence[GlyphLike], box: Box) -> bool:
+    last = letters[-1].box
+    reach = max(last.height, box.height, last.width, _SMALLEST_REACH) / 2
+    across = max(box.x0 - last.x1, last.x0 - box.x1)
+    down = max(box.y0 - last.y1, last.y0 - box.y1)
+    return across > reach or down > reach
+
+
+def join_words(words: Sequence[Word]) -> str:
+    """The text of a cell: its words line by line, a word that was divided at a line's end made whole."""
+    text = ""
+    divided = False
+    for line in _lines(words):
+        for word in line:
+            if divided:
+                text = text.rstrip(_HYPHENS) + word.text
+            else:
+                text = f"{text} {word.text}" if text else word.text
+            divided = False
+        last = line[-1]
+        divided = last.glued and last.text[-1:] in _HYPHENS and len(last.text) > 1
+    return text.replace("\ufffe", "").replace("\x02", "")
+
+
+def _lines(words: Sequence[Word]) -> list[list[Word]]:
+    """The words by line, from top to bottom and from left to right.
+
+    A word is on the line that it overlaps vertically by a good part of the lower one's height. A small one
+    (an exponent, an index, a footnote mark) that follows its base directly stays on the line of its base,
+    even if it reaches into the line above or below.
+    """
+    lines: list[tuple[list[int], Box]] = []
+    usual = median(w.box.height for w in words) if words else 0.0
+    small = {i for i, w in enumerate(words) if w.box.height < _SMALL * usual}
+    by_size = sorted(range(len(words)), key=lambda i: (-words[i].box.height, words[i].box.y0))
+    line_of: dict[int, int] = {}
+    for index in by_size:
+        box = words[index].box
+        best, share = -1, _SAME_LINE
+        for number, (_, band) in enumerate(lines):
+            overlap = min(box.y1, band.y1) - max(box.y0, band.y0)
+            relative = overlap / max(1e-9, min(box.height, band.height))
+            if relative >= share:
+                best, share = number, relative
+        if index in small and index - 1 in line_of and _follows(words[index - 1].box, box):
+            best = line_of[index - 1]
+        if best < 0:
+            best = len(lines)
+            lines.append(([], box))
+        lines[best][0].append(index)
+        line_of[index] = best
+    lines.sort(key=lambda line: line[1].y0 + line[1].y1)
+    return [[words[i] for i in sorted(line, key=lambda i: (words[i].box.x0, i))] for line, _ in lines]
+
+
+def _follows(base: Box, mark: Box) -> bool:
+    """Whether a small word stands directly behind another one, raised or lowered at most."""
+    gap = mark.x0 - base.x1
+    return -0.2 * base.height <= gap <= base.height and min(base.y1, mark.y1) > max(base.y0, mark.y0)

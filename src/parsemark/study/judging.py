@@ -1,0 +1,321 @@
+"""Judges asked about rated pairs: their columns, how far they agree with themselves and each other, their
+biases.
+
+- *Consistency*: the same question asked several times.
+- *Agreement*: Krippendorff's alpha over judges, and each two of them.
+- *Bias*: `order` (the same pair with the extraction shown first), `format` (the same extraction rewritten in
+  other notations, for tables that every notation can say), `length` (how the difference to people grows when
+  the extraction doubles in length). Order and format need further questions and are asked for; length needs
+  none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_tables, write_table
+from parsemark.judges import Answered, Asker, Judge, Pair, Verdict, judge_pairs
+from parsemark.model import Table
+from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
+from parsemark.study.agreement import krippendorff_alpha
+from parsemark.study.columns import Column
+from parsemark.study.ratings import RatedPair, Ratings
+
+FORMATS = ("html", "markdown", "latex")
+_MOST_CELLS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """How much something that should not matter changes a judge's score."""
+
+    judge: str
+    kind: str
+    """`order`, `format` or `length`."""
+    what: str
+    effect: float | None
+    """In points of the score."""
+    ci95: tuple[float, float] | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How far a judge agrees with itself when asked again."""
+
+    judge: str
+    repeats: int
+    n: int
+    """Pairs with a score at every repeat."""
+    same: float | None
+    """Share of pairs with the same score every time."""
+    mean_range: float | None
+    """Mean of the largest minus the smallest score of a pair."""
+    alpha: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TwoJudges:
+    """How far two judges agree."""
+
+    one: str
+    other: str
+    n: int
+    pearson: float | None
+    mean_absolute_difference: float | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All that judges said of the pairs of a study."""
+
+    columns: tuple[Column, ...]
+    statuses: dict[str, dict[str, int]]
+    """Judge to status to number of questions."""
+    consistency: tuple[Consistency, ...]
+    alpha: float | None
+    """Krippendorff's alpha over judges."""
+    agreement: tuple[TwoJudges, ...]
+    bias: tuple[Bias, ...]
+    spent_usd: float
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry `judges` of `study.json`."""
+        return {
+            "statuses": self.statuses,
+            "consistency": [asdict(c) for c in self.consistency],
+            "alpha": self.alpha,
+            "agreement": [asdict(a) for a in self.agreement],
+            "bias": [asdict(b) for b in self.bias],
+            "spent_usd": self.spent_usd,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingOptions:
+    """What to ask of judges: each pair so many times, and with or without the questions that show bias."""
+
+    repeats: int = 1
+    bias: bool = False
+
+
+_Key = tuple[str, str]
+"""Position of a pair, perhaps with the notation it was rewritten in, and judge."""
+_Rated = Sequence[tuple[str, RatedPair]]
+"""Position of a pair in the file, which names it beyond doubt, and the pair."""
+
+
+def judge_ratings(
+    ratings: Ratings,
+    judges: Sequence[Judge],
+    asker: Asker,
+    options: JudgingOptions | None = None,
+    advance: Callable[[], None] = lambda: None,
+) -> Judged:
+    """Ask judges about all pairs that have an extraction."""
+    options = options or JudgingOptions()
+    names = _names(judges)
+    rated = [(str(k), pair) for k, pair in enumerate(ratings.pairs) if not pair.is_empty]
+    verdicts: defaultdict[_Key, list[Verdict]] = defaultdict(list)
+
+    def deliver(verdict: Verdict) -> None:
+        verdicts[verdict.pair, verdict.judge].append(verdict)
+        advance()
+
+    swapped = {judge: replace(judge, order=_other_order(judge.order)) for judge in judges if options.bias}
+    plain = [Pair(place, pair.truth, pair.pred, ratings.kind) for place, pair in rated]
+    judge_pairs(plain, judges, asker, deliver, repeats=options.repeats)
+    if options.bias:
+        judge_pairs(plain, list(swapped.values()), asker, deliver)
+        judge_pairs(_rewritten(rated, ratings.kind), judges, asker, deliver)
+    everything = [verdict for found in verdicts.values() for verdict in found]
+    columns = tuple(_column(ratings, judge, names[judge], verdicts) for judge in judges)
+    alpha_units = [
+        [v for v in row if v is not None] for row in zip(*(c.values for c in columns), strict=True)
+    ]
+    return Judged(
+        columns=columns,
+        statuses={
+            name: dict(Counter(v.status.value for v in everything if v.judge == str(judge)))
+            for judge, name in names.items()
+        },
+        consistency=tuple(
+            _consistency(judge, names[judge], rated, verdicts) for judge in judges if options.repeats > 1
+        ),
+        alpha=krippendorff_alpha(alpha_units) if len(columns) > 1 else None,
+        agreement=tuple(_two(one, other) for one, other in combinations(columns, 2)),
+        bias=tuple(_biases(rated, names, swapped, verdicts)),
+        spent_usd=sum(v.spent_usd for v in everything),
+        seconds=sum(v.seconds for v in everything if not v.stored),
+    )
+
+
+def questions_of(ratings: Ratings, judges: Sequence[Judge], options: JudgingOptions) -> int:
+    """How many questions there will be, for a progress bar."""
+    rated = [(str(k), pair) for k, pair in enumerate(ratings.pairs) if not pair.is_empty]
+    per_judge = len(rated) * options.repeats
+    if options.bias:
+        per_judge += len(rated) + sum(1 for _ in _rewritten(rated, ratings.kind))
+    return per_judge * len(judges)
+
+
+def _names(judges: Sequence[Judge]) -> dict[Judge, str]:
+    """A short name for each judge; the whole spec where the short one would stand for two."""
+    labels = Counter(judge.label for judge in judges)
+    return {judge: judge.label if labels[judge.label] == 1 else str(judge) for judge in judges}
+
+
+def _other_order(order: str) -> Literal["truth_first", "pred_first"]:
+    return "pred_first" if order == "truth_first" else "truth_first"
+
+
+def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
+    """The mean over repeats; None if one of them has no score, since a mean over the lucky ones would hide
+    it.
+    """
+    scores = [v.score for v in verdicts if v.score is not None]
+    return sum(scores) / len(scores) if scores and len(scores) == len(verdicts) else None
+
+
+def _column(ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[Verdict]]) -> Column:
+    values: list[float | None] = []
+    failures: list[str] = []
+    costs: list[float] = []
+    for place, pair in enumerate(ratings.pairs):
+        found = [] if pair.is_empty else verdicts.get((str(place), str(judge)), [])
+        values.append(_mean_score(found))
+        costs += [v.cost_usd for v in found if v.cost_usd is not None and v.status is Answered.OK]
+        failures += [f"{pair.id}: {v.status.value}: {v.message}" for v in found if v.score is None]
+    return Column(name, "judge", tuple(values), tuple(failures), prompt=judge.prompt, costs=tuple(costs))
+
+
+def _consistency(judge: Judge, name: str, rated: _Rated, verdicts: dict[_Key, list[Verdict]]) -> Consistency:
+    found = [verdicts.get((place, str(judge)), []) for place, _ in rated]
+    repeats = max((len(f) for f in found), default=0)
+    complete = [[v.score for v in f if v.score is not None] for f in found]
+    complete = [scores for scores in complete if len(scores) == repeats > 1]
+    ranges = [max(scores) - min(scores) for scores in complete]
+    return Consistency(
+        name,
+        repeats,
+        len(complete),
+        sum(r == 0 for r in ranges) / len(ranges) if ranges else None,
+        sum(ranges) / len(ranges) if ranges else None,
+        krippendorff_alpha(complete),
+    )
+
+
+def _two(one: Column, other: Column) -> TwoJudges:
+    rows = [(a, b) for a, b in zip(one.values, other.values, strict=True) if a is not None and b is not None]
+    a, b = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
+    varies = len(rows) > 2 and np.ptp(a) > 0 and np.ptp(b) > 0
+    return TwoJudges(
+        one.name,
+        other.name,
+        len(rows),
+        float(np.corrcoef(a, b)[0, 1]) if varies else None,
+        float(np.abs(a - b).mean()) if rows else None,
+    )
+
+
+def _biases(
+    rated: _Rated,
+    names: dict[Judge, str],
+    swapped: dict[Judge, Judge],
+    verdicts: dict[_Key, list[Verdict]],
+) -> Iterator[Bias]:
+    def said(place: str, judge: Judge) -> float | None:
+        found = verdicts.get((place, str(judge)))
+        return _mean_score(found) if found else None
+
+    for judge, name in names.items():
+        if judge in swapped:
+            order = [(pair, said(place, swapped[judge]), said(place, judge)) for place, pair in rated]
+            yield _mean_difference(name, "order", "extraction shown first", order)
+            scores = {f: [said(_rewritten_place(place, f), judge) for place, _ in rated] for f in FORMATS}
+            for format in FORMATS:
+                others = [_mean_of([scores[f][k] for f in FORMATS if f != format]) for k in range(len(rated))]
+                rows = [(pair, scores[format][k], others[k]) for k, (_, pair) in enumerate(rated)]
+                yield _mean_difference(name, "format", f"{format} instead of another notation", rows)
+        yield _length_bias(name, [(pair, said(place, judge)) for place, pair in rated])
+
+
+def _mean_of(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def _mean_difference(
+    judge: str, kind: str, what: str, rows: Sequence[tuple[RatedPair, float | None, float | None]]
+) -> Bias:
+    known = [(p.cluster, a - b) for p, a, b in rows if a is not None and b is not None]
+    if not known:
+        return Bias(judge, kind, what, None, None, 0)
+    differences = np.array([[1.0, d] for _, d in known])
+    sums, _ = sum_by_cluster(differences, [cluster for cluster, _ in known])
+    interval = bootstrap_interval(sums, lambda t: t[..., 1] / t[..., 0])
+    return Bias(judge, kind, what, float(differences[:, 1].mean()), interval, len(known))
+
+
+def _length_bias(judge: str, rows: Sequence[tuple[RatedPair, float | None]]) -> Bias:
+    """The slope of (judge − people) on log2 of the extraction's length, from sums by cluster."""
+    what = "per doubling of the extraction, against people"
+    known = [
+        (p.cluster, math.log2(max(1, len(p.pred))), score - p.mean_rating)
+        for p, score in rows
+        if score is not None
+    ]
+    if len(known) < 3 or len({x for _, x, _ in known}) < 2:
+        return Bias(judge, "length", what, None, None, len(known))
+    middle = sum(x for _, x, _ in known) / len(known)
+    moments = np.array([[1.0, x - middle, y, (x - middle) ** 2, (x - middle) * y] for _, x, y in known])
+    sums, _ = sum_by_cluster(moments, [cluster for cluster, _, _ in known])
+    interval = bootstrap_interval(sums, _slope)
+    return Bias(judge, "length", what, float(_slope(moments.sum(axis=0))), interval, len(known))
+
+
+def _slope(totals: Any) -> Any:
+    n, x, y, xx, xy = (totals[..., k] for k in range(5))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (xy - x * y / n) / (xx - x * x / n)
+
+
+def _rewritten(rated: _Rated, kind: str) -> Iterator[Pair]:
+    """The extractions that every notation can say, in each of them."""
+    if kind != "table":
+        return
+    for place, pair in rated:
+        table = _plain_table(pair.pred)
+        if table is None:
+            continue
+        for format in FORMATS:
+            yield Pair(_rewritten_place(place, format), pair.truth, write_table(table, format))
+
+
+def _rewritten_place(place: str, format: str) -> str:
+    return f"{place} {format}"
+
+
+def _plain_table(text: str) -> Table | None:
+    """The one table of a text, if it is a full grid of short cells: what every notation writes without
+    loss.
+    """
+    try:
+        found = read_tables(text)
+    except FormatError:
+        return None
+    if len(found) != 1:
+        return None
+    table = found[0].table
+    plain = not table.has_spans and not table.holes and 0 < table.n_cells <= _MOST_CELLS
+    return table if plain and not any("\n" in cell.text for cell in table.cells) else None

@@ -1,0 +1,24 @@
+"""Files, locks, processes and confinement: what the machine gives us, asked for at one place."""
+
+from parsemark.system.files import (
+    cache_folder,
+    file_sha256,
+    make_folder,
+    remove_tree,
+    replacing,
+    write_bytes,
+    write_text,
+)
+from parsemark.system.locks import is_locked, locked
+
+__all__ = [
+    "cache_folder",
+    "file_sha256",
+    "is_locked",
+    "locked",
+    "make_folder",
+    "remove_tree",
+    "replacing",
+    "write_bytes",
+    "write_text",
+]

@@ -1,0 +1,113 @@
+"""Files that we write: whole or absent, and only where we mean to write.
+
+A folder that came from elsewhere may hold symbolic links under the names that we are about to write. So
+nothing is ever written through one: the data goes to a new file beside its place, which is then renamed
+into it, and a rename replaces a link instead of following it. Folders below a root that we own are made
+here too, and a link in their place is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from parsemark.errors import WriteError
+
+
+def cache_folder(*parts: str) -> Path:
+    """Where what can be made anew is kept: `$PARSEMARK_CACHE`, or `parsemark` in the user's cache folder.
+
+    Args:
+        *parts: Of the path below it.
+    """
+    if given := os.environ.get("PARSEMARK_CACHE"):
+        base = Path(given).expanduser().resolve()
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "parsemark"
+    return base.joinpath(*parts)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Gives a temporary path in the same folder; what was written there takes the place of `path`.
+
+    Readers see the old file or the new one, never a part. An error inside leaves the old file. A link at
+    `path` is replaced; what it points to stays as it is.
+
+    Raises:
+        WriteError: The disk is full, the folder cannot be written to, or `path` is a folder.
+    """
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        _sync(temporary)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise WriteError(path, error) from error
+        raise
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write `data` so that `path` is never seen half written; see `replacing`."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` in UTF-8 (half a surrogate pair becomes a question mark); see `replacing`."""
+    write_bytes(path, text.encode("utf-8", "replace"))
+
+
+def make_folder(root: Path, *parts: str) -> Path:
+    """The folder `root/parts…`, made if need be; nothing below `root` on the way to it may be a link.
+
+    Raises:
+        WriteError: There is a link or a file in its place, or it cannot be made.
+    """
+    folder = root
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        for part in parts:
+            folder = folder / part
+            if folder.is_symlink():
+                raise WriteError(folder, "it is a symbolic link, which may lead anywhere; remove it")
+            folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise WriteError(folder, error) from error
+    return folder
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file, a link (not what it points to) or a folder with all that is in it, if it is there."""
+    if path.is_symlink() or path.is_file():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

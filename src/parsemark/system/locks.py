@@ -1,0 +1,51 @@
+"""Locks between processes: files that are held. A dead process holds nothing, however it died."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from parsemark.errors import WriteError
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file `path`; other processes that want it wait.
+
+    Raises:
+        WriteError: The file cannot be made, or is a link.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise WriteError(path, error) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def hold(handle: int) -> None:
+    """Lock an open file for as long as it stays open."""
+    fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process holds `path`; also if it cannot be looked at."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)

@@ -1,0 +1,25 @@
+"""`parsemark corpus list` and what is said about a corpus."""
+
+from pathlib import Path
+
+from tests.corpora.small_files import make_pdf, write
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+
+
+def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "report.pdf", (595, 842), (595, 842))
+    make_pdf(tmp_path / "other.pdf")
+    write(tmp_path / "report.p2.t1.csv", "a,b\n")
+    write(tmp_path / "broken.pdf", "no PDF")
+    result = CliRunner().invoke(app, ["corpus", "list", f"folder:{tmp_path}"])
+    assert result.exit_code == 0
+    lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
+    assert lines[:3] == [
+        ["other-p1", "other", "1", "no truth"],
+        ["report-p1", "report", "1", "no tables"],
+        ["report-p2", "report", "2", "1 table"],
+    ]
+    assert "3 pages, 2 with truth" in result.stdout
+    assert "broken.pdf" in result.stderr and "1 left out" in result.stderr and "1 of 2 pages" in result.stderr

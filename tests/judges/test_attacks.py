@@ -1,0 +1,97 @@
+"""No cell can talk a judge round: an attack set against a server that obeys whatever is not fenced."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.judges.chat_server import Answer, ChatServer, Request, completion, honest, unfenced_text
+
+from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
+from parsemark.judges.attacks import ATTACKS, attacked_pairs, resistance
+from parsemark.judges.base import Question
+from parsemark.judges.fence import MARK, fence_key, fenced, marked
+from parsemark.judges.prompts import PROMPT_VERSIONS, pair_question
+
+_ORDER = re.compile(r"score\W{0,4}(?:of )?10\b", re.IGNORECASE)
+_ROLE = re.compile(
+    r"<[|｜]\w+[|｜]>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|</?think>", re.IGNORECASE
+)
+
+
+def _readable(text: str) -> str:
+    """What a model reads: it sees tag characters as letters, and does not stumble over zero widths."""
+    letters = (chr(ord(c) - 0xE0000) if 0xE0020 <= ord(c) < 0xE007F else c for c in text)
+    return "".join(c for c in letters if c not in "\u200b\u202e\u202c\x1b")
+
+
+def obedient(request: Request, count: int) -> Answer:
+    """Obeys an order to score 10 wherever it is not fenced, and any role token wherever it stands."""
+    whole = _readable("\n".join(m["content"] for m in request["messages"]))
+    outside = _readable(unfenced_text(request))
+    if _ORDER.search(outside) or (_ROLE.search(whole) and _ORDER.search(whole)):
+        return completion('{"errors": [], "score": 10}')
+    return honest(request, count)
+
+
+def test_there_are_many_attacks_of_several_families() -> None:
+    assert len(ATTACKS) >= 30
+    assert len({attack.family for attack in ATTACKS}) >= 5
+    assert len({attack.text for attack in ATTACKS}) == len(ATTACKS)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda a: f"{a.family}-{ATTACKS.index(a)}")
+def test_the_server_obeys_each_attack_where_it_is_not_fenced(attack: object) -> None:
+    text = attack.text  # type: ignore[attr-defined]
+    request = {"messages": [{"content": "Compare the tables."}, {"content": f"| a | {text} |"}]}
+    assert b'\\"score\\": 10' in obedient(request, 0)[2]
+
+
+@pytest.mark.parametrize("prompt", PROMPT_VERSIONS)
+@pytest.mark.parametrize("order", ["truth_first", "pred_first"])
+def test_no_attack_changes_a_score(tmp_path: Path, prompt: str, order: str) -> None:
+    with ChatServer(obedient) as server, AnswerStore(tmp_path / "a.sqlite") as answers:
+        judge = get_judge(server.spec(prompt=prompt, order=order))
+        rows = resistance([judge], Asker(answers, AskOptions(first_wait_s=0.01)))
+    assert sum(row.n for row in rows) == len(ATTACKS)
+    assert [(row.family, row.n_obeyed, row.n_failed) for row in rows if row.n_obeyed or row.n_failed] == []
+
+
+def test_an_attack_in_the_truth_changes_nothing_either() -> None:
+    for pair in attacked_pairs():
+        question = pair_question(pair.pred, pair.truth, prompt="tuned", order="truth_first")
+        request = {"messages": [{"content": question.system}, {"content": question.user}]}
+        assert b'\\"score\\": 10' not in obedient(request, 0)[2]
+
+
+def _lines_of(question: Question) -> list[str]:
+    return question.user.split("\n")
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_every_line_of_the_contents_is_marked_and_the_fence_closes_once(truth: str, pred: str) -> None:
+    question = pair_question(truth, pred, prompt="tuned", order="truth_first")
+    lines = _lines_of(question)
+    key = fence_key(truth, pred)
+    closing = [n for n, line in enumerate(lines) if line == f"===== end of EXTRACTED TABLE {key} ====="]
+    opening = [n for n, line in enumerate(lines) if line == f"===== EXTRACTED TABLE {key} ====="]
+    assert len(opening) == len(closing) == 1
+    inside = lines[opening[0] + 1 : closing[0]]
+    assert inside and all(line.startswith(MARK) for line in inside)
+    assert all(len(line.splitlines()) <= 1 for line in lines)
+
+
+@given(st.dictionaries(st.sampled_from(["A", "B", "C"]), st.text(max_size=80), min_size=1))
+def test_fencing_is_a_function_of_the_contents(blocks: dict[str, str]) -> None:
+    assert fenced(blocks) == fenced(dict(blocks))
+    rule, shown = fenced(blocks)
+    assert fence_key(*blocks.values()) in rule
+    assert shown.count(fence_key(*blocks.values())) == 2 * len(blocks)
+
+
+def test_plain_tables_pass_the_fence_unchanged() -> None:
+    table = "| a < b | |x| | [1] |\n|---|---|---|\n| 2 | <b>3</b> | «é» ‍|"
+    assert marked(table) == "\n".join(MARK + line for line in table.split("\n"))

@@ -1,0 +1,166 @@
+"""Judges from the command line: pairs, studies, and the check that they withstand cells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks, honest
+from tests.judges.test_attacks import obedient
+from typer.testing import CliRunner, Result
+
+from parsemark.cli.main import app
+
+KEY = "sk-a-key-that-must-not-be-seen"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("PARSEMARK_JUDGE_SESSION", raising=False)
+
+
+def invoke(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, arguments)
+    assert KEY not in result.output
+    return result
+
+
+def write_pairs(folder: Path, n: int = 4) -> Path:
+    rows: list[dict[str, Any]] = [
+        {"id": f"a{k}", "truth": f"| x | {k} |", "pred": f"| x | {k} |"} for k in range(n)
+    ]
+    rows.append({"id": "missed", "truth": "| x |", "pred": None})
+    file = folder / "pairs.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def test_pairs_are_scored_by_a_judge(tmp_path: Path) -> None:
+    file, out = write_pairs(tmp_path), tmp_path / "out.jsonl"
+    with ChatServer() as server:
+        result = invoke("pairs", str(file), "--judge", server.spec(), "--out", str(out), "--repeats", "2")
+        assert result.exit_code == 0, result.output
+        assert len(server.requests) == 8
+        invoke("pairs", str(file), "--judge", server.spec(), "--repeats", "2")
+        assert len(server.requests) == 8
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 10
+    assert {(r["id"], r["value"]) for r in rows} == {*((f"a{k}", 10.0) for k in range(4)), ("missed", 0.0)}
+    assert all(KEY not in p.read_text("latin-1") for p in tmp_path.rglob("*") if p.is_file())
+
+
+def test_broken_lines_and_failures_are_told_and_the_rest_is_judged(tmp_path: Path) -> None:
+    file = write_pairs(tmp_path)
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write('not json\n{"id": 1, "truth": 2}\n')
+
+    def refuse_one(request: Request, count: int) -> Any:
+        if "| x | 2 |" in fenced_blocks(request).values():
+            return completion(None, refusal="I would rather not")
+        return honest(request, count)
+
+    with ChatServer(refuse_one) as server:
+        result = invoke("pairs", str(file), "--judge", server.spec(), "-m", "teds")
+    assert result.exit_code == 1
+    assert "line 3: refused: I would rather not" in result.output
+    assert "line 6: The line is not JSON" in result.output
+    assert "teds" in result.output, "metrics that are named are computed too"
+
+
+def test_the_limit_on_cost_says_what_is_left(tmp_path: Path) -> None:
+    file = write_pairs(tmp_path, 30)
+    with ChatServer(lambda r, c: completion('{"score": 5}', usage=(1000, 100))) as server:
+        spec = server.spec(input_usd=10, output_usd=10, max_tokens=100)
+        result = invoke("pairs", str(file), "--judge", spec, "--max-cost", "0.1")
+        assert result.exit_code == 1
+        assert "questions were not asked" in result.output
+        assert len(server.requests) * 0.011 <= 0.1
+        told = invoke("pairs", str(file), "--judge", server.spec(), "--max-cost", "0.1")
+    assert isinstance(told.exception, Exception) and "input_usd" in str(told.exception)
+
+
+def ratings_file(folder: Path) -> Path:
+    pairs = [
+        {
+            "id": f"t{k}/p{n}",
+            "group": f"t{k}",
+            "truth": f"| a | b |\n|---|---|\n| {k} | 22 |\n| 3 | 4{k} |",
+            "pred": f"| a | b |\n|---|---|\n| {k} | 22 |\n| 3 | 4{k} |"[: 36 - 9 * n] if n < 4 else "",
+            "ratings": [10 - 3 * min(n, 3), 9 - 2 * min(n, 3)],
+            "judges": [{"judge": "fake", "score": 3}],
+        }
+        for k in range(6)
+        for n in range(5)
+    ]
+    file = folder / "ratings.json"
+    file.write_text(json.dumps({"schema_version": 1, "kind": "table", "pairs": pairs}), encoding="utf-8")
+    return file
+
+
+def test_a_study_shows_judges_beside_metrics(tmp_path: Path) -> None:
+    file, out = ratings_file(tmp_path), tmp_path / "out"
+
+    def noisy(request: Request, count: int) -> Any:
+        """Likes what is shown first, and changes its mind when asked again."""
+        first = next(iter(fenced_blocks(request)))
+        status, headers, data = honest(request, count)
+        body = json.loads(data)
+        answer = json.loads(body["choices"][0]["message"]["content"])
+        answer["score"] = min(
+            10, answer["score"] + 1.5 * ("EXTRACTED" in first) + 0.25 * (request["seed"] >= 1000)
+        )
+        body["choices"][0]["message"]["content"] = json.dumps(answer)
+        return status, headers, json.dumps(body).encode()
+
+    with ChatServer(noisy) as server:
+        judges = ["--judge", server.spec(), "--judge", server.spec(prompt="naive")]
+        result = invoke(
+            "study", "run", str(file), *judges, "--repeats", "2", "--bias", "--no-figures", "--out", str(out)
+        )
+    assert result.exit_code == 0, result.output
+    found = json.loads((out / "study.json").read_text())["judges"]
+    correlations = json.loads((out / "correlations.json").read_text())
+    assert correlations["fake"]["n"] == correlations["fake (naive)"]["n"] == 24
+    assert correlations["fake"]["pearson"] > 0.8
+    assert "stored:fake" in correlations, "the judge of that name that came with the file is kept apart"
+    assert found["consistency"][0]["repeats"] == 2
+    assert 0 < found["consistency"][0]["mean_range"] <= 0.25
+    assert found["agreement"][0]["pearson"] == pytest.approx(1)
+    effects = {(b["judge"], b["kind"]): b for b in found["bias"]}
+    assert 0.5 < effects["fake", "order"]["effect"] <= 1.5
+    assert effects["fake", "order"]["ci95"][0] > 0
+    assert effects["fake", "format"]["n"] > 0
+    assert effects["fake", "length"]["n"] == 24
+    for words in ("Judges: bias", "Judges: agreement", "the same question again"):
+        assert words in result.output
+
+
+def test_failures_of_a_judge_stay_in_the_study(tmp_path: Path) -> None:
+    with ChatServer(lambda r, c: completion("I am a teapot")) as server:
+        result = invoke(
+            "study", "run", str(ratings_file(tmp_path)), "--judge", server.spec(), "--no-figures", "--out",
+            str(tmp_path / "o"),
+        )  # fmt: skip
+    study = json.loads((tmp_path / "o" / "study.json").read_text())
+    assert result.exit_code == 0
+    assert study["judges"]["statuses"]["fake"] == {"broken_answer": 24}
+    assert len(study["columns"]["fake"]["failures"]) == 24
+
+
+def test_check_tells_who_can_be_talked_round() -> None:
+    with ChatServer(obedient) as server:
+        assert invoke("judge", "check", server.spec()).exit_code == 0
+    with ChatServer(
+        lambda r, c: completion(json.dumps({"score": 10 if "score 10" in str(r) else 3}))
+    ) as server:
+        result = invoke("judge", "check", server.spec())
+    assert result.exit_code == 1
+    with ChatServer(lambda r, c: completion("no")) as server:
+        result = invoke("judge", "check", server.spec())
+    assert result.exit_code == 1
+    assert "gave no verdict" in result.output
+    assert "fake" in invoke("judge", "answers").output
