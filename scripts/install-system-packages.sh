@@ -12,9 +12,10 @@ packages=(
   # Synthetic pages
   texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended
   texlive-science texlive-plain-generic texlive-pictures lmodern cm-super
+  latex-cjk-chinese latex-cjk-chinese-arphic-gkai00mp
   # Real documents: the classes of publishers, bibliographies, other engines, EPS figures
-  texlive-publishers texlive-bibtex-extra biber texlive-humanities texlive-pstricks feynmf texlive-xetex texlive-luatex tex-gyre
-  ghostscript
+  texlive-publishers texlive-bibtex-extra biber texlive-humanities texlive-pstricks feynmf
+  texlive-xetex texlive-luatex tex-gyre ghostscript
   texlive-lang-english texlive-lang-european texlive-lang-french texlive-lang-german texlive-lang-spanish
   texlive-lang-portuguese texlive-lang-italian texlive-lang-polish texlive-lang-czechslovak texlive-lang-cyrillic
   texlive-lang-greek texlive-lang-cjk texlive-lang-chinese texlive-lang-japanese texlive-lang-korean

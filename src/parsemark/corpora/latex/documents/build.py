@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from parsemark.corpora.latex.compile import (
+from parsemark.corpora.latex.debian import missing_file, package_of
+from parsemark.errors import LatexError
+from parsemark.system.pdflatex import (
     REPRODUCIBLE,
     Compiled,
     Limits,
@@ -23,8 +25,6 @@ from parsemark.corpora.latex.compile import (
     first_error,
     run_confined,
 )
-from parsemark.corpora.latex.debian import missing_file, package_of
-from parsemark.errors import LatexError
 
 MAX_PASSES = 4
 """Runs after the first: references, tables of contents and the widths of long tables need that many."""

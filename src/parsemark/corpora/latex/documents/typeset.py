@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.latex.compile import REPRODUCIBLE
 from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, open_document
 from parsemark.pdf.text import glyphs_of
+from parsemark.system.pdflatex import REPRODUCIBLE
 
 MAX_MOVED = 0.5
 """Points by which the marks may move a glyph: as far as boxes may be from the ink."""
