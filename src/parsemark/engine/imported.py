@@ -64,7 +64,7 @@ def import_predictions(
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
     run = open_run(out, corpus, ParseOptions(protocol=protocol, command=command))
-    wanted = add_samples(run, corpus, pages, needs_pdf=False)
+    wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
     files, unused = _files_by_name(folder, set(corpus.keys) | {place.document for place in places.values()})
     if not any({page.sample, places[page.sample].document} & files.keys() for page in wanted):
