@@ -1,4 +1,4 @@
-"""Answers "which parser for these documents?" with few labels: agreement, families, the next page to label."""
+"""Answers "which parser for these documents?" with few labels: agreement, families, the next page."""
 
 from parsemark.choose.agreement import Agreement, measure_agreement
 from parsemark.choose.audit import Suspicion, audit_page, ranked

@@ -179,7 +179,10 @@ def aligned_texts(truth: Table, pred: Table) -> Iterator[tuple[tuple[int, int], 
         if row is None or column is None:
             continue
         counterpart = texts.get((row, column))
-        if counterpart is not None and (cell.rowspan, cell.colspan) == (counterpart.rowspan, counterpart.colspan):
+        if counterpart is not None and (cell.rowspan, cell.colspan) == (
+            counterpart.rowspan,
+            counterpart.colspan,
+        ):
             yield (cell.row, cell.col), counterpart.text
 
 
@@ -197,9 +200,11 @@ def _align(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> lis
     if not left or not right:
         return []
     rewards = [
-        [LCSseq.similarity(a, b) / max(len(a), len(b)) + (1e-3 if i == j else 0.0) for j, b in enumerate(right)]
+        [
+            LCSseq.similarity(a, b) / max(len(a), len(b)) + (1e-3 if i == j else 0.0)
+            for j, b in enumerate(right)
+        ]
         for i, a in enumerate(left)
     ]
     _, pairs = kernel.align(rewards)
     return [(i, j) for i, j in pairs if rewards[i][j] > 2e-3]
-

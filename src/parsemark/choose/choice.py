@@ -92,7 +92,7 @@ def choose(
         protocol: Whose primary figure is estimated, as the mean over pages.
         budget: How many labels are to be used at most.
         seed: Of the order in which pages are to be labelled.
-        labels: Whether the truth of a page may be used; by default wherever it is. Studies use it to hide truths.
+        labels: Whether the truth of a page may be used; by default wherever there is one.
         progress: Told how many pages were compared.
     """
     recipe = get_protocol(protocol)
@@ -167,14 +167,16 @@ class Ranking:
 
 
 def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[np.int64]) -> Ranking:
-    """Order the parsers by what is known, with intervals of their scores and of their distance to the first."""
+    """Order the parsers by what is known, with intervals of scores and of distances to the first."""
     guesses = agreement.guesses()
     n = len(agreement.parsers)
     if len(used) < 2:
         mean = guesses.mean(axis=1)
         return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n, False)
     chances = order.inclusion(len(used))
-    estimates = [estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)]
+    estimates = [
+        estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
+    ]
     places = sorted(range(n), key=lambda i: (-estimates[i].value, agreement.parsers[i]))
     first = places[0]
     looks = max(math.ceil(len(used) / LOOK_EVERY), 1)

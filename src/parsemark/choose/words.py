@@ -18,8 +18,8 @@ def in_words(choice: Choice) -> list[str]:
     best = choice.best
     if best.estimate is None:
         sentences = [
-            f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any truth: "
-            f"label {choice.budget} pages to know."
+            f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
+            f"truth: label {choice.budget} pages to know."
         ]
     else:
         e = best.estimate

@@ -171,4 +171,3 @@ def _standard_error(deviations: Floats, weights: Floats, n_pages: int) -> float:
         return float(np.sqrt(finite * max(spread, 0.25)))
     floor = MISSING_RESIDUAL**2 / n**2
     return float(np.sqrt(finite * (n / (n - 1) * spread + floor)))
-
