@@ -65,7 +65,8 @@ def test_pages_come_first_as_often_as_their_chances_say() -> None:
     for seed in range(4000):
         order = draw_order(size, ["a", "b", "c", "d"], seed)
         first[order.order[0]] += 1
-    assert first / 4000 == pytest.approx(order.size, abs=0.06)
+    assert first / 4000 == pytest.approx(order.size, abs=0.03)  # four standard errors
+    assert order.inclusion(1) == pytest.approx(order.size, abs=0.03)
 
 
 def test_pages_of_one_document_do_not_come_in_a_row() -> None:
@@ -79,12 +80,12 @@ def test_pages_of_one_document_do_not_come_in_a_row() -> None:
 
 
 def test_the_estimate_is_right_on_average_and_the_interval_covers() -> None:
-    """Scores with a systematic bias of the guesses, labelled where doubt is large."""
+    """Guesses with a systematic bias, wrong where parsers disagree; pages are labelled where they do."""
     rng = np.random.default_rng(7)
     n = 80
     truth = np.clip(rng.beta(4, 1.5, n), 0, 1)
-    guesses = np.clip(0.8 * truth + rng.normal(0, 0.1, n), 0, 1)
-    doubt = 1.1 - guesses
+    doubt = rng.beta(0.6, 2, n)
+    guesses = np.clip(truth - 0.1 + doubt * rng.normal(0, 0.3, n), 0, 1)
     values, covered = [], []
     for seed in range(400):
         order = draw_order(doubt, list(range(n)), seed)

@@ -11,8 +11,9 @@ with which each was chosen (Angelopoulos, Duchi and Zrnic 2023, "PPI++"; Zrnic a
 statistical inference"). λ is chosen to make the variance least, so bad guesses do no harm beyond λ's own
 estimation.
 
-Pages are chosen by sequential Poisson sampling (Ohlsson 1998): an order is drawn once, with known
-probabilities, and any prefix of it is a valid sample, so that labelling may stop at any planned look.
+Pages are chosen by successive sampling (Rosén 1972): an order is drawn once, in which the next page is always
+drawn with chances in proportion to size among those left, and any prefix of it is a valid sample, so that
+labelling may stop at any planned look.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -75,8 +76,8 @@ def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrde
     shares = shares / shares.sum() if shares.sum() > 0 else np.full(n, 1.0 / n)
     # No page is without a chance: an unlikely page's label would weigh without bound.
     shares = 0.5 * shares + 0.5 / n
-    # Numbers of one document are spaced evenly, so that its pages do not come in a row; each one alone is
-    # still uniform, which is all that the probabilities need.
+    # Each page waits for an exponential time; pages of greater size wait less. The numbers of one document are
+    # spaced evenly, so that its pages do not come in a row; each one alone is still uniform.
     uniform = np.empty(n)
     members: dict[object, list[int]] = {}
     for index, cluster in enumerate(clusters):
@@ -84,24 +85,27 @@ def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrde
     for indices in members.values():
         places = rng.permutation(len(indices))
         uniform[indices] = (places + rng.random()) / len(indices)
-    return LabelOrder(np.argsort(uniform / shares, kind="stable").astype(np.int64), shares)
+    waiting = -np.log1p(-uniform) / shares
+    return LabelOrder(np.argsort(waiting, kind="stable").astype(np.int64), shares)
 
 
 def inclusion_probabilities(size: Floats, n_labels: int) -> Floats:
-    """Probability of each page to be among the first `n_labels`: proportional to size, at most 1."""
+    """Probability of each page to be among the first `n_labels` of successive sampling (Rosén's approximation).
+
+    All pages wait until about the same time t, at which `n_labels` are expected to have come.
+    """
     n = len(size)
     if n_labels >= n:
         return np.ones(n)
-    certain = np.zeros(n, dtype=bool)
-    chances = np.zeros(n)
-    for _ in range(n):
-        left = n_labels - int(certain.sum())
-        chances = np.where(certain, 1.0, size * left / max(size[~certain].sum(), 1e-300))
-        grown = certain | (chances >= 1.0)
-        if (grown == certain).all():
-            break
-        certain = grown
-    return np.minimum(chances, 1.0)
+
+    def surplus(time: float) -> float:
+        return float(-np.expm1(-size * time).sum()) - n_labels
+
+    latest = 1.0 / size.max()
+    while surplus(latest) < 0:
+        latest *= 2
+    time = float(optimize.brentq(surplus, 0.0, latest, xtol=1e-12, rtol=1e-12))
+    return -np.expm1(-size * time)
 
 
 def estimate_mean(
