@@ -65,7 +65,7 @@ class Agreement:
         outside = _membership(self)[:, None] != _membership(self)[None, :]
         if not outside.any():
             return np.ones(len(self.samples))
-        return 1.0 - self.likeness[outside].mean(axis=0)
+        return np.asarray(1.0 - self.likeness[outside].mean(axis=0), dtype=np.float64)
 
 
 def measure_agreement(
@@ -83,7 +83,7 @@ def measure_agreement(
         parsers: Their names.
         samples: The pages.
         text: Compare the whole text instead of the tables.
-        progress: Called after each page with the number of pages done.
+        progress: Called with 1 after each page.
     """
     likeness = np.ones((len(parsers), len(parsers), len(samples)))
     for page, sample in enumerate(samples):
@@ -92,7 +92,7 @@ def measure_agreement(
             for j in range(i + 1, len(outputs)):
                 likeness[i, j, page] = likeness[j, i, page] = one.likeness(outputs[j])
         if progress:
-            progress(page + 1)
+            progress(1)
     return Agreement(tuple(parsers), tuple(samples), likeness)
 
 

@@ -10,21 +10,28 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 from scipy.optimize import linear_sum_assignment
 
+from parsemark.choose.agreement import measure_agreement
+from parsemark.corpora import Corpus
+from parsemark.errors import PdfError, UsageError
 from parsemark.formats.notation import fold_notation
 from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Page, Prediction, Status, Table
+from parsemark.model import Page, Prediction, Sample, Status, Table
+from parsemark.pdf import page_text
+from parsemark.store import Run
 
 MIN_FAMILIES = 2
 """So many must agree against the truth."""
+FAMILY_PAGES = 40
+"""Pages from which families are found."""
 MIN_LIKENESS = 0.3
 """GriTS-Con from which on a predicted table is taken for an answer to a truth at all."""
 
@@ -60,7 +67,7 @@ def audit_page(
     page: Page,
     predictions: Mapping[str, Prediction],
     families: Sequence[Sequence[str]],
-    page_text: str | None = None,
+    layer_text: str | None = None,
 ) -> list[Suspicion]:
     """The suspicious cells of one page, in its order.
 
@@ -68,7 +75,7 @@ def audit_page(
         page: With the truth.
         predictions: By parser.
         families: Of dependent parsers; see `Agreement.families`.
-        page_text: The text layer, if the page has one.
+        layer_text: The text layer, if the page has one.
     """
     family_of = {name: k for k, members in enumerate(families) for name in members}
     answers = {
@@ -76,7 +83,7 @@ def audit_page(
         for parser, prediction in predictions.items()
         if prediction.status is Status.OK and parser in family_of
     }
-    layer = None if page_text is None else _squeeze(page_text)
+    layer = None if layer_text is None else _squeeze(layer_text)
     found: list[Suspicion] = []
     truths = [(e.id, e.table) for e in page.tables if e.table is not None]
     readings: list[dict[tuple[int, int], dict[int, list[tuple[str, str]]]]] = [
@@ -106,6 +113,54 @@ def audit_page(
                     )
                 )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit of a corpus found."""
+
+    suspicions: tuple[Suspicion, ...]
+    """The strongest first."""
+    n_pages: int
+    n_cells: int
+    families: tuple[tuple[str, ...], ...]
+
+
+def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None = None) -> Audit:
+    """Audit the truth of a corpus by what the parsers of a run made of its pages."""
+    samples = [key for key in corpus.keys if key in set(run.table("samples")["sample"])]
+    parsers = sorted({record.parser for record in run.records()})
+    if not samples or len(parsers) < MIN_FAMILIES:
+        raise UsageError(f"{run.path} has to hold pages of {corpus.name} by at least {MIN_FAMILIES} parsers.")
+    families = _families(run, parsers, samples)
+    found: list[Suspicion] = []
+    n_cells = n_pages = 0
+    for key in samples:
+        sample = corpus.read(key)
+        if sample.truth is not None:
+            predictions = {parser: run.prediction(key, parser) for parser in parsers}
+            found += audit_page(sample.truth, predictions, families, _layer(sample))
+            n_cells += sum(len(e.table.cells) for e in sample.truth.tables if e.table is not None)
+            n_pages += 1
+        if progress:
+            progress(1)
+    return Audit(tuple(ranked(found)), n_pages, n_cells, tuple(map(tuple, families)))
+
+
+def _families(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """From evenly spaced pages: dependence shows on few, and comparing all with all is the costly part."""
+    chosen = samples[:: max(len(samples) // FAMILY_PAGES, 1)]
+    predictions = {(s, p): run.prediction(s, p) for s in chosen for p in parsers}
+    return measure_agreement(predictions, parsers, chosen).families()
+
+
+def _layer(sample: Sample) -> str | None:
+    if sample.pdf is None:
+        return None
+    try:
+        return page_text(sample.pdf, sample.page_number) or None
+    except PdfError:
+        return None
 
 
 def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:
@@ -143,7 +198,12 @@ def _in_layer(folded: str, layer: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    return "".join(fold_notation(text).split())
+    """What is compared: notation folded, and scripts flattened, because text layers have none."""
+    flat = unicodedata.normalize("NFKC", fold_notation(text)).translate(_SCRIPTS)
+    return "".join(flat.split())
+
+
+_SCRIPTS = dict.fromkeys(map(ord, "^_{}$"))
 
 
 def _squeeze(text: str) -> str:
@@ -159,7 +219,7 @@ def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[
     values = np.array([[metric.score(TableInput(t), p).value or 0.0 for p in given] for t in truths])
     for i, j in zip(*linear_sum_assignment(-values), strict=True):
         if values[i, j] >= MIN_LIKENESS:
-            yield int(i), preds[j]
+            yield int(i), preds[int(j)]
 
 
 def aligned_texts(truth: Table, pred: Table) -> Iterator[tuple[tuple[int, int], str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -106,7 +106,7 @@ def choose(
         _predictions(run, parsers, samples), parsers, samples, text=recipe.name != "tables", progress=progress
     )
     scores, label = page_scores(run, recipe, parsers, samples)
-    known = ~np.isnan(scores).any(axis=0)
+    known: NDArray[np.bool_] = np.asarray(~np.isnan(scores).any(axis=0), dtype=np.bool_)
     if labels is not None:
         known &= np.array([labels(sample) for sample in samples])
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
@@ -193,15 +193,16 @@ def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[
     return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind, certain)
 
 
-def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int) -> int | None:
-    """About how many more labels would tell a candidate from the first; None if that cannot be said."""
+def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
+    """About how many more labels would tell a candidate from the first; None if no number is likely to."""
     gap = candidate.behind
     if gap is None or gap.high < 0 or gap.value >= 0 or not math.isfinite(gap.standard_error):
         return None
-    for total in range(n_labels + 1, 1000):
+    spread = gap.standard_error**2 / max(1 - n_labels / n_pages, 1e-9) * n_labels
+    for total in range(n_labels + 1, n_pages):
         looks = math.ceil(total / LOOK_EVERY)
-        reach = stats.t.ppf(1 - ALPHA / (2 * looks * (n_candidates - 1)), total - 2)
-        if gap.value + reach * gap.standard_error * math.sqrt(n_labels / total) < 0:
+        reach = float(stats.t.ppf(1 - ALPHA / (2 * looks * (n_candidates - 1)), total - 2))
+        if gap.value + reach * math.sqrt(spread / total * (1 - total / n_pages)) < 0:
             return total - n_labels
     return None
 
@@ -234,8 +235,8 @@ def _predictions(
     return {(s, p): run.prediction(s, p) for s in samples for p in parsers}
 
 
-def _mean(values: object) -> float | None:
-    known = [float(v) for v in values if v is not None]  # type: ignore[attr-defined]
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
     return float(np.mean(known)) if known else None
 
 

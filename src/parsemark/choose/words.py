@@ -51,7 +51,7 @@ def _unsettled(choice: Choice) -> list[str]:
     n_labels, n = len(choice.labelled), len(choice.candidates)
     sentences = []
     for candidate in open_[:2]:
-        more = labels_needed(candidate, n_labels, n)
+        more = labels_needed(candidate, n_labels, n, choice.n_pages)
         ending = f"about {more} more labels would" if more else "more labels are not likely to"
         sentences.append(f"{ending} separate {candidate.parser} from {choice.best.parser}.".capitalize())
     return sentences
@@ -59,6 +59,8 @@ def _unsettled(choice: Choice) -> list[str]:
 
 def next_step(choice: Choice, corpus: str) -> list[str]:
     """What to do now: the pages to label and the command that takes them up."""
+    if not choice.certain and not choice.next_pages and len(choice.labelled) < choice.n_pages:
+        return [f"The budget is spent. More: --labels {choice.budget + 10}"]
     if choice.certain or not choice.next_pages:
         command = ["parsemark", "bench", "--corpus", corpus, "--parser", choice.best.parser]
         return [f"Use it: {shlex.join(command)}"]

@@ -76,8 +76,8 @@ def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrde
     shares = shares / shares.sum() if shares.sum() > 0 else np.full(n, 1.0 / n)
     # No page is without a chance: an unlikely page's label would weigh without bound.
     shares = 0.5 * shares + 0.5 / n
-    # Each page waits for an exponential time; pages of greater size wait less. The numbers of one document are
-    # spaced evenly, so that its pages do not come in a row; each one alone is still uniform.
+    # Each page waits for an exponential time; pages of greater size wait less. The numbers of one document
+    # are spaced evenly, so that its pages do not come in a row; each one alone is still uniform.
     uniform = np.empty(n)
     members: dict[object, list[int]] = {}
     for index, cluster in enumerate(clusters):
@@ -90,7 +90,7 @@ def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrde
 
 
 def inclusion_probabilities(size: Floats, n_labels: int) -> Floats:
-    """Probability of each page to be among the first `n_labels` of successive sampling (Rosén's approximation).
+    """Probability of each page to be among the first `n_labels` (Rosén's approximation).
 
     All pages wait until about the same time t, at which `n_labels` are expected to have come.
     """
