@@ -39,6 +39,8 @@ STEP = 64
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 PART_BYTES = 15 * 1024 * 1024
 MAX_TARGETS = 125
+EVERY = 8
+"""Steps between two of the averaged weights."""
 
 
 # --- Data -----------------------------------------------------------------------------------------------
@@ -199,9 +201,9 @@ class Dense(nn.Module):
             smallest, which = cost.min(1)
             hit = smallest.isfinite()
             loss = loss + F.binary_cross_entropy_with_logits(seen[:, :, kind, 0], hit.float())
-            if hit.any():
-                wanted = corners.gather(1, which[..., None].expand(-1, -1, 4))
-                loss = loss + 5 * (seen[:, :, kind, 1:].sigmoid() - wanted)[hit].abs().mean()
+            wanted = corners.gather(1, which[..., None].expand(-1, -1, 4))
+            off = (seen[:, :, kind, 1:].sigmoid() - wanted).abs().mean(-1) * hit
+            loss = loss + 5 * off.sum() / hit.sum().clamp(min=1)
         return loss / self.n_classes
 
 
@@ -244,15 +246,15 @@ def pair(logits, boxes, corners, classes):
         chosen[rows[open_], target[open_]] = query[open_]
         cost[rows, query] = torch.inf
         cost[rows, :, target] = torch.inf
-    return chosen
+    rows, targets = (chosen >= 0).nonzero(as_tuple=True)
+    return rows, chosen[rows, targets], targets
 
 
 def set_loss(logits, boxes, corners, classes, chosen, no_object):
-    """DETR's loss: classes of all queries, L1 and GIoU of the paired ones."""
+    """DETR's loss: classes of all queries, L1 and GIoU of the paired ones (rows, queries, targets)."""
     n_classes = logits.shape[-1] - 1
     wanted = torch.full(logits.shape[:2], n_classes, dtype=torch.long, device=logits.device)
-    rows, targets = (chosen >= 0).nonzero(as_tuple=True)
-    queries = chosen[rows, targets]
+    rows, queries, targets = chosen
     wanted[rows, queries] = classes[rows, targets]
     weight = torch.ones(n_classes + 1, device=logits.device)
     weight[-1] = no_object
@@ -272,11 +274,15 @@ def loss_of(model, dense, batch, no_object, bf16):
         logits = model.class_labels_classifier(layers).float()
         boxes = model.bbox_predictor(layers).float().sigmoid()
     chosen = pair(logits[-1], boxes[-1], corners, classes)
-    parts = [set_loss(c, b, corners, classes, chosen, no_object) for c, b in zip(logits, boxes, strict=True)]
+    last = set_loss(logits[-1], boxes[-1], corners, classes, chosen, no_object)
+    # Where objects are few, the other layers answer each several times: more queries learn from a picture.
+    times = 3 if logits.shape[2] < 50 else 1
+    many, kinds = corners.repeat(1, times, 1), classes.repeat(1, times)
+    chosen = pair(logits[-1], boxes[-1], many, kinds) if times > 1 else chosen
+    earlier = [set_loss(c, b, many, kinds, chosen, no_object) for c, b in zip(logits[:-1], boxes[:-1])]  # noqa: B905
     shape = [math.ceil(s / 32) for s in pixels.shape[-2:]]
-    return sum(parts) / len(parts) + 2 * dense(out.encoder_last_hidden_state, shape, corners, classes), parts[
-        -1
-    ]
+    seen = dense(out.encoder_last_hidden_state, shape, corners, classes)
+    return (sum(earlier) + last) / len(layers) + 2 * seen, last
 
 
 # --- Training -------------------------------------------------------------------------------------------
@@ -322,13 +328,37 @@ def _share(part, whole):
     return round(float(part / whole), 4) if whole else None
 
 
+@torch.no_grad()
+def settle(model, buckets, pictures, bf16):
+    """Measure the statistics of batch normalisation anew, for the weights as they are.
+
+    Those that were gathered on the way belong to other weights and to pictures of half the size.
+    """
+    norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    model.eval()
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # the plain mean over all batches
+        norm.train()
+    device = next(model.parameters()).device
+    done = 0
+    while done < pictures:
+        bucket = random.choices(buckets, [len(b) for b in buckets])[0]
+        chosen = torch.randint(len(bucket), (min(len(bucket), 8),), device=device)
+        pixels, _, _ = batch_of(bucket, chosen, 1.0, False)
+        with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+            model.model.backbone.conv_encoder.model(pixels)
+        done += len(chosen)
+    model.eval()
+
+
 def save(model, out):
     """Half-precision weights in parts, the configuration beside them."""
     from safetensors.torch import save as to_bytes
 
     out.mkdir(parents=True, exist_ok=True)
     state = {
-        name: value.detach().to("cpu", torch.float16).contiguous()
+        name: value.detach().to("cpu", torch.float32 if "running_" in name else torch.float16).contiguous()
         for name, value in model.state_dict().items()
         if not name.endswith("num_batches_tracked")
     }
@@ -338,6 +368,16 @@ def save(model, out):
     for number, start in enumerate(range(0, len(data), PART_BYTES)):
         (out / f"weights.part{number}").write_bytes(data[start : start + PART_BYTES])
     model.config.save_pretrained(out)
+
+
+@torch.no_grad()
+def follow(average, model, share):
+    """Let the averaged weights follow those of the model."""
+    state = model.state_dict()
+    names = [name for name, value in state.items() if value.is_floating_point()]
+    torch._foreach_lerp_([average[n] for n in names], [state[n] for n in names], share)
+    for name in state.keys() - set(names):
+        average[name].copy_(state[name])
 
 
 def train(given):  # noqa: PLR0915 - one loop, told in order
@@ -354,9 +394,15 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
     thaw(model)
     model.to(device, memory_format=torch.channels_last).train()
     dense = Dense(256, len(names)).to(device)
+    if given.weights:
+        from safetensors.torch import load_file
+
+        state = load_file(given.weights, device=device)
+        model.load_state_dict({k: v.float() for k, v in state.items()}, strict=False)
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
     earlier = 0.0
     if given.resume and given.resume.exists():
+        print(f"going on from {given.resume}", flush=True)
         state = torch.load(given.resume, map_location=device, weights_only=True)
         model.load_state_dict(state["model"])
         dense.load_state_dict(state["dense"])
@@ -372,12 +418,12 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
     )
     log, step, seen, shown = [], 0, 0, time.monotonic()
     begun = time.monotonic()
-    while (passed := (time.monotonic() - begun) / given.limit_s) < 1:
+    while given.limit_s > 0 and (passed := (time.monotonic() - begun) / given.limit_s) < 1:
         small = passed < given.small_share and not earlier
         scale = 0.5 if small else 1.0
         rate = min(1.0, (step + 1) / 200) * (0.5 * (1 + math.cos(math.pi * passed)) * 0.98 + 0.02)
         for group in optimiser.param_groups:
-            group["lr"] = given.lr * rate * (0.5 if earlier else 1.0)
+            group["lr"] = given.lr * rate
         bucket = random.choices(buckets, sizes)[0]
         room = (
             given.batch
@@ -394,13 +440,8 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         nn.utils.clip_grad_norm_(model.parameters(), 0.5)
         optimiser.step()
         step, seen = step + 1, seen + len(chosen)
-        decay = min(0.998, (step + 1) / (step + 10))
-        with torch.no_grad():
-            for name, value in model.state_dict().items():
-                if value.is_floating_point():
-                    average[name].lerp_(value, 1 - decay)
-                else:
-                    average[name].copy_(value)
+        if step % EVERY == 0:
+            follow(average, model, max(0.02, EVERY / (step + 1)))
         if time.monotonic() - shown > given.show_s:
             shown = time.monotonic()
             log.append(
@@ -416,7 +457,9 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         torch.save(
             {"model": model.state_dict(), "dense": dense.state_dict(), "average": average}, given.checkpoint
         )
-    model.load_state_dict(average)
+    if given.limit_s > 0:
+        model.load_state_dict(average)
+    settle(model, buckets, given.settle, bf16)
     figures = (
         dict(zip(names, validate(model, held_back, len(names), 16, bf16), strict=True)) if held_back else {}
     )
@@ -443,6 +486,10 @@ def main():
     )
     arguments.add_argument("--checkpoint", type=Path, help="where the state is kept for --resume")
     arguments.add_argument("--resume", type=Path)
+    arguments.add_argument(
+        "--weights", type=Path, help="begin with these (safetensors); --limit-s 0: only settle"
+    )
+    arguments.add_argument("--settle", type=int, default=512, help="pictures for the statistics at the end")
     arguments.add_argument("--at-most", type=int, help="use only so many pictures (for a trial)")
     arguments.add_argument("--show-s", type=float, default=10)
     arguments.add_argument("--seed", type=int, default=0)

@@ -140,6 +140,8 @@ class Parser:
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
         beside = [] if self.script.parent == WORKERS else sibling_modules(self.script)
+        if (data := self.script.with_suffix(".json")).is_file():
+            beside = [*beside, data]
         for path in beside:
             digest.update(hashlib.sha256(path.read_bytes()).digest())
         if files := given_files(self.needs):
