@@ -10,6 +10,7 @@ import typer
 from parsemark import __version__
 from parsemark.cli import (
     bench,
+    choose,
     compare,
     convert,
     corpus,
@@ -62,6 +63,7 @@ for command in (
     report,
     export,
     figures,
+    choose,
     compare,
     convert,
     corpus,
