@@ -7,6 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import UsageError
 from parsemark.report.compare_page import write_compare
+from parsemark.report.document_pages import write_document_pages
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
@@ -36,6 +37,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     write_figures(site)
     write_viewer(site, chosen, images)
     write_parser_pages(site, images)
+    write_document_pages(site, images)
     write_compare(site, chosen)
     write_provenance(site)
     return out_dir / "index.html"
@@ -54,5 +56,9 @@ def _make_room(out_dir: Path) -> None:
     )
     for name in taken:
         shutil.rmtree(out_dir / name)
-    for page in (*out_dir.glob("parser-*.html"), *out_dir.glob("leaderboard-*.html")):
+    for page in (
+        *out_dir.glob("parser-*.html"),
+        *out_dir.glob("leaderboard-*.html"),
+        *out_dir.glob("document*.html"),
+    ):
         page.unlink()
