@@ -21,6 +21,7 @@ from parsemark.cli import (
     parse,
     parsers,
     query,
+    rate,
     report,
     score,
     structure,
@@ -69,6 +70,7 @@ for command in (
     pairs,
     study,
     judge,
+    rate,
     structure,
     doctor,
 ):
