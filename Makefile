@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
-KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt pyproject.toml
+KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help bench test check conformance speed system clean
@@ -40,13 +40,18 @@ $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 
-.stamps/install: $(BIN)/uv $(KERNEL)
+# The kernel is compiled only when it changes; a new dependency alone costs no compilation.
+.stamps/kernel: $(BIN)/uv $(KERNEL)
 	@mkdir -p .stamps
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --reinstall-package parsemark -e .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --reinstall-package parsemark --no-deps -e .
+	@touch $@
+
+.stamps/install: .stamps/kernel pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml
 	@touch $@
 
 .stamps/test: .stamps/install
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[figures,judges,query,ray,web]" --group test --group check
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --all-extras --group test --group check
 	@touch $@
 
 clean:  ## Remove everything that was built

@@ -179,3 +179,41 @@ def test_regions_in_another_order_than_the_cells(tmp_path: Path) -> None:
     (sample,) = load_corpus(f"icdar2013:{tmp_path}").samples()
     assert sample.truth
     assert [e.box for e in sample.truth.tables] == [Box(0, 50, 50, 100), Box(0, 750, 50, 800)]
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("26ß", "line 1: start-row is '26ß', not a number"),
+        ("nan", "not a number"),
+        ("-inf", "not a number"),
+        ("1e400", "not a number"),
+        ("1.5", "not a whole number"),
+        ("999999999", "over the limit"),
+    ],
+)
+def test_a_bad_number_costs_its_document(tmp_path: Path, number: str, message: str) -> None:
+    for name in ("eu-907", "eu-908"):
+        make_pdf(tmp_path / f"{name}.pdf")
+        write(tmp_path / f"{name}-str.xml", document([(1, cell(0, 0, "a"))]))
+    bad = f'<cell start-row="{number}" start-col="0"/><cell start-row="0" start-col="0"/>'
+    write(tmp_path / "eu-907-str.xml", document([(1, bad)]))
+    corpus = load_corpus(f"icdar2013:{tmp_path}")
+    assert {sample.document for sample in corpus.samples()} == {"eu-908"}
+    (remark,) = corpus.left_out
+    assert remark.where == "eu-907.pdf" and message in remark.message
+    with pytest.raises(CorpusError, match="--strict"):
+        load_corpus(f"icdar2013:{tmp_path}", strict=True)
+
+
+def test_broken_pdfs_and_links_cost_their_document(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside.xml", document([(1, cell(0, 0, "secret"))]))
+    root = tmp_path / "corpus"
+    for name in ("eu-909", "eu-910"):
+        make_pdf(root / f"{name}.pdf")
+    write(root / "eu-911.pdf", "no PDF at all")
+    (root / "eu-909-str.xml").symlink_to(outside)
+    corpus = load_corpus(f"icdar2013:{root}")
+    assert {sample.document for sample in corpus.samples()} == {"eu-910"}
+    assert [remark.where for remark in corpus.left_out] == ["eu-909.pdf", "eu-911.pdf"]
+    assert "leads outside" in corpus.left_out[0].message

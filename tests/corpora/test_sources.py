@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,47 @@ def test_archives_of_links_alone_are_counted(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(sources, "MAX_MEMBERS", 50)
     links = [link(f"{i}.tex", "/etc/passwd") for i in range(60)]
     assert "entries" in str(only([archive(tmp_path / "links.tar.gz", {}, links)]).problem)
+
+
+def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.size, info.type = size, kind
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def extended(records: bytes, then: bytes = b"") -> bytes:
+    padding = b"\0" * (-len(records) % 512)
+    return header("pax", len(records), tarfile.XHDTYPE) + records + padding + then
+
+
+def record(key: bytes, value: bytes) -> bytes:
+    body = b" " + key + b"=" + value + b"\n"
+    length = len(body) + 1
+    while len(str(length)) + len(body) != length:
+        length = len(str(length)) + len(body)
+    return str(length).encode() + body
+
+
+BAD_ARCHIVES = {
+    "a file of 2^62 bytes": header("a.tex", 2**62),
+    "a header of 2^62 bytes": header("a", 2**62, tarfile.XHDTYPE),
+    "a long name of 2^40 bytes": header("a", 2**40, tarfile.GNUTYPE_LONGNAME),
+    "a size changed by a header": extended(record(b"size", b"5" * 13), header("a.tex", 1)),
+    "a negative size": extended(record(b"size", b"-7"), header("a.tex", 1)),
+    "a sparse map that ends": extended(
+        record(b"GNU.sparse.major", b"1") + record(b"GNU.sparse.minor", b"0"), header("a.tex", 512) + b"9\n"
+    ),
+    "a sparse map of words": extended(record(b"GNU.sparse.map", b"a,b,c"), header("a.tex", 0)),
+    "ten thousand headers": extended(b"") * 10_000,
+}
+
+
+@pytest.mark.parametrize("name", BAD_ARCHIVES)
+def test_a_bad_archive_costs_itself(tmp_path: Path, name: str) -> None:
+    (tmp_path / "bad.tar.gz").write_bytes(gzip.compress(BAD_ARCHIVES[name]))
+    archive(tmp_path / "good.tar.gz", {"main.tex": b"x"})
+    begun = time.process_time()
+    bad, good = gather([tmp_path])
+    assert time.process_time() - begun < 5
+    assert bad.problem and not bad.files
+    assert good.problem is None and good.tex_files() == {"main.tex": "x"}

@@ -103,6 +103,47 @@ def nan(request: dict, hoard: list) -> None:
     answer(request, wall_s=float("nan"), cpu_s=-1.0)
 
 
+def leak_beyond_its_session(request: dict, hoard: list) -> None:
+    code = "x = b'x' * (400 << 20); import time; time.sleep(600)"
+    child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    Path(request["pdf"]).with_suffix(".pid").write_text(str(child.pid))
+    time.sleep(600)
+
+
+def kill_keeper(request: dict, hoard: list) -> None:
+    child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    Path(request["pdf"]).with_suffix(".pid").write_text(str(child.pid))
+    time.sleep(0.5)  # long enough to be seen
+    os.kill(os.getppid(), 9)
+    time.sleep(600)
+
+
+def error_string(request: dict, hoard: list) -> None:
+    answer(request, output=None, error="out of paper")
+
+
+def error_list(request: dict, hoard: list) -> None:
+    answer(request, output=None, error=["out of paper"])
+
+
+def wall_huge(request: dict, hoard: list) -> None:
+    answer(request, wall_s=10**400)
+
+
+def cpu_huge(request: dict, hoard: list) -> None:
+    answer(request, cpu_s=1e300)
+
+
+def deep(request: dict, hoard: list) -> None:
+    sys.stdout.write('{"id": ' + "[" * 50_000 + "\n")
+    sys.stdout.flush()
+    time.sleep(600)
+
+
+def long_error(request: dict, hoard: list) -> None:
+    answer(request, output=None, error={"message": "x" * 100_000, "kind": "y" * 100_000})
+
+
 def slow(request: dict, hoard: list) -> None:
     time.sleep(0.2)
     answer(request)
@@ -116,13 +157,16 @@ def main() -> None:
     if sys.argv[1:] == ["no-start"]:
         complain("no module named torch")
         sys.exit(1)
-    send({"hello": 1, "parser": "fake", "versions": {"fake": "1.2.3"}, "weights": {}})
+    versions = {"a\ud800": "b\udfff"} if sys.argv[1:] == ["surrogate"] else {"fake": "1.2.3"}
+    send({"hello": 1, "parser": "fake", "versions": versions, "weights": {}})
     hoard: list = []
     for line in sys.stdin:
         request = json.loads(line)
         with Path(request["pdf"]).with_suffix(".log").open("a") as log:
             log.write(f"{request['page']}\n")
         behaviour = Path(request["pdf"]).read_text().split()[0]
+        if behaviour.startswith("die-"):
+            os.kill(os.getpid(), int(behaviour[4:]))
         globals()[behaviour.replace("-", "_")](request, hoard)
 
 

@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -144,7 +147,7 @@ def test_a_hang_ends_at_the_deadline_with_its_children(tmp_path: Path) -> None:
     serve(parse)
     """
     begun = time.monotonic()
-    error = failure(tmp_path, body, timeout_s=1.5)
+    error = failure(tmp_path, body, timeout_s=5)
     assert error.kind == "timeout"
     assert time.monotonic() - begun < 15
     child = int((tmp_path / "pid").read_text())
@@ -213,3 +216,66 @@ def test_a_surrogate_half_does_not_end_the_worker(tmp_path: Path) -> None:
     """
     (answer,) = ask(tmp_path, body)
     assert json.loads(answer.output or b"")["content"] == "a?b"
+
+
+ESCAPES = {
+    "its own session": "subprocess.Popen(['sleep', '600'], start_new_session=True)",
+    "forked twice": "subprocess.Popen(['sh', '-c', 'setsid sh -c \"echo $$ > PID; exec sleep 600\" &'])",
+    "the streams kept open": "subprocess.Popen(['sleep', '600'], start_new_session=True, stdout=4, stderr=2)",
+}
+
+
+@pytest.mark.parametrize("how", ESCAPES)
+@pytest.mark.parametrize("then", ["os.abort()", "time.sleep(600)"])
+def test_no_child_escapes(tmp_path: Path, how: str, then: str) -> None:
+    pid = tmp_path / "pid"
+    body = f"""
+    import os, subprocess, time
+    from parsemark_worker import serve
+
+    def parse(pdf, page, options):
+        child = {ESCAPES[how].replace("PID", str(pid))}
+        if {how!r} != "forked twice":
+            open({str(pid)!r}, "w").write(str(child.pid))
+        while not os.path.exists({str(pid)!r}) or not open({str(pid)!r}).read():
+            time.sleep(0.01)
+        {then}
+
+    serve(parse)
+    """
+    failure(tmp_path, body, timeout_s=5)
+    assert not is_running(int(pid.read_text()))
+
+
+def test_a_killed_driver_takes_its_workers_and_their_children_along(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    body = f"""
+    import os, subprocess, time
+    from parsemark_worker import serve
+
+    def parse(pdf, page, options):
+        child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        open({str(pid)!r}, "w").write(f"{{child.pid}} {{os.getpid()}} {{os.getppid()}}")
+        time.sleep(600)
+
+    serve(parse)
+    """
+    command = command_for(tmp_path, body)
+    driver = f"""
+from parsemark.parsers import WorkerCommand, WorkerSession
+command = WorkerCommand({command.argv!r}, {dict(command.env)!r}, {command.cwd!r})
+WorkerSession(command).ask("some.pdf", 1, {{}}, timeout_s=600)
+"""
+    process = subprocess.Popen([sys.executable, "-c", driver])
+    wait_until(lambda: pid.exists() and len(pid.read_text().split()) == 3)
+    process.kill()
+    process.wait()
+    processes = [int(p) for p in pid.read_text().split()]
+    wait_until(lambda: not any(is_running(p) for p in processes))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "did not come true"
+        time.sleep(0.02)

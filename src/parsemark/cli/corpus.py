@@ -118,6 +118,7 @@ def info(corpus: CorpusArgument) -> None:
         ("Tables", found.tables),
         ("Cells", found.cells),
         ("Pages without truth", found.without_truth),
+        ("Left out", len(found.left_out)),
     ):
         table.add_row(label, str(value))
     for label, counts in (

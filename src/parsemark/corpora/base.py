@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, UnknownNameError, UsageError
+from parsemark.errors import CorpusError, FormatError, UnknownNameError, UsageError
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
@@ -35,6 +35,10 @@ CORPORA = Registry(
 
 WITHOUT_PATH = frozenset({"demo"})
 """Corpora that are part of the package: their specs have no path."""
+
+
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What a truth raises that is of another shape than it should be, or that the model refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ class Corpus:
     licence: str = "unknown"
     spec: str = ""
     """What `load_corpus` was given."""
+    strict: bool = False
+    """Whether a sample that cannot be read is an error for the whole."""
     remarks: tuple[Remark, ...] = ()
     """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
 
@@ -108,6 +114,15 @@ class Corpus:
         """What could not be read and is not part of the corpus."""
         return tuple(remark for remark in self.remarks if remark.left_out)
 
+    def try_read(self, key: str) -> Sample | Remark:
+        """One sample, or, where the corpus is not `strict`, why it is left out: one bad file costs itself."""
+        try:
+            return self.read(key)
+        except (CorpusError, FormatError, OSError, *MALFORMED) as error:
+            if self.strict:
+                raise
+            return Remark(key, f"is left out: {error}")
+
     def samples(self) -> Iterator[Sample]:
         """All samples, in order."""
         return (self.read(key) for key in self.keys)
@@ -147,7 +162,7 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
         raise CorpusError(
             f"{len(corpus.left_out)} parts of {spec} cannot be used, and --strict was given:\n  {listed}"
         )
-    return dataclasses.replace(corpus, spec=spec)
+    return dataclasses.replace(corpus, spec=spec, strict=strict)
 
 
 def _existing(path: Path, spec: str) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.base import Corpus
+from parsemark.corpora.base import Corpus, Remark
 from parsemark.errors import PdfError
 from parsemark.model import AttributeValue, Sample
 from parsemark.pdf import producer
@@ -27,6 +27,8 @@ class CorpusInfo:
     tables: int = 0
     cells: int = 0
     without_truth: int = 0
+    left_out: list[Remark] = field(default_factory=list)
+    """What could not be read."""
     languages: Counter[str] = field(default_factory=Counter)
     """Pages by language."""
     producers: Counter[str] = field(default_factory=Counter)
@@ -38,9 +40,13 @@ class CorpusInfo:
 
 def corpus_info(corpus: Corpus) -> CorpusInfo:
     """Read all samples once and count."""
-    info = CorpusInfo(corpus.name, corpus.version, corpus.licence)
+    info = CorpusInfo(corpus.name, corpus.version, corpus.licence, left_out=list(corpus.left_out))
     documents: dict[str, Path | None] = {}
-    for sample in corpus.samples():
+    for found in map(corpus.try_read, corpus.keys):
+        if isinstance(found, Remark):
+            info.left_out.append(found)
+            continue
+        sample = found
         documents.setdefault(sample.document, sample.pdf)
         _count(info, sample)
     info.documents = len(documents)

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import parsemark
 from parsemark.corpora import Corpus
+from parsemark.corpora.base import Remark
 from parsemark.corpora.picture_pdf import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Page, Plan, make_plan, select_keys
 from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
-from parsemark.errors import StoreError, UsageError
+from parsemark.errors import CorpusError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
+from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
     CorpusEntry,
     Limits,
@@ -30,6 +32,8 @@ from parsemark.store import (
     sample_to_row,
 )
 from parsemark.system import file_sha256
+
+_MAX_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,8 @@ class ParseOptions:
     executor: str = "local"
     address: str | None = None
     """Of a Ray cluster; None starts one on this machine."""
-    protocol: str = "tables"
+    protocols: tuple[str, ...] = ()
+    """Specs by which the run is to be scored; by default those that it has, or the default ones."""
     command: Sequence[str] = ()
 
 
@@ -62,7 +67,7 @@ def parse_corpus(
     events = events or Events()
     _check_names(parsers)
     run = open_run(out, corpus, options)
-    pages = add_samples(run, corpus, options.pages)
+    pages = add_samples(run, corpus, options.pages, events=events)
     cache = ParseCache(options.cache) if options.cache else None
     named = [(parser.name, parser.fingerprint) for parser in parsers]
     plan = make_plan(run, pages, named, cache, str(options.limits))
@@ -99,6 +104,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         spec=corpus.spec,
         n_samples=len(corpus),
     )
+    protocols = canonical_specs(options.protocols)
     limits = Limits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
     if not (out / "manifest.json").exists():
         manifest = Manifest(
@@ -106,7 +112,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             code_version=parsemark.__version__,
             corpus=entry,
-            protocol=options.protocol,
+            protocols=protocols or list(DEFAULT_PROTOCOLS),
             limits=limits,
             machine=_machine(),
         )
@@ -126,7 +132,8 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
             "--overwrite."
         )
-    run.update_manifest(lambda m: m.model_copy(update={"limits": limits}))
+    wanted = {"protocols": protocols} if protocols else {}
+    run.update_manifest(lambda m: m.model_copy(update={"limits": limits, **wanted}))
     return run
 
 
@@ -151,14 +158,15 @@ def _check_names(parsers: Sequence[Parser]) -> None:
         raise UsageError(f"Named twice: {', '.join(sorted(twice))}.")
 
 
-def add_samples(run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True) -> list[Page]:
+def add_samples(
+    run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True, events: Events | None = None
+) -> list[Page]:
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 
-    Where a PDF is needed, samples of which there is only a picture get one that is made from it.
+    Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
+    that cannot be read is left out, and `events` are told.
     """
-    samples = [corpus.read(key) for key in select_keys(corpus.keys, wanted)]
-    if needs_pdf:
-        samples = [with_pdf(sample) for sample in samples]
+    samples = _readable(corpus, select_keys(corpus.keys, wanted), events or Events(), needs_pdf=needs_pdf)
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
         raise UsageError(
@@ -169,6 +177,30 @@ def add_samples(run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool
     pages = [_page(sample, hashes) for sample in samples]
     run.add_samples(sample_to_row(s, p.pdf_sha256 or None) for s, p in zip(samples, pages, strict=True))
     return pages
+
+
+def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf: bool) -> list[Sample]:
+    """The samples; one that cannot be read costs itself, unless the corpus is strict."""
+    samples: list[Sample] = []
+    left_out: list[Remark] = []
+    for key in keys:
+        found = corpus.try_read(key)
+        if isinstance(found, Sample):
+            try:
+                samples.append(with_pdf(found) if needs_pdf else found)
+                continue
+            except CorpusError as error:
+                if corpus.strict:
+                    raise
+                found = Remark(key, f"is left out: {error}")
+        left_out.append(found)
+    for remark in left_out[:_MAX_LISTED]:
+        events.note(str(remark))
+    if left_out:
+        events.note(f"{len(left_out)} of {len(keys)} pages are left out; --strict refuses that.")
+    if not samples:
+        raise CorpusError(f"No page of {corpus.name} can be read: {left_out[0]}")
+    return samples
 
 
 def _page(sample: Sample, hashes: dict[Path, str]) -> Page:

@@ -20,6 +20,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
 from parsemark.errors import ParsemarkError
+from parsemark.system.processes import describe_exit
 
 TaskT = TypeVar("TaskT")
 
@@ -126,8 +127,7 @@ class ProcessPool(Generic[TaskT]):
             member.process.join()
             code = member.process.exitcode or 0
             member.pipe.close()
-            how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-            return Lost(member.task, f"its process ended {how}")
+            return Lost(member.task, f"its process ended {describe_exit(code)}")
         if isinstance(error, ParsemarkError):
             raise error
         if trace is not None:
@@ -159,4 +159,7 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> 
             answer = (None, error, None)
         except Exception as error:  # the boundary: told to the pool, which raises it
             answer = (None, repr(error), traceback.format_exc())
-        pipe.send(answer)
+        try:
+            pipe.send(answer)
+        except OSError:  # the pool is gone: its process was killed
+            return

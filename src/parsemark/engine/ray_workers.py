@@ -7,9 +7,8 @@ node dies, its pages are given to new actors elsewhere: that is no failure of th
 
 from __future__ import annotations
 
-import tempfile
+import contextlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from parsemark.engine.events import Events
@@ -20,7 +19,9 @@ from parsemark.engine.worker import Outcome, PageWorker, ParserUnusableError, St
 from parsemark.errors import MissingDependencyError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser
+from parsemark.system.scratch import ScratchFolder
 
+_CLOSE_S = 2.0
 MAX_LOSSES = 5
 """How many actors one page may lose before it counts as the page's fault."""
 
@@ -99,6 +100,8 @@ class _RayWorker:
         """End the actor."""
         handle, self._handle, self._sent = self._handle, None, ""
         if handle is not None:
+            with contextlib.suppress(self._ray.exceptions.RayError):  # lost already, or busy with a page
+                self._ray.get(handle.close.remote(), timeout=_CLOSE_S)
             self._ray.kill(handle)
 
     def _ask(self, page: Page) -> Outcome:
@@ -122,18 +125,24 @@ class _Actor:
         self._limits = limits
         self._watch = Watch()
         self._watch.__enter__()
-        self._folder = Path(tempfile.mkdtemp(prefix="parsemark-ray-"))
+        self._folder = ScratchFolder("parsemark-ray-")
         self._worker: PageWorker | None = None
 
     def parse(self, number: int, pdf: bytes | None) -> tuple[Outcome, Hello | None]:
         """Parse a page of `pdf`, or of the PDF of the last call where that is None."""
         if self._worker is None:
             self._worker = self._prepare()
-        path = self._folder / "document.pdf"
+        path = self._folder.path / "document.pdf"
         if pdf is not None:
             path.write_bytes(pdf)
         outcome = self._worker.parse(str(path), number)
         return outcome, self._worker.hello
+
+    def close(self) -> None:
+        """End the worker and leave nothing behind; an actor that is killed before leaves that to the next."""
+        if self._worker is not None:
+            self._worker.close()
+        self._folder.close()
 
     def _prepare(self) -> PageWorker:
         try:

@@ -11,41 +11,64 @@ import resource
 import sys
 import threading
 
-from parsemark.system.processes import kill_group, usage_of
+from parsemark.system.processes import (
+    Process,
+    end_kept,
+    is_alive,
+    kill_survivors,
+    processes_below,
+    usage_of,
+)
 
 PERIOD_S = 0.05
+_MAX_SEEN = 1_000
 _ADDRESS_SPACE_FACTOR = 4
 _ADDRESS_SPACE_EXTRA_MB = 16_384
 """Address space is no measure of use (Java and BLAS reserve gigabytes); the limit only stops a sudden one."""
 
 
 class Watched:
-    """One worker under watch."""
+    """One worker under watch, with all that it has started."""
 
     def __init__(self, pid: int, memory_mb: int) -> None:
         self.pid = pid
+        """Of the worker's keeper."""
         self.memory_mb = memory_mb
         self.exceeded = False
         """Whether it was ended because of its memory."""
+        self._seen: dict[tuple[int, int], Process] = {}
         self.begin()
 
     def begin(self) -> None:
         """Start a new page: peak and CPU time count from here."""
-        usage = usage_of(self.pid)
-        self.peak_mb = usage.memory_mb if usage else None
-        self._cpu_before = usage.cpu_s if usage else 0.0
-        self.cpu_s: float | None = 0.0 if usage else None
+        processes = self._members()
+        usage = usage_of(processes)
+        self.peak_mb = usage.memory_mb if processes else None
+        self._cpu_before = usage.cpu_s
+        self.cpu_s: float | None = 0.0 if processes else None
 
     def look(self) -> None:
-        """Take one sample; end the worker's process group if it is over its limit."""
-        usage = usage_of(self.pid)
-        if usage is None:
+        """Take one sample; end the worker and its children if they are over their limit."""
+        processes = self._members()
+        if not processes:
             return
+        usage = usage_of(processes)
         self.peak_mb = max(self.peak_mb or 0.0, usage.memory_mb)
         self.cpu_s = max(self.cpu_s or 0.0, usage.cpu_s - self._cpu_before)
         if usage.memory_mb > self.memory_mb:
             self.exceeded = True
-            kill_group(self.pid)
+            end_kept(self.pid)
+
+    def end_survivors(self) -> int:
+        """End what outlived the keeper, if somebody has killed that; returns how many there were."""
+        return kill_survivors(self._seen.values())
+
+    def _members(self) -> list[Process]:
+        members = processes_below(self.pid)
+        if len(self._seen) > _MAX_SEEN:
+            self._seen = {key: p for key, p in self._seen.items() if is_alive(p)}
+        self._seen.update({(p.pid, p.started): p for p in members})
+        return members
 
 
 class Watch:
@@ -66,7 +89,7 @@ class Watch:
         self._thread.join()
 
     def add(self, pid: int, memory_mb: int) -> Watched:
-        """Watch a new worker, and bound its address space."""
+        """Watch a new worker by its keeper, and bound the address space of each of its processes."""
         _limit_address_space(pid, memory_mb)
         watched = Watched(pid, memory_mb)
         with self._lock:

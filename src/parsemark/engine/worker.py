@@ -12,7 +12,7 @@ tried once more where that makes sense:
 from __future__ import annotations
 
 import dataclasses
-import math
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -23,12 +23,14 @@ from parsemark.engine.limits import PageLimits
 from parsemark.engine.watch import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
+from parsemark.parsers.messages import Answer, Hello
 from parsemark.parsers.parser import WorkerCommand
-from parsemark.parsers.session import Answer, Hello, WorkerFailure, WorkerSession
+from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.registry import OptionValue
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import end_kept
 
 STDERR_KEPT = 2_000
+_MACHINE_MB = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
 
 
 class RunnableParser(Protocol):
@@ -100,7 +102,7 @@ class PageWorker:
         with self._lock:
             self._stopped = True
             if self._watched is not None:
-                kill_group(self._watched.pid)
+                end_kept(self._watched.pid)
 
     def close(self) -> None:
         """End the worker."""
@@ -108,6 +110,8 @@ class PageWorker:
             self._watch.remove(self._watched)
         if self._session is not None:
             self._session.close()
+        if self._watched is not None:
+            self._watched.end_survivors()
         self._session = self._watched = None
 
     def _attempt(self, pdf: str, page: int) -> tuple[Outcome, bool]:
@@ -121,8 +125,9 @@ class PageWorker:
         except WorkerFailure as failure:
             watched.look()
             elapsed = time.perf_counter() - started
+            n_left = watched.end_survivors()
             self._forget()
-            return self._failed(failure, watched, elapsed), worn or self._is_chance(failure, watched)
+            return self._failed(failure, watched, elapsed, n_left), worn or self._is_chance(failure, watched)
         elapsed = time.perf_counter() - started
         return self._answered(answer, watched, elapsed), False
 
@@ -160,7 +165,7 @@ class PageWorker:
         with self._lock:
             self._watched = self._watch.add(pid, self._limits.memory_mb)
             if self._stopped:
-                kill_group(pid)
+                end_kept(pid)
 
     def _forget(self) -> None:
         """Drop a session that has ended by itself; it has closed what it held."""
@@ -174,13 +179,15 @@ class PageWorker:
     def _is_chance(failure: WorkerFailure, watched: Watched) -> bool:
         return failure.kind in ("died", "garbage") and not watched.exceeded
 
-    def _failed(self, failure: WorkerFailure, watched: Watched, elapsed: float) -> Outcome:
+    def _failed(self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int) -> Outcome:
         if watched.exceeded:
             error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
         elif failure.kind == "timeout":
             error = f"The worker did not answer within {self._limits.timeout_s:g} s and was ended."
         else:
             error = str(failure)
+        if n_left:
+            error += f" {n_left} of its processes had outlived their keeper and were ended."
         return Outcome(
             Status.PARSER_TIMEOUT if failure.kind == "timeout" else Status.PARSER_FAILED,
             wall_s=elapsed,
@@ -191,12 +198,22 @@ class PageWorker:
         )
 
     def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> Outcome:
-        peaks = [p for p in (answer.peak_memory_mb, watched.peak_mb) if p is not None and math.isfinite(p)]
+        """What the worker measured, as far as it can be true; else what we measured."""
+        most_cpu_s = (elapsed + 1.0) * (os.cpu_count() or 1)
+        peaks = [p for p in (_believed(answer.peak_memory_mb, _MACHINE_MB), watched.peak_mb) if p is not None]
         return Outcome(
             Status.OK if answer.output is not None else Status.PARSER_FAILED,
             output=answer.output,
-            wall_s=answer.wall_s if 0 <= answer.wall_s <= elapsed else elapsed,
-            cpu_s=answer.cpu_s if 0 <= answer.cpu_s < math.inf else watched.cpu_s,
+            wall_s=_first(_believed(answer.wall_s, elapsed), elapsed),
+            cpu_s=_first(_believed(answer.cpu_s, most_cpu_s), watched.cpu_s),
             peak_memory_mb=max(peaks, default=None),
             error=answer.error,
         )
+
+
+def _believed(value: float | None, most: float) -> float | None:
+    return value if value is not None and value <= most else None
+
+
+def _first(value: float | None, otherwise: float | None) -> float | None:
+    return otherwise if value is None else value

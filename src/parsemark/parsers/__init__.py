@@ -3,9 +3,10 @@
 from parsemark.parsers.catalogue import DEFAULT_PARSERS, get_parser, parser_names
 from parsemark.parsers.declaration import Declaration, Info, Option, read_declaration
 from parsemark.parsers.environment import Environment
+from parsemark.parsers.messages import Answer, Hello
 from parsemark.parsers.parser import Parser, State, WorkerCommand
 from parsemark.parsers.raw import read_raw
-from parsemark.parsers.session import Answer, Hello, WorkerFailure, WorkerSession
+from parsemark.parsers.session import WorkerFailure, WorkerSession
 
 __all__ = [
     "DEFAULT_PARSERS",

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from parsemark.errors import ParserError, UnknownNameError, UsageError
 from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.parser import Parser
+from parsemark.parsers.parser import WORKERS, Parser
 from parsemark.registry import Spec, parse_spec
 
-WORKERS = Path(__file__).with_name("workers")
 GROUP = "parsemark.parsers"
 
 DEFAULT_PARSERS = (

@@ -68,6 +68,16 @@ class Info(BaseModel):
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""
 
 
+class Source(BaseModel):
+    """A package's entry in `[tool.uv.sources]`: the folder of its project, or a wheel."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: Path
+    editable: bool = False
+    """Makes no difference here: the package is installed as it is now, and again when it has changed."""
+
+
 class Declaration(BaseModel):
     """A worker script's inline metadata."""
 
@@ -76,6 +86,8 @@ class Declaration(BaseModel):
     requires_python: str = Field(default=">=3.11", alias="requires-python")
     dependencies: tuple[str, ...] = ()
     info: Info = Field(default_factory=Info)
+    sources: Mapping[str, Source] = Field(default_factory=dict)
+    """Where packages come from that are not from an index: `[tool.uv.sources]`."""
 
     def complete_options(self, parser: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
         """All options of the parser, with the given values checked and the others at their defaults."""
@@ -114,6 +126,7 @@ def read_declaration(script: Path) -> Declaration:
     try:
         data = tomllib.loads(toml)
         tools = data.pop("tool", {})
-        return Declaration.model_validate({**data, "info": tools.get("parsemark", {})})
+        sources = tools.get("uv", {}).get("sources", {})
+        return Declaration.model_validate({**data, "info": tools.get("parsemark", {}), "sources": sources})
     except (tomllib.TOMLDecodeError, ValidationError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}") from error

@@ -21,6 +21,7 @@ from functools import cached_property
 from pathlib import Path
 
 from parsemark.errors import ParserError
+from parsemark.parsers.working_tree import package_name, tree_hash
 from parsemark.system import cache_folder, locked
 
 Progress = Callable[[str], None]
@@ -36,6 +37,8 @@ class Environment:
     dependencies: tuple[str, ...]
     requires_python: str
     no_deps: bool = False
+    trees: tuple[Path, ...] = ()
+    """Projects on this disk among the dependencies; the environment holds them as they are now."""
 
     @property
     def python_request(self) -> str:
@@ -54,6 +57,7 @@ class Environment:
             self.python_request,
             sys.platform,
             platform.machine(),
+            *(tree_hash(path) for path in self.trees),
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
@@ -98,6 +102,9 @@ class Environment:
             return
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
         flags = ["--no-deps"] if self.no_deps else []
+        for path in self.trees:  # uv would take the wheel that it has built of an earlier state
+            name = package_name(path)
+            flags += ["--refresh-package", name] if name else ["--no-cache"]
         python = str(draft / "bin" / "python")
         _uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
 

@@ -14,9 +14,12 @@ from typing import Literal
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.needs import missing_needs, program_versions
+from parsemark.parsers.working_tree import resolve_requirements, sibling_modules
 from parsemark.registry import OptionValue, Spec
 
 KIT = Path(__file__).with_name("kit") / "parsemark_worker.py"
+WORKERS = Path(__file__).with_name("workers")
+"""The built-in scripts: each stands alone, and some have the names of packages that others import."""
 
 _NOT_INHERITED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONSTARTUP")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
@@ -78,7 +81,14 @@ class Parser:
     def environment(self) -> Environment:
         """Its Python environment."""
         declared = self.declaration
-        return Environment(declared.dependencies, declared.requires_python, declared.info.no_deps)
+        sources = {name: source.path for name, source in declared.sources.items()}
+        found = resolve_requirements(declared.dependencies, sources, self.script.parent)
+        return Environment(
+            tuple(requirement.text for requirement in found),
+            declared.requires_python,
+            declared.info.no_deps,
+            tuple(requirement.path for requirement in found if requirement.path is not None),
+        )
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -121,11 +131,17 @@ class Parser:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of script, kit, environment, options and system programs: what decides its output."""
+        """Hash of what decides its output: script and modules beside it, kit, environment, options, programs.
+
+        The environment is that of the packages as they are, also of those that are installed from a path.
+        """
         digest = hashlib.sha256()
         for part in (self.script.read_bytes(), KIT.read_bytes(), self.environment.key.encode()):
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
+        beside = [] if self.script.parent == WORKERS else sibling_modules(self.script)
+        for path in beside:
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
         if programs := program_versions(self.needs):
             digest.update(json.dumps(programs, sort_keys=True).encode())
         return digest.hexdigest()

@@ -8,9 +8,10 @@ from pathlib import Path
 from parsemark.errors import ParserError, PdfError, UsageError
 from parsemark.model import Prediction
 from parsemark.parsers.environment import Progress
+from parsemark.parsers.messages import Answer, Hello
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.raw import read_raw
-from parsemark.parsers.session import Answer, Hello, WorkerSession
+from parsemark.parsers.session import WorkerSession
 
 
 @dataclass(frozen=True, slots=True)

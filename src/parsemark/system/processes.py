@@ -1,10 +1,17 @@
-"""Processes that we start: what they and their children use, how they ended, and how to end them all."""
+"""Processes that we start: what they and their children use, how they ended, and how to end them all.
+
+A program that we did not write is started by `Kept`, under a keeper (`keeper.py`) that ends with it all
+that it has started, also when this process is killed.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,30 +19,131 @@ _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
+KEEPER = Path(__file__).with_name("keeper.py")
+_CLOSE_S = 5.0
+"""How long the keeper may take to end all; then we end them ourselves."""
+
+
+class Kept:
+    """A running program with its pipes, and everything that it has started, ended together by `close`.
+
+    Args:
+        argv: The program and its arguments.
+        env: Its environment.
+        cwd: Its folder.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str) -> None:
+        lifeline, self._lifeline = os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(KEEPER), str(lifeline), *argv],
+                env=dict(env),
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=[lifeline],
+            )
+        except BaseException:
+            os.close(self._lifeline)
+            raise
+        finally:
+            os.close(lifeline)
+        self._closed = False
+
+    @property
+    def pid(self) -> int:
+        """The keeper's process id; the program and all its descendants are below it."""
+        return self.process.pid
+
+    def begin(self) -> None:
+        """Let the program start: until now only the keeper runs, and limits can be set on it."""
+        with contextlib.suppress(OSError):
+            os.write(self._lifeline, b"b")
+
+    def close(self) -> None:
+        """End everything; on return it is gone."""
+        if self._closed:
+            return
+        self._closed = True
+        os.close(self._lifeline)
+        try:
+            self.process.wait(_CLOSE_S)
+        except subprocess.TimeoutExpired:  # somebody has stopped the keeper
+            kill_tree(self.pid)
+            self.process.wait()
+
+
+def end_kept(pid: int) -> None:
+    """Have a keeper end its program and all that it has started, without waiting for it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What the system says of one process. A process id is given again; together with the start it is not."""
+
+    pid: int
+    started: int
+    memory_mb: float
+    cpu_s: float
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a process and its descendants use now."""
+    """What several processes use now."""
 
     memory_mb: float
     cpu_s: float
 
 
-def usage_of(pid: int) -> Usage | None:
-    """What a process and its descendants use; None if it is gone or the system does not tell."""
-    memory = cpu = 0.0
-    pending, found = [pid], False
+def processes_below(pid: int) -> list[Process]:
+    """All descendants of a process; empty if there are none or the system does not tell."""
+    found: dict[int, Process] = {}
+    pending = _children(pid)
     while pending:
-        process = Path("/proc") / str(pending.pop())
-        try:
-            fields = (process / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        found = True
-        # From field 3 of proc(5) on: 11 to 14 are the CPU times, own and of children waited for; 21 is RSS.
-        memory += int(fields[21]) * _PAGE_MB
-        cpu += sum(int(f) for f in fields[11:15]) / _TICKS_PER_S
-        pending += _children(process)
-    return Usage(memory, cpu) if found else None
+        child = pending.pop()
+        if child not in found and (process := _look_at(child)) is not None:
+            found[child] = process
+            pending += _children(child)
+    return list(found.values())
+
+
+def usage_of(processes: Iterable[Process]) -> Usage:
+    """What they use together."""
+    listed = list(processes)
+    return Usage(sum(p.memory_mb for p in listed), sum(p.cpu_s for p in listed))
+
+
+def kill_tree(pid: int) -> None:
+    """End a process and all its descendants; they are stopped first, so that none can fork on."""
+    stopped: set[int] = set()
+    while new := {pid, *(p.pid for p in processes_below(pid))} - stopped:
+        for member in new:
+            _send(member, signal.SIGSTOP)
+        stopped |= new
+    for member in stopped:
+        _send(member, signal.SIGKILL)
+
+
+def kill_survivors(processes: Iterable[Process]) -> int:
+    """End those that are still there and not only waiting to be collected; returns how many there were."""
+    survivors = [p for p in processes if is_alive(p)]
+    for process in survivors:
+        _send(process.pid, signal.SIGKILL)
+    return len(survivors)
+
+
+def is_alive(process: Process) -> bool:
+    """Whether it is that process that runs under the id, and it has not ended."""
+    fields = _stat(process.pid)
+    return fields is not None and int(fields[19]) == process.started and fields[0] not in "ZX"
 
 
 def kill_group(pid: int) -> None:
@@ -58,10 +166,33 @@ def describe_exit(code: int) -> str:
         return f"by signal {-code}"
 
 
-def _children(process: Path) -> list[int]:
+def _send(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _look_at(pid: int) -> Process | None:
+    fields = _stat(pid)
+    if fields is None:
+        return None
+    # 11 to 14 are the CPU times, own and of children waited for; 19 is the start, 21 the resident memory.
+    cpu_s = sum(int(f) for f in fields[11:15]) / _TICKS_PER_S
+    return Process(pid, int(fields[19]), int(fields[21]) * _PAGE_MB, cpu_s)
+
+
+def _stat(pid: int) -> list[str] | None:
+    """`/proc/PID/stat` from field 3 of proc(5) on: the name before it may hold anything."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _children(pid: int) -> list[int]:
     children: list[int] = []
+    tasks = Path(f"/proc/{pid}/task")
     with contextlib.suppress(OSError):
-        for task in (process / "task").iterdir():
+        for task in tasks.iterdir():
             with contextlib.suppress(OSError):
                 children += [int(child) for child in (task / "children").read_text().split()]
     return children

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Self
 
 from parsemark.errors import CorpusError
 
@@ -24,12 +24,32 @@ MAX_FILE_BYTES = 64 * 2**20
 """Bytes of one file."""
 MAX_DOCUMENT_BYTES = 256 * 2**20
 """Unpacked bytes of one document."""
+MAX_HEADER_BYTES = 2**20
+"""Of a member's long name or of its further attributes."""
 MAX_MEMBERS = 20_000
 """Entries of one archive, also those that are passed over."""
 MAX_NAME = 200
 """Characters of a document's name, and of a file's as it is reported."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar", ".gz")
 
+_BROKEN_ARCHIVE = (
+    tarfile.TarError,
+    OSError,
+    EOFError,
+    zlib.error,
+    # What tarfile lets through where headers contradict themselves:
+    ValueError,
+    OverflowError,
+    LookupError,
+    RecursionError,
+)
+_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
 _LICENCE_FILE = re.compile(r"licen[cs]e(\.txt|\.md)?|copying", re.IGNORECASE)
 
 
@@ -165,8 +185,8 @@ def read_document(located: Located) -> SourceDocument:
             _read_archive(path, document)
         else:
             _add(document, path.name, path.stat().st_size, path.open("rb"))
-    except (CorpusError, tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        document.problem = str(error) or type(error).__name__
+    except (CorpusError, *_BROKEN_ARCHIVE) as error:
+        document.problem = (str(error) or type(error).__name__)[:MAX_NAME]
     if not document.files and document.problem is None:
         document.problem = "holds no file that can be taken"
     return document
@@ -190,7 +210,7 @@ def _read_archive(path: Path, document: SourceDocument) -> None:
         if not _is_tar(bounded.peek(512)):
             _add(document, f"{document.name}.tex", 0, bounded)
             return
-        with tarfile.open(fileobj=bounded, mode="r|") as archive:
+        with tarfile.open(fileobj=bounded, mode="r|", tarinfo=_BoundedInfo) as archive:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise CorpusError(f"has more than {MAX_MEMBERS} entries")
@@ -203,11 +223,12 @@ def _is_tar(head: bytes) -> bool:
 
 def _add_member(archive: tarfile.TarFile, member: tarfile.TarInfo, document: SourceDocument) -> None:
     name = safe_name(member.name)
+    _check_size(member)  # again: an extended header may have changed it
     if member.isdir():
         return
     if name is None:
         document.skipped.append(f"{_printable(member.name)}: its name leaves the folder or is no name")
-    elif not member.isreg():
+    elif not member.isreg() or member.issparse():
         document.skipped.append(f"{name}: is a link or a device")
     else:
         content = archive.extractfile(member)
@@ -243,6 +264,22 @@ def _unique(name: str, taken: set[str]) -> str:
         candidate, number = f"{name}-{number}", number + 1
     taken.add(candidate.lower())
     return candidate
+
+
+class _BoundedInfo(tarfile.TarInfo):
+    """A header; refused before anything is read or passed over because of the size that it declares."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        info = super().frombuf(buf, encoding, errors)
+        _check_size(info)
+        return info
+
+
+def _check_size(info: tarfile.TarInfo) -> None:
+    is_header = info.type in _HEADERS
+    if not 0 <= info.size <= (MAX_HEADER_BYTES if is_header else MAX_DOCUMENT_BYTES):
+        raise CorpusError(f"declares {info.size:,} bytes for {'a header' if is_header else 'one file'}")
 
 
 class _Bounded(io.RawIOBase):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
-from parsemark.errors import CorpusError
+from parsemark.corpora.base import MALFORMED, Remark
+from parsemark.errors import CorpusError, FormatError
 
 MAX_FILE_BYTES = 1024 * 2**20
 """OmniDocBench's whole annotation is one file of some hundred MB."""
@@ -41,6 +44,15 @@ def read_json(path: Path) -> Any:
         raise CorpusError(f"{path} is not JSON: {error}.") from error
 
 
+def read_number(text: str | None) -> float | None:
+    """A finite number; None for what is none."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def read_xml(path: Path) -> etree._Element:
     """The root of an XML file: no entities, no DTD, no network, bounded depth."""
     parser = etree.XMLParser(
@@ -53,6 +65,29 @@ def read_xml(path: Path) -> etree._Element:
         raise CorpusError(f"{path} is not XML: {error}.") from error
 
 
+@contextmanager
+def costing_itself(remarks: list[Remark], root: Path, path: Path) -> Iterator[None]:
+    """What cannot be read inside costs the document at `path` alone: a remark says that and why."""
+    try:
+        yield
+    except (CorpusError, FormatError, *MALFORMED) as error:
+        where = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        remarks.append(Remark(where, f"is left out: {error}"))
+
+
+def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
+    """Raise CorpusError if nothing of a corpus can be read."""
+    if not samples:
+        raise CorpusError(f"Nothing of {root} can be read: {remarks[0]}")
+
+
+def require_inside(root: Path, path: Path) -> Path:
+    """`path`, or CorpusError if it is a link that leads out of the corpus."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise CorpusError(f"{path} leads outside the corpus folder {root}. Copy the file into it.")
+    return path
+
+
 def listing_hash(root: Path, paths: Iterable[Path]) -> str:
     """A hash of names and sizes, for corpora that are too large to read whole before they are used."""
     digest = hashlib.sha256()
@@ -63,9 +98,4 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
 
 def files_inside(root: Path, pattern: str) -> list[Path]:
     """The files below `root` that match, sorted; links that lead out of it are refused."""
-    resolved = root.resolve()
-    found = sorted(path for path in root.rglob(pattern) if path.is_file())
-    for path in found:
-        if not path.resolve().is_relative_to(resolved):
-            raise CorpusError(f"{path} leads outside the corpus folder {root}. Copy the file into it.")
-    return found
+    return [require_inside(root, path) for path in sorted(root.rglob(pattern)) if path.is_file()]

@@ -6,7 +6,8 @@ Every page of every PDF is a sample, also those without tables. A table of sever
 region, since each is what stands at one place of one page; the attribute `region` tells which.
 Some documents have two annotations, `a` and `b`, and one PDF, under `a`: the first is taken here, the other
 by `icdar2013-alternates:DIR`. Cells that the files do not list are empty cells. Known errors of the truth are
-corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched.
+corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched. A document
+whose files cannot be read is left out, and said to be.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside
+from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.loaders.files import costing_itself, files_inside, require_some
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
 from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
 from parsemark.corpora.loaders.sample_ids import SampleIds
@@ -48,16 +49,23 @@ def _load(root: Path, name: str, *, alternates: bool) -> Corpus:
         raise CorpusError(f"There is no PDF in {root}. Is this the ICDAR 2013 dataset?")
     ids = SampleIds()
     overlay = overlay_for(root)
-    samples = [s for pdf in pdfs for s in _samples(pdf, ids, overlay, alternates=alternates)]
-    return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE)
+    samples: list[Sample] = []
+    remarks: list[Remark] = []
+    for pdf in pdfs:
+        with costing_itself(remarks, root, pdf):
+            samples += list(_samples(root, pdf, ids, overlay, alternates=alternates))
+    require_some(samples, remarks, root)
+    return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)
 
 
-def _samples(pdf: Path, ids: SampleIds, overlay: Overlay, *, alternates: bool) -> Iterator[Sample]:
+def _samples(
+    root: Path, pdf: Path, ids: SampleIds, overlay: Overlay, *, alternates: bool
+) -> Iterator[Sample]:
     annotations = _annotations(pdf)
     chosen = annotations[-1 if alternates else 0]
     shapes = page_shapes(pdf)
     turned = frozenset(number for number, shape in enumerate(shapes, start=1) if shape.rotation)
-    truth = overlay.apply(read_annotation(pdf, chosen, turned))
+    truth = overlay.apply(read_annotation(root, pdf, chosen, turned))
     by_page: dict[int, list[Region]] = defaultdict(list)
     attributes: dict[str, AttributeValue] = {} if len(annotations) == 1 else {"annotation": chosen}
     for region in truth.regions:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from parsemark.corpora.loaders.files import read_xml
+from parsemark.corpora.loaders.files import read_number, read_xml, require_inside
 from parsemark.errors import CorpusError
 from parsemark.formats.cell_text import clean
 from parsemark.model import Box, Cell
@@ -42,12 +42,14 @@ class Annotation:
         return sum(region.table == table for region in self.regions)
 
 
-def read_annotation(pdf: Path, name: str, turned_pages: frozenset[int] = frozenset()) -> Annotation:
+def read_annotation(
+    root: Path, pdf: Path, name: str, turned_pages: frozenset[int] = frozenset()
+) -> Annotation:
     """The regions of `NAME-str.xml`, with the boxes of `NAME-reg.xml`; a document may have neither.
 
     On turned pages the two files measure differently, so that only the order tells which belong together.
     """
-    structure, place = (pdf.parent / f"{name}-{kind}.xml" for kind in ("str", "reg"))
+    structure, place = (require_inside(root, pdf.parent / f"{name}-{kind}.xml") for kind in ("str", "reg"))
     boxes = _region_boxes(place) if place.is_file() else {}
     if not structure.is_file():
         regions = [Region(t, n, page, box, ()) for (t, n), (page, box) in sorted(boxes.items())]
@@ -152,10 +154,10 @@ def _integer(element: etree._Element, name: str, path: Path) -> int:
 
 def _number(element: etree._Element, name: str, path: Path) -> float:
     value = element.get(name)
-    try:
-        return float(value or "")
-    except ValueError as error:
-        raise CorpusError(f"{path}, line {element.sourceline}: {name} is {value!r}, not a number.") from error
+    number = read_number(value)
+    if number is None:
+        raise CorpusError(f"{path}, line {element.sourceline}: {name} is {value!r}, not a number.")
+    return number
 
 
 def with_cells(region: Region, cells: tuple[Cell, ...], why: str) -> Region:

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import read_json
+from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.loaders.files import costing_itself, read_json, require_inside, require_some
 from parsemark.corpora.loaders.omnidocbench_spelling import attributes, category
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import table_element
@@ -37,9 +37,19 @@ def load(path: Path) -> Corpus:
     if not isinstance(pages, list):
         raise CorpusError(f"{file} is not a list of pages. Is this OmniDocBench's annotation?")
     ids = SampleIds()
-    samples = [_sample(page, file, index, ids) for index, page in enumerate(pages)]
+    samples: list[Sample] = []
+    remarks: list[Remark] = []
+    for index, page in enumerate(pages):
+        with costing_itself(remarks, file.parent, file.parent / f"{file.name}, page {index}"):
+            samples.append(_sample(page, file, index, ids))
+    require_some(samples, remarks, file)
     return Corpus.of(
-        "omnidocbench", samples, root=file.parent, version=file.stem, licence="research use only"
+        "omnidocbench",
+        samples,
+        root=file.parent,
+        version=file.stem,
+        licence="research use only",
+        remarks=remarks,
     )
 
 
@@ -86,7 +96,8 @@ def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
 def _beside(file: Path, folders: tuple[str, ...], name: str) -> Path | None:
     """A file of this name in one of the folders beside the annotation or above it."""
     candidates = (base / folder / name for base in (file.parent, file.parent.parent) for folder in folders)
-    return next((path for path in candidates if path.is_file()), None)
+    found = next((path for path in candidates if path.is_file()), None)
+    return None if found is None else require_inside(file.parent.parent, found)
 
 
 def _elements(dets: Any, scale: float, where: str) -> tuple[Element, ...]:

@@ -11,8 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside, read_json
+from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora.loaders.files import (
+    costing_itself,
+    files_inside,
+    read_json,
+    require_inside,
+    require_some,
+)
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
@@ -32,8 +38,14 @@ def load(root: Path) -> Corpus:
     if not truths:
         raise CorpusError(f"{root} has no ground_truth/*.json. Is this a folder of pdf-parse-bench?")
     ids = SampleIds()
-    samples = [_sample(path, root / "pdfs" / f"{path.stem}.pdf", ids) for path in truths]
-    return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT")
+    samples: list[Sample] = []
+    remarks: list[Remark] = []
+    for path in truths:
+        with costing_itself(remarks, root, path):
+            pdf = require_inside(root, root / "pdfs" / f"{path.stem}.pdf")
+            samples.append(_sample(path, pdf, ids))
+    require_some(samples, remarks, root)
+    return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT", remarks=remarks)
 
 
 def _sample(truth: Path, pdf: Path, ids: SampleIds) -> Sample:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.loaders.files import files_inside, listing_hash
+from parsemark.corpora.loaders.files import files_inside, listing_hash, require_inside
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.table_structure import ROW, table_from_structure
 from parsemark.corpora.loaders.voc import VocFile, read_voc
@@ -95,4 +95,5 @@ def _beside(path: Path, folder: str, name: str) -> Path | None:
     """A file in `folder` beside the split, by split or not."""
     base = path.parent.parent
     candidates = (base / folder / name, base / folder / path.parent.name / name, path.parent / folder / name)
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+    found = next((candidate for candidate in candidates if candidate.is_file()), None)
+    return None if found is None else require_inside(base, found)

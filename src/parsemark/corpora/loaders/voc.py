@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from parsemark.corpora.loaders.files import read_xml
+from parsemark.corpora.loaders.files import read_number, read_xml
 from parsemark.errors import CorpusError
 from parsemark.model import Box
 
@@ -53,8 +53,8 @@ def _box(element: etree._Element, path: Path) -> Box:
 
 def _number(element: etree._Element | None, path: Path) -> float:
     text = None if element is None else element.text
-    try:
-        return float(text or "")
-    except ValueError as error:
+    number = read_number(text)
+    if number is None:
         line = "" if element is None else f", line {element.sourceline}"
-        raise CorpusError(f"{path}{line}: {text!r} is not a number.") from error
+        raise CorpusError(f"{path}{line}: {text!r} is not a number.")
+    return number

@@ -1,0 +1,160 @@
+"""The worker protocol, version 1: every line that a worker writes is checked here and nowhere else.
+
+The protocol is JSON lines in UTF-8 (docs/parsers.md has it for authors of workers). A line is hostile: it
+gives a `Hello` or an `Answer` whose parts have their types and bounds, or a `ProtocolError`, and never
+anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parsemark.registry import OptionValue
+
+PROTOCOL = 1
+MAX_MESSAGE_CHARS = 2_000
+"""Of an error; what is longer is cut."""
+MAX_FACTS = 200
+"""Versions or weights in a hello."""
+MAX_FACT_CHARS = 500
+
+
+class ProtocolError(ValueError):
+    """A line that the protocol does not allow; says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a worker says of itself when it is ready."""
+
+    parser: str
+    versions: Mapping[str, str]
+    weights: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A worker's answer for one page: an output, or the parser's own error."""
+
+    output: bytes | None
+    """The raw output as JSON bytes, to be stored as it came and read by `read_raw`."""
+    error: str | None
+    wall_s: float | None
+    """As the worker says; None if it says nothing that could be true."""
+    cpu_s: float | None
+    peak_memory_mb: float | None = None
+
+
+def request_line(request_id: str, pdf: str, page: int, options: Mapping[str, OptionValue]) -> bytes:
+    """A request for one page."""
+    request = {"id": request_id, "pdf": pdf, "page": page, "options": dict(options)}
+    return json.dumps(request).encode() + b"\n"
+
+
+def read_hello(line: bytes) -> Hello:
+    """The first line: `{"hello": 1, "parser", "versions", "weights"}`."""
+    message = _read_object(line)
+    spoken = message.get("hello")
+    if type(spoken) is not int:
+        raise ProtocolError("it is not a hello")
+    if spoken != PROTOCOL:
+        raise ProtocolError(f"it speaks protocol {_shown(spoken)}, not {PROTOCOL}")
+    name = message.get("parser")
+    if not isinstance(name, str):
+        raise ProtocolError("its hello has no name of a parser")
+    versions, weights = (_facts(message.get(key), key) for key in ("versions", "weights"))
+    return Hello(_text(name, MAX_FACT_CHARS), versions, weights)
+
+
+def read_answer(line: bytes, request_id: str) -> Answer:
+    """An answer: `{"id", "output", "error", "wall_s", "cpu_s"}`, and `peak_memory_mb` where it is known."""
+    message = _read_object(line)
+    if message.get("id") != request_id:
+        raise ProtocolError(f"it answers request {_shown(message.get('id'))}, not {request_id!r}")
+    output, error = message.get("output"), message.get("error")
+    if (output is None) == (error is None):
+        raise ProtocolError("it has neither or both of output and error")
+    return Answer(
+        output=None if output is None else _output(output),
+        error=None if error is None else _error(error),
+        wall_s=_measured(message, "wall_s"),
+        cpu_s=_measured(message, "cpu_s"),
+        peak_memory_mb=None
+        if message.get("peak_memory_mb") is None
+        else _measured(message, "peak_memory_mb"),
+    )
+
+
+def _read_object(line: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"it is no JSON: {line[:80].decode('utf-8', 'replace')!r}") from error
+    if not isinstance(message, dict):
+        raise ProtocolError("it is no JSON object")
+    return message
+
+
+def _output(output: Any) -> bytes:
+    """JSON in UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
+    if not isinstance(output, dict):
+        raise ProtocolError("its output is no JSON object")
+    try:
+        return json.dumps(output, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
+    except (ValueError, RecursionError) as error:  # a whole number of more digits than Python writes
+        raise ProtocolError(f"its output cannot be stored: {error}") from error
+
+
+def _error(error: Any) -> str:
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        raise ProtocolError("its error is no object with a message")
+    kind = error.get("kind", "Error")
+    if not isinstance(kind, str):
+        raise ProtocolError("the kind of its error is no text")
+    return _text(f"{kind[:100]}: {error['message']}", MAX_MESSAGE_CHARS)
+
+
+def _measured(message: Mapping[str, Any], key: str) -> float | None:
+    """A number that can be a measurement; None for one that cannot (negative, not finite)."""
+    value = message.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ProtocolError(f"its {key} is no number")
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ProtocolError(f"its {key} is too large for a number") from error
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _facts(facts: Any, key: str) -> dict[str, str]:
+    if facts is None:
+        return {}
+    if not isinstance(facts, dict):
+        raise ProtocolError(f"its {key} are no object")
+    if len(facts) > MAX_FACTS:
+        raise ProtocolError(f"it names more than {MAX_FACTS} {key}")
+    return {_text(k, MAX_FACT_CHARS): _text(_plain(v, key), MAX_FACT_CHARS) for k, v in facts.items()}
+
+
+def _plain(value: Any, key: str) -> str:
+    if not isinstance(value, str | int | float):
+        raise ProtocolError(f"its {key} are not all texts")
+    try:
+        return str(value)
+    except ValueError as error:
+        raise ProtocolError(f"its {key} hold a number that is too long") from error
+
+
+def _text(text: str, limit: int) -> str:
+    """Text that can be stored anywhere: bounded, and without halves of surrogate pairs."""
+    return text[:limit].encode("utf-8", "replace").decode()
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value[:40])
+    return repr(value)[:40] if isinstance(value, int | float | None) else f"a {type(value).__name__}"

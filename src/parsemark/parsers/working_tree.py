@@ -1,0 +1,189 @@
+"""What a parser takes from the disk of its author: packages by path, and modules beside its script.
+
+These change without changing their name or version. So they are hashed: a changed file makes another
+environment and another fingerprint, and no result of the old code is taken for one of the new.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from parsemark.errors import ParserError
+from parsemark.system import file_sha256
+
+MAX_FILES = 20_000
+MAX_BYTES = 2**30
+_NOT_SOURCE = frozenset(
+    {".git", ".hg", ".venv", "venv", ".tox", ".nox", "__pycache__", "node_modules", "build", "dist", "target"}
+)
+_NAMED_PATH = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(\[[^\]]*\])?\s*@\s*(file:\S+)\s*(;.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A dependency as `uv pip install` takes it."""
+
+    text: str
+    path: Path | None = None
+    """The folder or the wheel that it is installed from; None for a package from an index."""
+
+
+def resolve_requirements(
+    dependencies: Iterable[str], sources: Mapping[str, Path], folder: Path
+) -> tuple[Requirement, ...]:
+    """The dependencies of a worker script, with paths made absolute.
+
+    Args:
+        dependencies: As the script lists them; a path is `name @ file:///…`, `./…`, `../…` or absolute.
+        sources: Name of a package to its path, from `[tool.uv.sources]`.
+        folder: The script's, from which relative paths count.
+    """
+    by_name = {_normal(name): path for name, path in sources.items()}
+    return tuple(_resolve(text, by_name, folder) for text in dependencies)
+
+
+def _resolve(text: str, sources: Mapping[str, Path], folder: Path) -> Requirement:
+    if named := _NAMED_PATH.fullmatch(text):
+        path = _existing(folder / unquote(urlsplit(named[3]).path), text)
+        return Requirement(f"{named[1]}{named[2] or ''} @ {path.as_uri()}{named[4] or ''}", path)
+    if text.startswith(("./", "../", "/", "~")) or text in (".", ".."):
+        path = _existing(folder / Path(text).expanduser(), text)
+        return Requirement(str(path), path)
+    name = re.match(r"\s*[A-Za-z0-9][\w.-]*", text)
+    if name and (given := sources.get(_normal(name[0]))) is not None:
+        path = _existing(folder / given.expanduser(), text)
+        extras = re.match(r"\s*(\[[^\]]*\])", text[name.end() :])
+        return Requirement(f"{name[0].strip()}{extras[1] if extras else ''} @ {path.as_uri()}", path)
+    return Requirement(text)
+
+
+def _existing(path: Path, text: str) -> Path:
+    if not path.exists():
+        raise ParserError(f"The dependency {text!r} is not there: {path} does not exist.")
+    return path.resolve()
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+def package_name(path: Path) -> str | None:
+    """The name that a project folder or a wheel gives itself, where that can be told without building."""
+    if path.is_file():
+        return path.name.partition("-")[0] if path.suffix == ".whl" else None
+    name = _project(path).get("project", {}).get("name")
+    return name if isinstance(name, str) else None
+
+
+def tree_hash(path: Path) -> str:
+    """Hash of a project's files, and of the projects that it takes by path itself.
+
+    Version control, caches and what is built are left out.
+
+    Raises:
+        ParserError: There are too many files to be a project.
+    """
+    digest = hashlib.sha256()
+    pending, seen = [path.resolve()], set[Path]()
+    while pending:
+        root = pending.pop()
+        if root in seen or not root.exists():
+            continue
+        seen.add(root)
+        _add_tree(digest, root)
+        pending += _local_sources(root)
+    return digest.hexdigest()
+
+
+def _add_tree(digest: Any, root: Path) -> None:
+    if root.is_file():
+        digest.update(file_sha256(root).encode())
+        return
+    n_bytes = 0
+    for number, path in enumerate(_source_files(root)):
+        n_bytes += path.stat().st_size
+        if number >= MAX_FILES or n_bytes > MAX_BYTES:
+            raise ParserError(
+                f"{root} has more than {MAX_FILES:,} files or {MAX_BYTES // 2**20:,} MiB; depend on a "
+                "smaller folder, or on a wheel that was built from it."
+            )
+        name = os.fsencode(path.relative_to(root))
+        digest.update(len(name).to_bytes(4) + name + bytes.fromhex(file_sha256(path)))
+
+
+def _source_files(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(f for f in folders if not _is_made(f))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.is_file() and not name.endswith((".pyc", ".pyo")):
+                yield path
+
+
+def _is_made(folder: str) -> bool:
+    return folder in _NOT_SOURCE or folder.endswith((".egg-info", "_cache"))
+
+
+def _local_sources(root: Path) -> list[Path]:
+    data = _project(root)
+    sources = data.get("tool", {}).get("uv", {}).get("sources", {})
+    listed = sources.values() if isinstance(sources, dict) else ()
+    paths = [s["path"] for s in listed if isinstance(s, dict) and isinstance(s.get("path"), str)]
+    declared = data.get("project", {}).get("dependencies", [])
+    for text in declared if isinstance(declared, list) else ():
+        if isinstance(text, str) and (named := _NAMED_PATH.fullmatch(text)):
+            paths.append(unquote(urlsplit(named[3]).path))
+    return [(root / path).resolve() for path in paths]
+
+
+def _project(root: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def sibling_modules(script: Path) -> list[Path]:
+    """The files beside a script that it imports, directly or through each other, sorted."""
+    found: set[Path] = set()
+    pending = [script]
+    while pending:
+        for path in _imported_beside(pending.pop(), script.parent):
+            if path not in found and path != script:
+                found.add(path)
+                pending.append(path)
+    return sorted(found)
+
+
+def _imported_beside(module: Path, folder: Path) -> Iterator[Path]:
+    for name in _imports(module):
+        for base in dict.fromkeys((folder, module.parent)):
+            target = base.joinpath(*name.split("."))
+            # A package runs its __init__, and may hold what is imported from it by name.
+            candidates = [target.with_suffix(".py"), target / "__init__.py"]
+            candidates += [parent / "__init__.py" for parent in target.parents if parent.is_relative_to(base)]
+            yield from (path for path in candidates if path.is_file() and path != base / "__init__.py")
+
+
+def _imports(module: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(module.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if base:
+                yield base
+            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")
