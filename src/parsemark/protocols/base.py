@@ -333,7 +333,12 @@ class PageProtocol(ABC):
 
 
 PROTOCOLS = Registry(
-    "protocol", "parsemark.protocols", {"tables": "parsemark.protocols.tables:TablesProtocol"}
+    "protocol",
+    "parsemark.protocols",
+    {
+        "semantic": "parsemark.protocols.semantic:SemanticProtocol",
+        "tables": "parsemark.protocols.tables:TablesProtocol",
+    },
 )
 DEFAULT_PROTOCOLS = ("tables",)
 

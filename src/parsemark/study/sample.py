@@ -17,19 +17,19 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.corpora.complexity import complexity
 from parsemark.errors import CorpusError, StudyError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element
+from parsemark.model.complexity import complexity
 from parsemark.pdf import render_page
 from parsemark.store import Run
 from parsemark.study.ratings import PairToRate
 from parsemark.study.tasks import PairsFile
 from parsemark.system.files import file_sha256, make_folder, replacing, write_text
 
-RULES = ("ngrams", "content", "bbox")
+RULES = ("ngrams", "located", "content", "bbox")
 """Matchings to take pairs from: the first that the run has."""
-METRICS = ("reader", "teds", "grits_con")
+METRICS = ("semantic", "reader", "teds", "grits_con")
 """Metrics to make bands by: the first that the run has."""
 N_BANDS = 5
 _PICTURE_DPI = 110
@@ -84,13 +84,7 @@ def draw_in_turn(
 
 
 def _candidates(run: Run, metric: str | None) -> Iterator[Candidate]:
-    scores = run.table("scores").filter((pl.col("element") != "") & (pl.col("pred") != ""))
-    rule = next((r for r in RULES if r in set(scores["rule"])), None)
-    known = scores["metric"].unique().sort().to_list()
-    chosen = metric or next((m for m in METRICS if m in known), known[0] if known else None)
-    if rule is None or chosen is None or chosen not in known:
-        listed = f" It has: {', '.join(known)}." if known else ""
-        raise StudyError(f"{run.path} has no pairs scored by {chosen or 'any metric'}.{listed}")
+    scores, rule, chosen = _scores(run, metric)
     top = 10.0 if chosen.startswith(("reader", "semantic")) else 1.0
     wanted = (pl.col("rule") == rule) & (pl.col("metric") == chosen) & (pl.col("status") != "no_truth")
     place = ["sample", "parser", "element"]
@@ -101,6 +95,24 @@ def _candidates(run: Run, metric: str | None) -> Iterator[Candidate]:
         if level is not None:
             value = None if row["value"] is None else row["value"] / top
             yield Candidate(row["sample"], row["parser"], row["element"], row["pred"], value, level)
+
+
+def _scores(run: Run, metric: str | None) -> tuple[pl.DataFrame, str, str]:
+    """The scores of pairs of tables, by the first protocol that has some; their rule, and the metric."""
+    known: list[str] = []
+    asked: list[str | None] = [*run.protocols] or [None]
+    for protocol in asked:
+        scores = run.table("scores", protocol)
+        of_pairs = (pl.col("element") != "") & (pl.col("pred") != "") & (pl.col("category") == Category.TABLE)
+        scores = scores.filter(of_pairs)
+        here = scores["metric"].unique().sort().to_list()
+        known += here
+        chosen = metric if metric in here else next((m for m in METRICS if m in here), None)
+        rule = next((r for r in RULES if r in set(scores["rule"])), None)
+        if rule is not None and chosen is not None and metric in (None, chosen):
+            return scores, rule, chosen
+    listed = f" It has: {', '.join(dict.fromkeys(known))}." if known else ""
+    raise StudyError(f"{run.path} has no pairs of tables scored by {metric or 'any metric'}.{listed}")
 
 
 class _Complexities:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.corpora.complexity import complexity
 from parsemark.corpora.latex.documents.candidates import Candidate
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.grid_agreement import covers
@@ -19,6 +18,7 @@ from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
+from parsemark.model.complexity import complexity
 
 MIN_SIMILARITY = 0.6
 """Glyphs that a table and its source have in common, at least."""
