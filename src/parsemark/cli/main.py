@@ -10,6 +10,7 @@ import typer
 from parsemark import __version__
 from parsemark.cli import (
     bench,
+    choose,
     compare,
     convert,
     corpus,
@@ -61,6 +62,7 @@ for command in (
     score,
     report,
     figures,
+    choose,
     compare,
     convert,
     corpus,

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from parsemark.corpora.complexity import complexity
 from parsemark.corpora.latex.pool import PoolEntry
 from parsemark.corpora.latex.synthetic.content import Drawn, Harvested, TableContent
 from parsemark.corpora.latex.synthetic.draft import Draft, Row, lay_out
@@ -18,7 +19,6 @@ from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.tabular import OMNIDOCBENCH_LINE
 from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.model import AttributeValue, Category
-from parsemark.model.complexity import complexity
 
 FONT_SIZES = (r"\normalsize", r"\small", r"\footnotesize", r"\scriptsize")
 
