@@ -6,13 +6,14 @@ Specs are identities: `str(parse_spec(text))` parses back to an equal spec.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from parsemark.errors import UnknownNameError, UsageError
 
@@ -51,7 +52,7 @@ def parse_spec(text: str) -> Spec:
         raise UsageError(f"Cannot read {text!r}: write name or name(key=value).")
     name, inside = match.group(1), match.group(2)
     options: dict[str, OptionValue] = {}
-    for part in (inside or "").split(","):
+    for part in _split_options(inside or ""):
         if not part.strip():
             continue
         option = _OPTION.fullmatch(part)
@@ -61,6 +62,21 @@ def parse_spec(text: str) -> Spec:
             raise UsageError(f"Option {option.group(1)!r} of {name!r} is given twice.")
         options[option.group(1)] = parse_option(option.group(2))
     return Spec(name, tuple(sorted(options.items())))
+
+
+def _split_options(text: str) -> list[str]:
+    """The parts between commas; commas inside brackets belong to a spec that is the value of an option.
+
+    >>> _split_options("metrics=teds(structure_only=true,normalize=none)+reader,match=bbox")
+    ['metrics=teds(structure_only=true,normalize=none)+reader', 'match=bbox']
+    """
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    return [*parts, text[start:]]
 
 
 def parse_option(text: str) -> OptionValue:
@@ -78,6 +94,59 @@ def parse_option(text: str) -> OptionValue:
 def format_option(value: OptionValue) -> str:
     """Write one option value so that `parse_option` gives it back."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def check_options(cls: type[Any], kind: str, name: str, options: Mapping[str, OptionValue]) -> dict[str, Any]:
+    """The options of a spec as the fields of a dataclass take them.
+
+    A field that is a tuple of texts takes several values joined by `+`.
+
+    Args:
+        cls: The dataclass; its fields are the options.
+        kind: What it is, in words (for messages).
+        name: What it is called in specs.
+        options: As `parse_spec` reads them.
+
+    Raises:
+        UsageError: There is no such option, or it has no such value.
+    """
+    known = [f.name for f in dataclasses.fields(cls)]
+    hints = get_type_hints(cls)
+    checked: dict[str, Any] = {}
+    for key, value in options.items():
+        if key not in known:
+            raise UsageError(
+                f"{kind} {name!r} has no option {key!r}; it has: {', '.join(sorted(known)) or 'none'}."
+            )
+        checked[key] = _checked_value(hints[key], key, name, value)
+    return checked
+
+
+def _checked_value(hint: Any, key: str, name: str, value: Any) -> Any:
+    allowed = get_args(hint)
+    if get_origin(hint) is tuple:
+        parts = value if isinstance(value, tuple) else tuple(p for p in str(value).split("+") if p)
+        if not parts:
+            raise UsageError(f"Option {key!r} of {name!r} needs at least one value, joined by +.")
+        return parts
+    if allowed and value not in allowed:
+        listed = ", ".join(str(a) for a in allowed)
+        raise UsageError(f"Option {key!r} of {name!r} cannot be {value!r}; choose one of: {listed}.")
+    if not allowed and hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not allowed and not isinstance(value, hint):
+        raise UsageError(f"Option {key!r} of {name!r} must be {hint.__name__}, not {value!r}.")
+    return value
+
+
+def changed_options(thing: Any, name: str) -> str:
+    """The spec of a dataclass: its name with the fields that differ from their defaults."""
+    changed = [
+        (f.name, "+".join(value) if isinstance(value, tuple) else value)
+        for f in dataclasses.fields(thing)
+        if (value := getattr(thing, f.name)) != f.default
+    ]
+    return str(Spec(name, tuple(sorted(changed))))
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from tests.engine.fakes import make_corpus
 from parsemark.cli.main import run
 from parsemark.corpora import load_corpus
 from parsemark.corpora.files import write_corpus
+from parsemark.protocols import Figure
 from parsemark.store import Run
 
 ECHO = Path(__file__).with_name("echo_parser.py")
@@ -64,13 +65,12 @@ def benched(workplace: Path) -> tuple[Path, str]:
 def test_bench_prints_a_leaderboard(benched: tuple[Path, str]) -> None:
     folder, shown = benched
     assert "echo_parser: 6/6 pages, 1 failed" in shown
-    assert re.search(r"6 pages · 6 tables · 0 pages without tables", shown)
+    assert re.search(r"6 pages · 6 pages with truth · 6 tables · 0 pages\s+without tables", shown)
     assert re.search(r"echo_parser\(speed=slow\) +\d\.\d{3} +\S+–\S+", shown)
-    summary = json.loads((folder / "run" / "summary.json").read_text())
-    for figures in summary["parsers"].values():
-        assert figures["failures"]["value"] == 1
+    for figures in Run.open(folder / "run").summary().parsers.values():
+        assert figures["failures"].value == 1
         for name in ("td_precision", "td_recall", "td_f1", "te_f1_top", "te_f1_con", "te_f1_teds"):
-            assert 0 <= figures[name]["value"] <= 1 and len(figures[name]["ci95"]) == 2
+            assert 0 <= figures[name].value <= 1 and figures[name].interval
 
 
 def test_manifest_says_how_to_repeat_it(benched: tuple[Path, str]) -> None:
@@ -184,9 +184,9 @@ def test_a_corpus_without_truth_shows_what_needs_none(workplace: Path) -> None:
     (workplace / "constant.py").write_text(CONSTANT)
     flags = ("-c", "folder:bare", "-o", "bare-run", "-p", "./constant.py")
     shown = parsemark(workplace, "bench", "--pages", "1", *flags)
-    assert "1 pages without truth: nothing can be scored" in shown
+    assert "1 page · 0 pages with truth" in shown
     assert re.search(r"constant +1\.00 ", shown)
     assert (workplace / "bare-run" / "report" / "index.html").exists()
-    figures = json.loads((workplace / "bare-run" / "summary.json").read_text())["parsers"]["constant"]
-    assert figures["td_f1"] == {"value": None, "ci95": None, "n": 0}
-    assert figures["tables_per_page"]["value"] == 1
+    figures = Run.open(workplace / "bare-run").summary().parsers["constant"]
+    assert figures["td_f1"] == Figure(value=None, n=0)
+    assert figures["tables_per_page"].value == 1

@@ -24,18 +24,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
 
 def test_two_parsers_in_words_and_numbers(runs: tuple[Run, Run]) -> None:
     comparison = compare_parsers(runs[0], "first", "third")
-    assert comparison.primary.significant
+    assert comparison.primary.state == "better"
     assert comparison.primary.difference > 0.1
-    assert comparison.primary.ci95 is not None
-    assert comparison.primary.ci95[0] < comparison.primary.difference < comparison.primary.ci95[1]
+    assert comparison.primary.low < comparison.primary.difference < comparison.primary.high
+    assert comparison.primary == runs[0].summary().ranking.verdict("first", "third")
     markdown = comparison_markdown(comparison)
-    assert markdown.startswith("first is better than third: end-to-end F1 (GriTS-Con)")
+    assert markdown.startswith("first is better than third: TE F1 Con")
     assert "| te_f1_con |" in markdown
 
 
 def test_the_order_of_the_sides_only_turns_the_sign(runs: tuple[Run, Run]) -> None:
     there, back = (compare_parsers(runs[0], *names) for names in (("first", "second"), ("second", "first")))
-    for a, b in zip(there.differences, back.differences, strict=True):
+    for a, b in zip(there.verdicts, back.verdicts, strict=True):
         assert a.difference == pytest.approx(-b.difference)
         assert a.p == pytest.approx(b.p, abs=0.02)
 

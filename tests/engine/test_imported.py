@@ -12,6 +12,7 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.parse import ParseOptions, open_run
 from parsemark.engine.scoring import score_run
 from parsemark.errors import StoreError
+from parsemark.protocols import Figure
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
 FORMATS = {
@@ -41,11 +42,11 @@ def test_every_format_scores_alike(suffix: str, tmp_path: Path) -> None:
         else:
             content = FORMATS[suffix].format(key)
         (outputs / f"{key}{suffix}").write_text(content)
-    summary = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
-    figures = summary["parsers"]["mine"]
-    assert figures["te_f1_con"]["value"] == 1
-    assert figures["failures"]["value"] == 0
-    assert figures["cpu_s_per_page"] == {"value": None, "ci95": None, "n": 0}
+    (summary,) = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
+    figures = summary.parsers["mine"]
+    assert figures["te_f1_con"].value == 1
+    assert figures["failures"].value == 0
+    assert figures["cpu_s_per_page"] == Figure(value=None, n=0)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,8 @@ def test_a_broken_file_costs_its_page(content: bytes, tmp_path: Path) -> None:
     (outputs / "s000.json").write_bytes(content)
     (outputs / "s001.html").write_text(HTML.format("s001"))
     run = import_predictions(tmp_path / "run", corpus, outputs)
-    summary = score_run(run, n_workers=1)
-    assert summary["parsers"]["mine"]["te_recall_con"]["value"] == 0.5
+    (summary,) = score_run(run, n_workers=1)
+    assert summary.parsers["mine"]["te_recall_con"].value == 0.5
     assert str(run.prediction("s000", "mine").status) == "parser_failed"
 
 
@@ -98,8 +99,8 @@ def test_one_file_per_document(text: str, tmp_path: Path) -> None:
     corpus = two_documents(tmp_path / "pdfs")
     write(tmp_path / "mine" / "a.md", text)
     write(tmp_path / "mine" / "b.html", HTML.format("page").replace("page 1", "b"))
-    summary = score_run(import_predictions(tmp_path / "run", corpus, tmp_path / "mine"), n_workers=1)
-    assert summary["parsers"]["mine"]["te_f1_con"]["value"] == 1
+    (summary,) = score_run(import_predictions(tmp_path / "run", corpus, tmp_path / "mine"), n_workers=1)
+    assert summary.parsers["mine"]["te_f1_con"].value == 1
 
 
 def test_another_number_of_pages_fails_on_the_document_only(tmp_path: Path) -> None:
@@ -141,14 +142,14 @@ def test_a_corrected_truth_is_taken_over_without_parsing_again(tmp_path: Path) -
     write(tmp_path / "mine" / "a.md", table(1) + "\f" + table("2b") + "\f" + table(3))
     write(tmp_path / "mine" / "b.md", table("b"))
     run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
-    before = score_run(run, n_workers=1)["parsers"]["mine"]["te_f1_con"]["value"]
+    before = score_run(run, n_workers=1)[0].parsers["mine"]["te_f1_con"].value
     write(tmp_path / "pdfs" / "a.p2.t1.csv", "page,2b\n1,2\n")
     make_pdf(tmp_path / "pdfs" / "c.pdf")
     (tmp_path / "pdfs" / "sub" / "b.pdf").unlink()
     grown = load_corpus(corpus.spec)
     run = open_run(tmp_path / "run", grown, ParseOptions())
     assert {r.sample for r in run.records()} == {"a-p1", "a-p2", "a-p3"}
-    after = score_run(run, n_workers=1)["parsers"]["mine"]["te_f1_con"]["value"]
+    after = score_run(run, n_workers=1)[0].parsers["mine"]["te_f1_con"].value
     assert before < 1 and after == 1
     with pytest.raises(StoreError, match="holds a run of the corpus"):
         open_run(tmp_path / "run", make_corpus(tmp_path / "other", ["fine"]), ParseOptions())

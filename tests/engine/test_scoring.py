@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import polars as pl
@@ -30,9 +29,9 @@ def tables(run: Run) -> dict[str, pl.DataFrame]:
 
 
 def test_every_page_of_every_parser_is_scored(parsed: Run) -> None:
-    summary = score_run(parsed, n_workers=1)
-    assert set(summary["parsers"]) == {"one", "two"}
-    assert parsed.summary() == json.loads(json.dumps(summary))
+    (summary,) = score_run(parsed, n_workers=1)
+    assert set(summary.parsers) == {"one", "two"}
+    assert parsed.summary() == summary
     assert parsed.table("predictions").height == 12
     scores = parsed.table("scores")
     assert scores.select(pl.struct("sample", "parser").n_unique()).item() == 12
@@ -78,16 +77,16 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
             return real.score_page(truth, prediction, text)
 
     monkeypatch.setattr(chunks, "get_protocol", lambda name: Raising())
-    chunk = scoring._chunks(parsed, "tables", Events())[0]
+    chunk = scoring._chunks(parsed, ("tables",), Events())[0]
     chunks.score_chunk(chunk)
-    scores = pl.read_parquet(chunk.part("scores")).filter(pl.col("sample") == "s000")
+    scores = pl.read_parquet(chunk.part("scores", "tables")).filter(pl.col("sample") == "s000")
     assert "metric_failed" in set(scores["status"])
     assert any("oops" in (m or "") for m in scores["message"])
 
 
 def test_killed_scoring_goes_on_with_what_is_missing(parsed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "CHUNK_OUTPUTS", 4)
-    planned = scoring._chunks(parsed, "tables", Events())
+    planned = scoring._chunks(parsed, ("tables",), Events())
     chunks.score_chunk(planned[0])
     counted: list[int] = []
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Box, Element, Page, Prediction, Status, Table
-from parsemark.protocols.base import PageScores
+from parsemark.protocols import PageScores, RunTables, Summary
 from parsemark.protocols.tables import TablesProtocol
 
 ROWS_A = [["city", "people"], ["Lisbon", "545796"], ["Porto", "231800"]]
@@ -49,10 +49,16 @@ class Bench:
             }
         )
 
-    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    def tables(self) -> RunTables:
         samples = pl.DataFrame(
             [
-                {"sample": n, "document": n, "n_tables": len(p.tables), "truth": json.dumps(page_to_json(p))}
+                {
+                    "sample": n,
+                    "document": n,
+                    "n_tables": len(p.tables),
+                    "attributes": json.dumps(dict(p.attributes)),
+                    "truth": json.dumps(page_to_json(p)),
+                }
                 for n, p in PAGES.items()
             ]
         )
@@ -60,10 +66,10 @@ class Bench:
         scores = pl.DataFrame([_row(r) for s in self.scores for r in s.scores], infer_schema_length=None)
         parses = pl.DataFrame(self.parses, schema_overrides={"cost_usd": pl.Float64})
         matches = matches.with_columns(pl.col("confidence").cast(pl.Float64))
-        return samples, parses, matches, scores
+        return RunTables(samples, parses, matches, scores)
 
-    def summary(self) -> dict[str, object]:
-        return TablesProtocol().summarise(*self.frames())
+    def summary(self) -> Summary:
+        return TablesProtocol().summarise(self.tables())
 
 
 def _row(row: object) -> dict[str, object]:
@@ -71,5 +77,5 @@ def _row(row: object) -> dict[str, object]:
     return {k: list(v) if isinstance(v, tuple) else str(v) if k == "status" else v for k, v in fields.items()}
 
 
-def value(summary: dict, parser: str, name: str) -> float:
-    return summary["parsers"][parser][name]["value"]
+def value(summary: Summary, parser: str, name: str) -> float:
+    return summary.parsers[parser][name].value

@@ -7,7 +7,9 @@ import pytest
 from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Bench, table, value
 
 from parsemark.model import Box, Element, Status
-from parsemark.protocols.tables_comparison import Contestant, compare, in_words
+from parsemark.protocols import Figure, Summary
+from parsemark.protocols.comparison import compare_parsers, in_words
+from parsemark.protocols.tables import TablesProtocol
 
 
 def test_detection_and_extraction_by_hand() -> None:
@@ -19,7 +21,7 @@ def test_detection_and_extraction_by_hand() -> None:
     # A page without tables with one invented table.
     bench.add("x", "empty", table("a", ROWS_B, LEFT))
     summary = bench.summary()
-    assert summary["rule"] == "bbox"
+    assert summary.settings["match"] == "bbox"
     assert value(summary, "x", "td_precision") == pytest.approx(2 / 3)
     assert value(summary, "x", "td_recall") == pytest.approx(2 / 3)
     assert value(summary, "x", "td_f1") == pytest.approx(2 / 3)
@@ -34,7 +36,7 @@ def test_detection_and_extraction_by_hand() -> None:
     # TEDS: 9 nodes below the root, one cell renamed at cost 1.
     assert value(summary, "x", "te_recall_teds") == pytest.approx((1 + 8 / 9) / 3)
     assert value(summary, "x", "false_tables_per_negative_page") == 1
-    assert summary["parsers"]["x"]["failures"] == {"value": 0.0, "ci95": None, "n": 3}
+    assert summary.parsers["x"]["failures"] == Figure(value=0, n=3)
     assert value(summary, "x", "cpu_s_per_page") == 2
 
 
@@ -46,8 +48,8 @@ def test_failed_pages_stay_in_the_denominator() -> None:
     summary = bench.summary()
     assert value(summary, "x", "td_recall") == pytest.approx(2 / 3)
     assert value(summary, "x", "td_precision") == 1
-    assert summary["parsers"]["x"]["failures"]["value"] == 1
-    assert summary["parsers"]["x"]["failures_by_status"] == {"parser_timeout": 1}
+    assert value(summary, "x", "failures") == 1
+    assert summary.details["failures_by_status"]["x"] == {"parser_timeout": 1}
     statuses = {
         (r.element, r.status) for s in bench.scores for r in s.scores if r.sample == "p2" and r.rule == "bbox"
     }
@@ -60,11 +62,11 @@ def test_one_rule_for_all_when_a_parser_gives_no_boxes() -> None:
         bench.add("boxes", sample, *(table(e.id, ROWS_A, LEFT) for e in page.tables[:1]))
         bench.add("text", sample, *(Element(e.id, "table", table=e.table) for e in page.tables))
     summary = bench.summary()
-    assert summary["rule"] == "ngrams"
-    assert set(summary["parsers"]["text"]["by_rule"]) == {"content", "ngrams"}
-    assert set(summary["parsers"]["boxes"]["by_rule"]) == {"bbox", "content", "ngrams"}
+    assert summary.settings["match"] == "ngrams"
+    assert set(summary.details["by_rule"]["text"]) == {"content", "ngrams"}
+    assert set(summary.details["by_rule"]["boxes"]) == {"bbox", "content", "ngrams"}
     assert value(summary, "text", "te_f1_con") == 1
-    assert summary["comparison"]["best"] == "text"
+    assert summary.ranking.best == "text"
 
 
 def test_duplicates_are_false_positives() -> None:
@@ -89,31 +91,34 @@ def test_confidence_gives_ranked_figures() -> None:
 def test_parsers_without_confidence_have_ranked_figures_without_value() -> None:
     bench = Bench()
     bench.add("x", "p1", table("a", ROWS_A, LEFT))
-    figures = bench.summary()["parsers"]["x"]
+    summary = bench.summary()
     for name in ("ap", "ap_top", "ap_con", "ap_teds", "d_ece"):
-        assert figures[name] == {"value": None, "ci95": None, "n": 0}
-    assert "curves" not in figures and "reliability" not in figures
+        assert summary.parsers["x"][name] == Figure(value=None, n=0)
+    assert summary.details["curves"]["x"] == {} and summary.details["reliability"]["x"] == []
 
 
 @pytest.mark.parametrize("confidence", [None, 0.9])
 def test_summary_has_every_figure_of_the_leaderboard(confidence: float | None) -> None:
     bench = Bench()
     bench.add("x", "p1", table("a", ROWS_A, LEFT, confidence))
-    figures = bench.summary()["parsers"]["x"]
+    summary = bench.summary()
     names = """td_precision td_recall td_f1 te_f1_top te_f1_con te_f1_teds ap d_ece cpu_s_per_page failures
         false_tables_per_negative_page metric_failures tables_per_page wall_s_per_page"""
     for name in names.split():
-        assert set(figures[name]) == {"value", "ci95", "n"}, name
+        assert name in summary.parsers["x"], name
+        assert any(info.name == name for info in summary.figures), name
 
 
 def test_the_reason_of_the_first_metric_failure_is_kept() -> None:
     bench = Bench()
     bench.add("x", "p1", status=Status.OK)
     bench.add("x", "p2", status=Status.METRIC_FAILED)
-    figures = bench.summary()["parsers"]["x"]
+    summary = bench.summary()
     # One table under three metrics could not be scored; six more rows are of the two missed ones.
-    assert figures["metric_failures"] == {"value": 3.0, "ci95": None, "n": 9}
-    assert figures["first_metric_failure"] == {"sample": "p2", "metric": "grits_con", "message": None}
+    assert summary.parsers["x"]["metric_failures"] == Figure(value=3, n=9)
+    assert summary.notes == [
+        "x: 3 scores could not be computed and count as zero. grits_con on p2: no reason given"
+    ]
 
 
 def test_attributes_of_pages_select_pages() -> None:
@@ -121,9 +126,9 @@ def test_attributes_of_pages_select_pages() -> None:
     bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
     bench.add("x", "p2")
     bench.add("x", "empty")
-    groups = bench.summary()["parsers"]["x"]["by_attribute"]["page"]["layout"]
-    assert groups["one"]["td_f1"]["value"] == 1
-    assert groups["two"]["td_f1"]["value"] == 0
+    groups = {s.value: s for s in bench.summary().slices if (s.scope, s.attribute) == ("page", "layout")}
+    assert groups["one"].figures["x"]["td_f1"].value == 1
+    assert groups["two"].figures["x"]["td_f1"].value == 0
 
 
 def test_invented_text_is_found_and_named() -> None:
@@ -140,18 +145,19 @@ def test_comparison_in_words() -> None:
     for sample, page in PAGES.items():
         bench.add("good", sample, *page.tables)
         bench.add("bad", sample)
-    samples, _, matches, scores = bench.frames()
-    sides = [Contestant(name, name, samples, matches, scores) for name in ("good", "bad")]
-    comparison = compare(*sides, "ngrams")
+    protocol, summary = TablesProtocol(), bench.summary()
+    comparison = compare_parsers(protocol, summary, bench.tables(), "good", "bad")
     assert comparison.primary.difference == 1
     # Two of three documents differ: a permutation test cannot be sure of anything with so few.
     assert comparison.primary.p == pytest.approx(0.5)
-    assert in_words(comparison).startswith("The data cannot tell good from bad")
+    assert in_words(comparison).startswith("The difference between good and bad is not resolved")
+    assert comparison.primary == summary.ranking.verdict("good", "bad")
     assert [p.sample for p in comparison.pages] == ["p1", "p2"]
 
 
 def test_summary_is_json(tmp_path: Path) -> None:
     bench = Bench()
     bench.add("x", "p1", table("a", ROWS_A, LEFT, 0.7))
-    text = json.dumps(bench.summary(), allow_nan=False)
-    assert json.loads(text)["parsers"]["x"]["td_f1"]["n"] == 3
+    summary = bench.summary()
+    text = json.dumps(summary.model_dump(mode="json"), allow_nan=False)
+    assert Summary.model_validate_json(text) == summary

@@ -10,6 +10,7 @@ from rich.console import Console
 from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Bench, table
 
 from parsemark.model import Element, Prediction, Status, Table
+from parsemark.protocols import RunTables, Summary
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.terminal import leaderboard
 
@@ -54,21 +55,23 @@ def test_summary_is_valid_and_the_leaderboard_prints(
 ) -> None:
     bench = Bench()
     answers(bench)
-    samples, *others = bench.frames()
-    samples = corpus(samples) if corpus else samples
-    chosen = [frame.filter(pl.col("sample").is_in(samples["sample"].to_list())) for frame in others]
-    summary = TablesProtocol().summarise(samples, *chosen)
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    for figures in summary["parsers"].values():
+    tables = bench.tables()
+    samples = corpus(tables.samples) if corpus else tables.samples
+    kept = pl.col("sample").is_in(samples["sample"].to_list())
+    others = [frame.filter(kept) for frame in (tables.parses, tables.matches, tables.scores)]
+    summary = TablesProtocol().summarise(RunTables(samples, *others))
+    text = json.dumps(summary.model_dump(mode="json"), allow_nan=False)
+    assert Summary.model_validate_json(text) == summary
+    for figures in summary.parsers.values():
         for name in ("td_f1", "te_f1_con", "ap", "d_ece", "wavg_f1", "false_tables_per_negative_page"):
-            assert figures[name]["n"] > 0 or figures[name]["value"] is None, name
+            assert figures[name].n > 0 or figures[name].value is None, name
         if corpus is one_document:
-            assert all(f.get("ci95") is None for f in figures.values() if isinstance(f, dict)), figures
+            assert all(figure.interval is None for figure in figures.values()), figures
     console = Console(file=io.StringIO(), width=100)
     console.print(leaderboard(summary, 100))
     assert "x" in console.file.getvalue()
     if answers is not all_alike:
-        assert summary["comparison"]["best"] is None
+        assert summary.ranking.best is None
 
 
 def test_boxes_on_some_pages_only_are_no_boxes() -> None:
@@ -76,9 +79,9 @@ def test_boxes_on_some_pages_only_are_no_boxes() -> None:
     bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
     bench.add("x", "p2", Element("a", "table", table=Table.from_rows(ROWS_B)))
     summary = bench.summary()
-    assert summary["rule"] == "ngrams"
-    assert summary["parsers"]["x"]["td_recall"]["value"] == 1
-    assert "bbox" not in summary["parsers"]["x"]["by_rule"]
+    assert summary.settings["match"] == "ngrams"
+    assert summary.parsers["x"]["td_recall"].value == 1
+    assert "bbox" not in summary.details["by_rule"]["x"]
 
 
 def test_a_page_without_truth_says_what_needs_none() -> None:

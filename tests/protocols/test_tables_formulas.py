@@ -4,6 +4,7 @@ import pytest
 from tests.protocols.tables_bench import LEFT, RIGHT, ROWS_A, ROWS_B, Bench, table, value
 
 from parsemark.model import Box, Element, Table
+from parsemark.protocols import Figure
 
 ONE_CELL_WRONG = [["metal", "density"], ["copper", "8.96"], ["lead", "zzzzz"]]
 """Against `ROWS_B`: GriTS-Con 5/6, TEDS 8/9 (nine nodes below the root, one renamed), GriTS-Top 1."""
@@ -24,8 +25,8 @@ def test_structure_weighted_precision_recall_and_average_precision() -> None:
         # R^TSR rises by 1/3 at P^TSR = 1 and by s/3 at P^TSR = (1 + s)/3; false ones add no area.
         assert value(summary, "x", f"ap_{short}") == pytest.approx(1 / 3 * 1 + s / 3 * (1 + s) / 3)
         assert value(summary, "x", f"tsr_{short}") == pytest.approx((1 + s) / 2)
-    assert summary["parsers"]["x"]["tsr_con"]["n"] == 2
-    points = summary["parsers"]["x"]["curves"]["con"]
+    assert summary.parsers["x"]["tsr_con"].n == 2
+    points = summary.details["curves"]["x"]["bbox"]["con"]
     assert [p[2] for p in points] == [0.9, 0.8, 0.7, 0.4]
     assert [p[1] for p in points] == pytest.approx([1, 1 / 2, (1 + 5 / 6) / 3, (1 + 5 / 6) / 4])
 
@@ -47,10 +48,10 @@ def test_agreement_of_content_with_boxes() -> None:
     bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", [["q", "w"], ["z", "v"]], RIGHT))
     bench.add("x", "p2", table("a", ROWS_B, NOWHERE))
     bench.add("x", "empty", table("a", ROWS_A, LEFT))
-    figures = bench.summary()["parsers"]["x"]
+    figures = bench.summary().parsers["x"]
     # Content says yes twice, once rightly; boxes say yes twice, content sees one of them.
-    assert figures["content_for_bbox_precision"] == {"value": 0.5, "ci95": None, "n": 2}
-    assert figures["content_for_bbox_recall"] == {"value": 0.5, "ci95": None, "n": 2}
+    assert figures["content_for_bbox_precision"] == Figure(value=0.5, n=2)
+    assert figures["content_for_bbox_recall"] == Figure(value=0.5, n=2)
 
 
 def without_box(name: str, rows: list[list[str]]) -> Element:
@@ -61,7 +62,7 @@ def test_pieces_of_a_split_table_earn_one_credit_together() -> None:
     bench = Bench()
     bench.add("x", "p1", without_box("a", ROWS_A[:2]), without_box("b", [ROWS_A[0], *ROWS_A[2:]]))
     summary = bench.summary()
-    assert summary["rule"] == "ngrams"
+    assert summary.settings["match"] == "ngrams"
     # Two predictions, one true table of three found: its two pieces earn 1 in recall and 1 of 2 in precision.
     assert value(summary, "x", "td_recall") == pytest.approx(1 / 3)
     assert value(summary, "x", "td_precision") == pytest.approx(1 / 2)

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from tests.store.fabricate import fabricate_run
 
-from parsemark.protocols.tables_summary import summarise
+from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
 from parsemark.report.source import Source
 from parsemark.store import Run
@@ -28,7 +28,7 @@ def complete(run: Run, pdf: Path) -> None:
     run.write_table(
         "samples", run.table("samples").with_columns(pl.lit(file_sha256(pdf)).alias("pdf_sha256"))
     )
-    run.write_summary(summarise(*(run.table(t) for t in ("samples", "parses", "matches", "scores"))))
+    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
 
 
 @pytest.fixture(scope="session")

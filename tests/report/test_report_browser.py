@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.store.fabricate import fabricate_run
 
-from parsemark.protocols.tables_summary import summarise
+from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
 from parsemark.report.names import safe_name
 
@@ -184,7 +184,7 @@ def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> N
     run.write_table("samples", run.table("samples").with_columns(unknown))
     for table in ("matches", "scores"):
         run.write_table(table, run.table(table).clear())
-    run.write_summary(summarise(*(run.table(t) for t in ("samples", "parses", "matches", "scores"))))
+    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
     site = build_report(run.path, tmp_path / "site").parent
     for path in site.glob("*.html"):
         page = open_page(path.as_uri())

@@ -18,10 +18,10 @@ from parsemark.report.charts.spec import Chart, Series, chart_to_json
 from parsemark.report.charts.structure import N_BINS
 from parsemark.report.charts.tradeoff import pareto_front
 from parsemark.report.chunks import decode, write_chunk
-from parsemark.report.columns import column_for, format_value
 from parsemark.report.element_lists import element_table
 from parsemark.report.images import write_images
 from parsemark.report.names import page_file, safe_name
+from parsemark.report.numbers import format_value
 from parsemark.report.page_values import page_values
 from parsemark.report.source import Source
 from parsemark.report.trimming import MAX_CELL_CHARACTERS, MAX_CELLS, prediction_json
@@ -44,29 +44,30 @@ def series_of(chart: Chart, name: str, **facts: object) -> Series:
 
 
 def test_every_number_of_the_leaderboard_is_in_the_summary(site: Path, run: Run) -> None:
-    rows = chunk(site, "leaderboard")["slices"][""]["rows"]
-    summary = run.summary()["parsers"]
-    assert set(rows) == set(summary)
+    rows = chunk(site, "leaderboards/index")["slices"][""]["rows"]
+    summary = run.summary()
+    assert set(rows) == set(summary.parsers)
     checked = 0
     for name, row in rows.items():
         for key, cell in row["cells"].items():
-            assert cell["value"] == summary[name][key]["value"]
-            assert cell["text"] == format_value(cell["value"], column_for(key).style)
+            assert cell["value"] == summary.parsers[name][key].value
+            assert cell["text"] == format_value(cell["value"], summary.info(key).style)
             checked += 1
     assert checked > 100
 
 
 def test_slices_have_the_protocol_s_numbers(site: Path, run: Run) -> None:
-    slices = chunk(site, "leaderboard")["slices"]
-    for name, figures in run.summary()["parsers"].items():
-        expected = figures["by_attribute"]["page"]["scan"]["true"]["te_f1_con"]["value"]
+    slices = chunk(site, "leaderboards/index")["slices"]
+    (scans,) = [s for s in run.summary().slices if (s.attribute, s.value) == ("scan", "true")]
+    for name in run.summary().parsers:
+        expected = scans.figures[name]["te_f1_con"].value
         assert slices["scan=yes"]["rows"][name]["cells"]["te_f1_con"]["value"] == expected
     samples = run.table("samples").filter(pl.col("attributes").str.contains('"scan": true'))
     assert slices["scan=yes"]["n_pages"] == samples.height
 
 
 def test_failures_of_a_slice_are_counted(site: Path, run: Run) -> None:
-    row = chunk(site, "leaderboard")["slices"]["no-tables"]["rows"]["poor"]["cells"]
+    row = chunk(site, "leaderboards/index")["slices"]["tables=without tables"]["rows"]["poor"]["cells"]
     negative = run.table("samples").filter(pl.col("n_tables") == 0)["sample"].implode()
     own = run.table("parses").filter((pl.col("parser") == "poor") & pl.col("sample").is_in(negative))
     assert row["failures"]["value"] == (own["status"] != "ok").sum()
@@ -74,17 +75,13 @@ def test_failures_of_a_slice_are_counted(site: Path, run: Run) -> None:
 
 def test_precision_recall_figures_equal_the_store(source: Source, run: Run) -> None:
     chart = charts(source)["pr-bbox"]
-    for name, figures in run.summary()["parsers"].items():
-        own = figures["by_rule"]["bbox"]
-        if "curves" in own:
+    for name, by_rule in run.summary().details["by_rule"].items():
+        own, curves = by_rule["bbox"], run.summary().details["curves"][name].get("bbox")
+        if curves:
             solid = series_of(chart, name, dash=False)
-            assert list(zip(solid.x, solid.y, strict=True)) == [
-                (p[0], p[1]) for p in own["curves"]["thresholded"]
-            ]
+            assert list(zip(solid.x, solid.y, strict=True)) == [(p[0], p[1]) for p in curves["thresholded"]]
             dashed = series_of(chart, name, dash=True)
-            assert list(zip(dashed.x, dashed.y, strict=True)) == [
-                (p[0], p[1]) for p in own["curves"]["expected"]
-            ]
+            assert list(zip(dashed.x, dashed.y, strict=True)) == [(p[0], p[1]) for p in curves["expected"]]
         else:
             point = series_of(chart, name, faint=False)
             assert (point.x[0], point.y[0]) == (own["td_recall"]["value"], own["td_precision"]["value"])
@@ -92,7 +89,7 @@ def test_precision_recall_figures_equal_the_store(source: Source, run: Run) -> N
 
 def test_weighted_curves_and_bands_equal_the_store(source: Source, run: Run) -> None:
     chart = charts(source)["pr-bbox-teds"]
-    curves = run.summary()["parsers"]["fair"]["by_rule"]["bbox"]["curves"]
+    curves = run.summary().details["curves"]["fair"]["bbox"]
     band = series_of(chart, "fair", mark="band")
     assert list(zip(band.base_x, band.base, strict=True)) == [(p[0], p[1]) for p in curves["teds"]]
     assert list(zip(band.x, band.y, strict=True)) == [(p[0], p[1]) for p in curves["thresholded"]]
@@ -100,16 +97,16 @@ def test_weighted_curves_and_bands_equal_the_store(source: Source, run: Run) -> 
 
 def test_structure_bars_equal_the_store(source: Source, run: Run) -> None:
     chart = charts(source)["structure"]
-    for name, figures in run.summary()["parsers"].items():
+    for name, figures in run.summary().parsers.items():
         bars = series_of(chart, name)
         entries = [figures[f"tsr_{short}"] for short in ("top", "con", "teds")]
-        assert bars.y == tuple(e["value"] for e in entries)
-        assert bars.low == tuple(e["ci95"][0] for e in entries)
+        assert bars.y == tuple(e.value for e in entries)
+        assert bars.low == tuple(e.low for e in entries)
 
 
 def test_reliability_equals_the_store(source: Source, run: Run) -> None:
     chart = charts(source)[f"reliability-{safe_name('fair')}"]
-    bins = run.summary()["parsers"]["fair"]["reliability"]
+    bins = run.summary().details["reliability"]["fair"]
     assert series_of(chart, "precision").y == tuple(
         b["precision"] for b in bins if b["precision"] is not None
     )
@@ -141,9 +138,9 @@ def test_content_against_iou_equals_the_matches(source: Source, run: Run) -> Non
 
 def test_attribute_bars_equal_the_store(source: Source, run: Run) -> None:
     chart = charts(source)["by-table-lines"]
-    groups = run.summary()["parsers"]["good"]["by_attribute"]["table"]["lines"]
+    groups = {s.value: s.figures["good"] for s in run.summary().slices if s.attribute == "lines"}
     bars = series_of(chart, "good")
-    assert bars.y == tuple(groups[v]["te_recall_con"]["value"] for v in chart.x.categories)
+    assert bars.y == tuple(groups[v]["te_recall_con"].value for v in chart.x.categories)
 
 
 def test_time_is_the_median_of_the_parses(source: Source, run: Run) -> None:
@@ -216,11 +213,11 @@ def test_folders_of_others_are_never_removed(run: Run, tmp_path: Path) -> None:
 def test_other_corpora_can_be_chosen(run: Run, tmp_path: Path) -> None:
     other = fabricate_run(tmp_path / "other", 6, ("good", "unknown here"), seed=5)
     build_report(run.path, tmp_path / "site", also=[other.path])
-    found = chunk(tmp_path / "site", "leaderboard")["slices"]
+    found = chunk(tmp_path / "site", "leaderboards/index")["slices"]
     (key,) = [k for k in found if k.startswith("corpus=")]
     assert found[key]["n_pages"] == 6
     assert set(found[key]["rows"]) == {"good"}
-    expected = other.summary()["parsers"]["good"]["te_f1_con"]["value"]
+    expected = other.summary().parsers["good"]["te_f1_con"].value
     assert found[key]["rows"]["good"]["cells"]["te_f1_con"]["value"] == expected
 
 

@@ -2,30 +2,67 @@ import io
 
 from rich.console import Console
 
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.report.terminal import leaderboard
 
 
-def figure(value: float | None, ci95: list[float] | None = None) -> dict:
-    return {"value": value, "ci95": ci95, "n": 10}
+def figure(value: float | None, low: float | None = None, high: float | None = None) -> Figure:
+    return Figure(value=value, low=low, high=high, n=10)
 
 
-SUMMARY = {
-    "primary": "te_f1_con",
-    "rule": "bbox",
-    "theta": 0.5,
-    "n_pages": 10,
-    "n_tables": 12,
-    "n_negative_pages": 3,
-    "parsers": {
-        "poor": {"te_f1_con": figure(0.2, [0.1, 0.3]), "td_f1": figure(None), "failures": figure(4)},
-        "best": {"te_f1_con": figure(0.9, [0.8, 1.0]), "td_f1": figure(0.95, [0.9, 1.0])},
-        "near[bold]": {"te_f1_con": figure(0.88, [0.78, 0.97]), "td_f1": figure(0.9, [0.8, 1.0])},
+def info(name: str, label: str, style: str = "score") -> FigureInfo:
+    return FigureInfo(name=name, label=label, definition="?", denominator="?", style=style, main=True)
+
+
+def verdict(a: str, b: str, state: str) -> Verdict:
+    return Verdict(
+        a=a,
+        b=b,
+        figure="f",
+        value_a=0,
+        value_b=0,
+        difference=0,
+        low=0,
+        high=0,
+        p=1,
+        state=state,
+        n_documents=9,
+    )
+
+
+def make_summary(parsers: dict[str, dict[str, Figure]], **changes: object) -> Summary:
+    facts = {
+        "protocol": "anything",
+        "comparability": 1,
+        "primary": "quality",
+        "figures": [
+            info("quality", "Quality of all"),
+            info("other", "Other"),
+            info("failures", "Failures", "count"),
+        ],
+        "ranking": Ranking(figure="quality"),
+        **changes,
+    }
+    return Summary(parsers=parsers, **facts)
+
+
+SUMMARY = make_summary(
+    {
+        "poor": {"quality": figure(0.2, 0.1, 0.3), "other": figure(None), "failures": figure(4)},
+        "best": {"quality": figure(0.9, 0.8, 1.0), "other": figure(0.95, 0.9, 1.0)},
+        "near[bold]": {"quality": figure(0.88, 0.78, 0.97), "other": figure(0.9, 0.8, 1.0)},
     },
-    "comparison": {"best": "best", "tied_with_best": ["near[bold]"]},
-}
+    counts={"pages": 10, "pages without tables": 1},
+    settings={"match": "bbox"},
+    ranking=Ranking(
+        figure="quality",
+        best="best",
+        verdicts=[verdict("best", "poor", "better"), verdict("near[bold]", "best", "not_resolved")],
+    ),
+)
 
 
-def shown(width: int, summary: dict = SUMMARY) -> list[str]:
+def shown(width: int, summary: Summary = SUMMARY) -> list[str]:
     console = Console(file=io.StringIO(), width=width)
     console.print(leaderboard(summary, width))
     return console.file.getvalue().splitlines()
@@ -33,17 +70,29 @@ def shown(width: int, summary: dict = SUMMARY) -> list[str]:
 
 def test_sorted_and_marked() -> None:
     lines = shown(120)
-    rows = [line for line in lines if line[2:].split()[:1] in ([name] for name in SUMMARY["parsers"])]
+    rows = [line for line in lines if line[2:].split()[:1] in ([name] for name in SUMMARY.parsers)]
     assert [row.split()[0] for row in rows] == ["★", "≈", "poor"]
     assert "0.900 .80–1.00" in rows[0] and "near[bold]" in rows[1]
-    assert "10 pages · 12 tables · 3 pages without tables · matched by bbox, θ 0.5" in lines[0]
+    assert lines[0].rstrip() == "anything: 10 pages · 1 page without tables · match bbox"
+
+
+def test_lower_is_better_turns_the_order() -> None:
+    turned = SUMMARY.figures[0].model_copy(update={"higher_is_better": False})
+    assert SUMMARY.model_copy(update={"figures": [turned]}).ordered() == ["poor", "near[bold]", "best"]
 
 
 def test_fits_into_80_columns() -> None:
-    lines = shown(80)
-    assert max(len(line.rstrip()) for line in lines) <= 80
-    assert "…" not in "".join(lines)
-    assert any(".78–.97" in line for line in lines)
+    many = [info(f"figure_{n}", f"Figure number {n}") for n in range(20)]
+    figures = {f.name: figure(0.5, 0.4, 0.6) for f in many}
+    wide = make_summary(
+        {"a-parser-with-a-long-name": {**figures, "quality": figure(0.88, 0.78, 0.97)}},
+        figures=[*many, *SUMMARY.figures],
+    )
+    for summary in (SUMMARY, wide):
+        lines = shown(80, summary)
+        assert max(len(line.rstrip()) for line in lines) <= 80
+        assert "…" not in "".join(lines)
+        assert any(".78–.97" in line for line in lines)
 
 
 def test_what_is_not_known_is_a_dash() -> None:
@@ -51,22 +100,10 @@ def test_what_is_not_known_is_a_dash() -> None:
     assert "–" in poor.split() and "4" in poor.split()
 
 
-def test_summary_without_comparison() -> None:
-    assert any("only" in line for line in shown(100, {"parsers": {"only": {"td_f1": figure(0.5)}}}))
+def test_figures_that_nobody_described_are_no_reason_to_fail() -> None:
+    assert any("only" in line for line in shown(100, make_summary({"only": {"unknown": figure(0.5)}})))
 
 
-def test_scores_that_could_not_be_computed_are_told() -> None:
-    failure = {"sample": "doc-p3", "metric": "teds", "message": "needs [more]\nmemory"}
-    figures = {"td_f1": figure(0.5), "metric_failures": figure(7), "first_metric_failure": failure}
-    summary = {"parsers": {"sick": figures, "sound": {"metric_failures": figure(0)}}}
-    (warning,) = [line for line in shown(200, summary) if line.startswith("Warning")]
-    assert "sick: 7 scores could not be computed and count as zero" in warning
-    assert "teds on doc-p3: needs [more] memory" in warning
-
-
-def test_without_truth_the_table_shows_what_needs_none() -> None:
-    figures = {"tables_per_page": figure(1.5), "failures": figure(2), "cpu_s_per_page": figure(0.25)}
-    lines = shown(100, {"n_pages": 4, "n_pages_with_truth": 0, "n_tables": 0, "parsers": {"x": figures}})
-    assert lines[0] == "4 pages without truth: nothing can be scored"
-    assert next(line for line in lines if " x " in line).split() == ["x", "1.50", "–", "2", "0.25"]
-    assert not any("F1" in line for line in lines)
+def test_notes_are_told() -> None:
+    summary = make_summary({"sick": {"quality": figure(0.5)}}, notes=["sick: needs [more] memory"])
+    assert "Note: sick: needs [more] memory" in [line.rstrip() for line in shown(200, summary)]

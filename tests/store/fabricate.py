@@ -9,6 +9,7 @@ import polars as pl
 
 from parsemark.formats.model_json import prediction_to_json
 from parsemark.model import Box, Cell, Element, Page, Prediction, Sample, Status, Table
+from parsemark.protocols.tables import TablesProtocol
 from parsemark.store import (
     CorpusEntry,
     Limits,
@@ -36,6 +37,7 @@ def fabricate_manifest(n_samples: int = 4, parsers: tuple[str, ...] = ()) -> Man
             for name in parsers
         ],
         limits=Limits(timeout_s=60, memory_mb=4096),
+        protocols=["tables"],
         machine={"platform": "Linux", "cpus": 2},
     )
 
@@ -78,7 +80,7 @@ def fabricate_run(
     run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
     run.write_table("matches", pl.DataFrame(matches, schema=schema_of("matches")))
     run.write_table("scores", pl.DataFrame(scores, schema=schema_of("scores")))
-    run.write_summary(_summary(rng, parsers, n_pages, predictions))
+    run.write_summary(TablesProtocol().summarise(run.run_tables("tables")))
     return run
 
 
@@ -169,7 +171,7 @@ def _score(
     pairs = [(t.id, f"p{n}" if f"p{n}" in preds else None) for n, t in enumerate(sample.truth.tables)]
     taken = {pred for _, pred in pairs}
     both: list[tuple[str | None, str | None]] = [*pairs, *((None, p) for p in preds if p not in taken)]
-    base = {"sample": sample.id, "parser": prediction.parser, "rule": rule}
+    base = {"sample": sample.id, "parser": prediction.parser, "rule": rule, "category": "table"}
     for truth, pred in both:
         kind = "miss" if pred is None else "extra" if truth is None else "pair"
         overlap = rng.uniform(0.6, 1.0) if kind == "pair" else None
@@ -184,24 +186,3 @@ def _score(
             ids = {"element": truth or pred, "pred": pred or ""}
             row = {**base, **ids, "metric": metric, "value": value, "status": str(status), "message": None}
             scores.append(row)
-
-
-def _summary(
-    rng: random.Random, parsers: tuple[str, ...], n_pages: int, predictions: list[Prediction]
-) -> dict[str, Any]:
-    def figure(value: float, n: int = n_pages) -> dict[str, Any]:
-        return {"value": value, "ci95": [max(0.0, value - 0.06), min(1.0, value + 0.06)], "n": n}
-
-    entries: dict[str, Any] = {}
-    for rank, name in enumerate(parsers):
-        top = 0.95 - 0.2 * rank
-        rates = ("td_precision", "td_recall", "td_f1", "te_f1_top", "te_f1_con", "te_f1_teds")
-        failures = sum(p.parser == name and p.status is not Status.OK for p in predictions)
-        entries[name] = {rate: figure(max(0.0, top - rng.uniform(0, 0.1))) for rate in rates} | {
-            "ap": figure(top) if rank == 1 else {"value": None, "ci95": None, "n": n_pages},
-            "d_ece": figure(0.1) if rank == 1 else {"value": None, "ci95": None, "n": n_pages},
-            "false_tables_per_negative_page": figure(0.1 * rank, n_pages // 4),
-            "failures": {"value": failures, "ci95": None, "n": n_pages},
-            "cpu_s_per_page": figure(0.2),
-        }
-    return {"parsers": entries}

@@ -27,7 +27,7 @@ def test_fabricated_run_has_every_table(tmp_path: Path) -> None:
     assert truth is not None and truth.tables
     blob = run.table("parses").filter(pl.col("status") == "ok")["blob"][0]
     assert json.loads(run.raw(blob))["format"] == "elements"
-    assert set(run.summary()["parsers"]) == {"good", "fair", "poor"}
+    assert set(run.summary().parsers) == {"good", "fair", "poor"}
 
 
 def test_equal_seeds_give_equal_runs(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_newer_schema_says_what_to_do(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
     path = run.path / "manifest.json"
     path.write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1, "anything": "else"}))
-    with pytest.raises(StoreError, match=r"newer parsemark \(schema 2.*Upgrade with"):
+    with pytest.raises(StoreError, match=r"newer parsemark \(schema 3.*Upgrade with"):
         Run.open(run.path)
 
 

@@ -13,7 +13,7 @@ def bench(
     *,
     corpus: opt.Corpus = "demo",
     parser: opt.Parsers = None,
-    protocol: opt.Protocol = "tables",
+    protocol: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = 60.0,
@@ -46,14 +46,15 @@ def bench(
         cache=cache,
         executor=executor,
         address=address,
-        protocol=protocol,
+        protocols=protocol,
     )
     events = progress_for(console)
     with running.stoppable(console, events):
         run = running.parse(out, corpus, parser, how, events, overwrite=overwrite, strict=strict)
-        summary = score_run(run, protocol=protocol, n_workers=workers, events=events)
-    console.print()
-    console.print(leaderboard(summary, console.width))
+        summaries = score_run(run, n_workers=workers, events=events)
+    for summary in summaries:
+        console.print()
+        console.print(leaderboard(summary, console.width))
     if report:
         from parsemark.report import build_report
 

@@ -12,6 +12,9 @@ def compare(
     run: Annotated[Path, typer.Argument(help="A run; the old one when two runs are compared.")],
     first: Annotated[str, typer.Argument(help="A parser of the run, or the folder of the new run.")],
     second: Annotated[str | None, typer.Argument(help="Another parser of the run.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="Whose figures.", show_default="the first of the run")
+    ] = None,
     fail_below: Annotated[
         float | None,
         typer.Option(help="With two runs: exit 1 if a parser fell significantly and below this difference."),
@@ -26,9 +29,9 @@ def compare(
     from parsemark.store import Run
 
     if second is not None:
-        typer.echo(comparison_markdown(compare_parsers(Run.open(run), first, second)), nl=False)
+        typer.echo(comparison_markdown(compare_parsers(Run.open(run), first, second, protocol)), nl=False)
         return
-    result = compare_runs(Run.open(run), Run.open(first))
+    result = compare_runs(Run.open(run), Run.open(first), protocol)
     typer.echo(runs_markdown(result, fail_below), nl=False)
     if fail_below is not None and result.drops(fail_below):
         raise typer.Exit(1)

@@ -29,7 +29,14 @@ MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker w
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
 Executor = Annotated[str, typer.Option(help="`local` or `ray`.")]
 Address = Annotated[str | None, typer.Option(help="Of a Ray cluster; `auto` for the one of this machine.")]
-Protocol = Annotated[str, typer.Option(help="How outputs are scored.")]
+Protocols = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protocol",
+        help="Repeatable: how outputs are scored; with settings: `tables(match=content)`.",
+        show_default="tables",
+    ),
+]
 Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Use parses of other runs.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a corpus of which something cannot be read.")]

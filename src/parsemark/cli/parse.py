@@ -11,7 +11,7 @@ def parse(
     *,
     corpus: opt.Corpus = "demo",
     parser: opt.Parsers = None,
-    protocol: opt.Protocol = "tables",
+    protocol: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = 60.0,
@@ -38,7 +38,7 @@ def parse(
         cache=cache,
         executor=executor,
         address=address,
-        protocol=protocol,
+        protocols=protocol,
     )
     events = progress_for(console)
     with running.stoppable(console, events):

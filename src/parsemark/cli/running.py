@@ -35,11 +35,12 @@ def parse_options(
     cache: bool,
     executor: str,
     address: str | None,
-    protocol: str,
+    protocols: Sequence[str] | None,
 ) -> ParseOptions:
     """The options of `bench` and `parse` as the engine takes them."""
     from parsemark.engine.limits import PageLimits
     from parsemark.engine.parse import ParseOptions
+    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
     from parsemark.store import default_cache_folder
 
     return ParseOptions(
@@ -49,7 +50,7 @@ def parse_options(
         cache=default_cache_folder() if cache else None,
         executor=executor,
         address=address,
-        protocol=protocol,
+        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),  # a wrong one is refused here
         command=command_line(),
     )
 

@@ -26,7 +26,7 @@ def score(
     corpus: opt.Corpus = "demo",
     pages: opt.Pages = None,
     out: opt.Out = None,
-    protocol: opt.Protocol = "tables",
+    protocol: opt.Protocols = None,
     workers: opt.Workers = None,
     strict: opt.Strict = False,
     page_separator: Annotated[
@@ -52,11 +52,13 @@ def score(
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
     from parsemark.errors import UnknownNameError, UsageError
+    from parsemark.protocols import canonical_specs
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
+    canonical_specs(protocol or ())  # a wrong one is refused before anything is read
     console = Console()
     events = progress_for(console)
     with running.stoppable(console, events):
@@ -68,7 +70,7 @@ def score(
                 predictions,
                 name=name,
                 pages=pages,
-                protocol=protocol,
+                protocols=tuple(protocol or ()),
                 command=running.command_line(),
                 page_separator=page_separator,
                 events=events,
@@ -80,9 +82,12 @@ def score(
                     names = [p.name for p in opened.manifest.parsers]
                     raise UnknownNameError("parser", parser, names)
                 opened.remove_parser(parser)
-        summary = score_run(opened, protocol=protocol, n_workers=workers, events=events)
-    console.print()
-    console.print(leaderboard(summary, console.width))
+        # What was imported is to be scored by every protocol that the run has.
+        chosen = None if predictions is not None else protocol
+        summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)
+    for summary in summaries:
+        console.print()
+        console.print(leaderboard(summary, console.width))
 
 
 def register(app: typer.Typer) -> None:

@@ -21,6 +21,7 @@ from parsemark.engine.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.model import Status, Table
+from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -41,7 +42,7 @@ def import_predictions(
     *,
     name: str | None = None,
     pages: str | None = None,
-    protocol: str = "tables",
+    protocols: tuple[str, ...] = (),
     command: tuple[str, ...] = (),
     page_separator: str | None = None,
     events: Events | None = None,
@@ -55,7 +56,7 @@ def import_predictions(
             on for all pages of a document. A sample without a file counts as not answered.
         name: Of the parser; by default the folder's.
         pages: Which samples: see `select_keys`.
-        protocol: By which a new run will be scored.
+        protocols: Specs by which the run will be scored, besides those that it has.
         command: Recorded in a new run.
         page_separator: What stands between the pages of a document; by default the usual ones are found.
         events: Told about files that fit no sample.
@@ -63,7 +64,8 @@ def import_predictions(
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
-    run = open_run(out, corpus, ParseOptions(protocol=protocol, command=command))
+    run = open_run(out, corpus, ParseOptions(command=command))
+    run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
     wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
     files, unused = _files_by_name(folder, set(corpus.keys) | {place.document for place in places.values()})

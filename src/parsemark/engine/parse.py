@@ -21,6 +21,7 @@ from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
 from parsemark.errors import CorpusError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
+from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
     CorpusEntry,
     Limits,
@@ -49,7 +50,8 @@ class ParseOptions:
     executor: str = "local"
     address: str | None = None
     """Of a Ray cluster; None starts one on this machine."""
-    protocol: str = "tables"
+    protocols: tuple[str, ...] = ()
+    """Specs by which the run is to be scored; by default those that it has, or the default ones."""
     command: Sequence[str] = ()
 
 
@@ -102,6 +104,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         spec=corpus.spec,
         n_samples=len(corpus),
     )
+    protocols = canonical_specs(options.protocols)
     limits = Limits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
     if not (out / "manifest.json").exists():
         manifest = Manifest(
@@ -109,7 +112,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             code_version=parsemark.__version__,
             corpus=entry,
-            protocol=options.protocol,
+            protocols=protocols or list(DEFAULT_PROTOCOLS),
             limits=limits,
             machine=_machine(),
         )
@@ -129,7 +132,8 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
             "--overwrite."
         )
-    run.update_manifest(lambda m: m.model_copy(update={"limits": limits}))
+    wanted = {"protocols": protocols} if protocols else {}
+    run.update_manifest(lambda m: m.model_copy(update={"limits": limits, **wanted}))
     return run
 
 

@@ -21,10 +21,8 @@ from parsemark.parsers import read_raw
 from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
 from parsemark.store import schema_of
 from parsemark.store.blobs import BlobStore
-from parsemark.store.schemas import SORT_KEYS
+from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import replacing
-
-TABLES = ("predictions", "matches", "scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +53,13 @@ class Chunk:
     """Some pages, scored together."""
 
     run: Path
-    protocol: str
+    protocols: tuple[str, ...]
     pages: tuple[PageTask, ...]
 
     @property
     def key(self) -> str:
-        """Identity of the work: what is scored, by which protocol of which version."""
-        identity = repr((parsemark.__version__, self.protocol, self.pages))
+        """Identity of the work: what is scored, by which protocols of which version."""
+        identity = repr((parsemark.__version__, self.protocols, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     @property
@@ -69,13 +67,15 @@ class Chunk:
         """How many outputs are scored."""
         return sum(len(page.outputs) for page in self.pages)
 
-    def part(self, table: str) -> Path:
+    def part(self, table: str, protocol: str | None = None) -> Path:
         """Where the rows of this chunk lie until they are put together."""
-        return self.run / "parts" / f"{self.key}.{table}.parquet"
+        number = "" if protocol is None else f".{self.protocols.index(protocol)}"
+        return self.run / "parts" / f"{self.key}.{table}{number}.parquet"
 
     def is_done(self) -> bool:
         """Whether it was scored before, perhaps by a run that was killed."""
-        return all(self.part(table).exists() for table in TABLES)
+        parts = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
+        return all(part.exists() for part in (self.part("predictions"), *parts))
 
     def split(self) -> Iterator[Chunk]:
         """The same work in the smallest pieces."""
@@ -90,22 +90,28 @@ class Chunk:
 
 def score_chunk(chunk: Chunk) -> None:
     """Score the pages of a chunk and write the rows to its part files."""
-    protocol = get_protocol(chunk.protocol)
+    recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
     blobs = BlobStore(chunk.run / "raw")
     predictions: list[Prediction] = []
-    found = PageScores()
+    found = {spec: PageScores() for spec in recipes}
     for page in chunk.pages:
         truth = None if page.truth is None else page_from_json(json.loads(page.truth))
         text = None if page.lost else _text_layer(page)
         for output in page.outputs:
             prediction = _read(page, output, blobs)
             predictions.append(prediction)
-            scores = _score(protocol, truth, prediction, text)
-            found.matches.extend(scores.matches)
-            found.scores.extend(scores.scores)
-    _write_part(chunk, "predictions", [_prediction_row(p) for p in predictions])
-    for table, rows in (("matches", found.matches), ("scores", found.scores)):
-        _write_part(chunk, table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows))
+            for spec, recipe in recipes.items():
+                scores = _score(recipe, truth, prediction, text)
+                found[spec].matches.extend(scores.matches)
+                found[spec].scores.extend(scores.scores)
+    _write_part(chunk.part("predictions"), "predictions", [_prediction_row(p) for p in predictions])
+    for spec, own in found.items():
+        for table, rows in (("matches", own.matches), ("scores", own.scores)):
+            _write_part(
+                chunk.part(table, spec),
+                table,
+                ({c: getattr(row, c) for c in schema_of(table)} for row in rows),
+            )
 
 
 def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
@@ -143,12 +149,12 @@ def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     return {"sample": prediction.sample, "parser": prediction.parser, "prediction": clean}
 
 
-def _write_part(chunk: Chunk, table: str, rows: Iterable[dict[str, Any]]) -> None:
+def _write_part(path: Path, table: str, rows: Iterable[dict[str, Any]]) -> None:
     schema = schema_of(table)
     listed = list(rows)
     columns = {column: [_plain(row[column]) for row in listed] for column in schema}
     frame = pl.DataFrame(columns, schema=schema).sort(SORT_KEYS[table], maintain_order=True)
-    with replacing(chunk.part(table)) as temporary:
+    with replacing(path) as temporary:
         frame.write_parquet(temporary)
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 from parsemark.engine.events import Events
 from parsemark.engine.process_pool import Lost, ProcessPool
-from parsemark.engine.score_chunk import TABLES, Chunk, Output, PageTask, score_chunk
+from parsemark.engine.score_chunk import Chunk, Output, PageTask, score_chunk
 from parsemark.errors import StoreError
 from parsemark.model import Status
-from parsemark.protocols.base import get_protocol
+from parsemark.protocols import DEFAULT_PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.store import Run
+from parsemark.store.schemas import PROTOCOL_TABLES
 
 CHUNK_OUTPUTS = 256
 """At most in one chunk. A small run has smaller ones, so that all processes have work."""
@@ -29,33 +30,39 @@ MEMORY_MB = 16_384
 
 
 def score_run(
-    run: Run, *, protocol: str | None = None, n_workers: int | None = None, events: Events | None = None
-) -> dict[str, Any]:
-    """Score everything that a run has parsed and write its tables and `summary.json`.
+    run: Run,
+    *,
+    protocols: Sequence[str] | None = None,
+    n_workers: int | None = None,
+    events: Events | None = None,
+) -> list[Summary]:
+    """Score everything that a run has parsed and write the tables and the summary of each protocol.
 
     Args:
-        run: The run.
-        protocol: By default the one of the run.
+        run: The run. What it has of other protocols stays.
+        protocols: Specs; by default those of the run.
         n_workers: Number of processes; by default one for each CPU.
         events: Told about progress.
 
     Returns:
-        The summary.
+        The summaries, in the order of the protocols.
     """
     events = events or Events()
-    name = protocol or run.manifest.protocol
-    recipe = get_protocol(name)
-    chunks = _chunks(run, name, events)
-    final = _score_all(chunks, n_workers or os.cpu_count() or 1, events)
-    for table in TABLES:
-        run.join_parts(table, [chunk.part(table) for chunk in final])
-    summary = recipe.summarise(*(run.table(table) for table in ("samples", "parses", "matches", "scores")))
-    run.write_summary(summary)
+    specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
+    run.update_manifest(lambda manifest: manifest.with_protocols(specs))
+    final = _score_all(_chunks(run, specs, events), n_workers or os.cpu_count() or 1, events)
+    run.join_parts("predictions", [chunk.part("predictions") for chunk in final])
+    summaries = []
+    for spec in specs:
+        for table in PROTOCOL_TABLES:
+            run.join_parts(table, [chunk.part(table, spec) for chunk in final], spec)
+        summaries.append(get_protocol(spec).summarise(run.run_tables(spec)))
+        run.write_summary(summaries[-1])
     shutil.rmtree(run.path / "parts", ignore_errors=True)
-    return summary
+    return summaries
 
 
-def _chunks(run: Run, protocol: str, events: Events) -> list[Chunk]:
+def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]:
     outputs: dict[str, dict[str, Output]] = {}
     for record in run.records():
         output = Output(record.parser, record.status, record.blob, record.error)
@@ -68,7 +75,7 @@ def _chunks(run: Run, protocol: str, events: Events) -> list[Chunk]:
     _tell_what_is_missing(pages, outputs, events)
     n_outputs = min(CHUNK_OUTPUTS, max(_MIN_CHUNK_OUTPUTS, len(pages) * len(parsers) // _CHUNKS_WANTED))
     size = max(1, n_outputs // len(parsers))
-    return [Chunk(run.path, protocol, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
+    return [Chunk(run.path, protocols, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
 
 
 def _page(row: dict[str, Any], parsers: Sequence[str], outputs: dict[str, Output]) -> PageTask:

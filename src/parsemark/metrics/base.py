@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from parsemark.errors import FormatError, UsageError
+from parsemark.errors import FormatError
 from parsemark.model import Score, Status
-from parsemark.registry import OptionValue, Spec
+from parsemark.registry import OptionValue, changed_options, check_options
 
 Kind = Literal["table", "formula", "text"]
 InputT = TypeVar("InputT")
@@ -45,33 +44,12 @@ class Metric(ABC, Generic[InputT]):
     facts: ClassVar[Facts]
 
     def __str__(self) -> str:
-        changed = [
-            (f.name, getattr(self, f.name))
-            for f in dataclasses.fields(self)
-            if getattr(self, f.name) != f.default
-        ]
-        return str(Spec(self.name, tuple(sorted(changed))))
+        return changed_options(self, self.name)
 
     @classmethod
     def from_options(cls, options: Mapping[str, OptionValue]) -> Metric[InputT]:
         """Build the metric from the options of a spec, checking names and values."""
-        known = {f.name for f in dataclasses.fields(cls)}
-        hints = get_type_hints(cls)
-        for key, value in options.items():
-            if key not in known:
-                listed = ", ".join(sorted(known)) or "none"
-                raise UsageError(f"Metric {cls.name!r} has no option {key!r}; it has: {listed}.")
-            allowed = get_args(hints[key])
-            if allowed and value not in allowed:
-                listed = ", ".join(str(a) for a in allowed)
-                raise UsageError(
-                    f"Option {key!r} of {cls.name!r} cannot be {value!r}; choose one of: {listed}."
-                )
-            if not allowed and not isinstance(value, hints[key]):
-                raise UsageError(
-                    f"Option {key!r} of {cls.name!r} must be {hints[key].__name__}, not {value!r}."
-                )
-        return cls(**options)
+        return cls(**check_options(cls, "Metric", cls.name, options))
 
     @abstractmethod
     def compute(self, truth: InputT, pred: InputT) -> float | tuple[float, Mapping[str, Any]]:

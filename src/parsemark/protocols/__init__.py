@@ -1,5 +1,41 @@
-"""Recipes: which matching, which metrics, which aggregates."""
+"""Recipes: which matching, which metrics, which figures. One folder each."""
 
-from parsemark.protocols.base import PROTOCOLS, MatchRow, PageScores, ScoreRow, get_protocol
+from parsemark.protocols.base import (
+    DEFAULT_PROTOCOLS,
+    PROTOCOLS,
+    Figure,
+    FigureInfo,
+    FigureSums,
+    MatchRow,
+    PageProtocol,
+    PageScores,
+    Ranking,
+    RunTables,
+    ScoreRow,
+    Slice,
+    Summary,
+    Verdict,
+    canonical_specs,
+    get_protocol,
+    with_options,
+)
 
-__all__ = ["PROTOCOLS", "MatchRow", "PageScores", "ScoreRow", "get_protocol"]
+__all__ = [
+    "DEFAULT_PROTOCOLS",
+    "PROTOCOLS",
+    "Figure",
+    "FigureInfo",
+    "FigureSums",
+    "MatchRow",
+    "PageProtocol",
+    "PageScores",
+    "Ranking",
+    "RunTables",
+    "ScoreRow",
+    "Slice",
+    "Summary",
+    "Verdict",
+    "canonical_specs",
+    "get_protocol",
+    "with_options",
+]

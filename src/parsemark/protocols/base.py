@@ -1,15 +1,42 @@
-"""What a protocol is, and the rows it produces: one for each match and one for each score."""
+"""The contract of protocols: what they record of a page, and how they say what came of a run.
+
+A protocol is a recipe: which matching, which metrics, which figures. It is a frozen dataclass whose fields
+are its options, registered under a name, so that a spec such as `tables(match=bbox)` parses to it and back.
+It owns its figures: what they are called, how they are defined, over what they are taken and how they are
+printed. Leaderboard, report and comparison show a `Summary` without knowing the name of a metric.
+
+`docs/protocols.md` says how to add one.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction, Status
-from parsemark.registry import Registry
+from parsemark.registry import Registry, changed_options, check_options, parse_spec
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PAGE_LEVEL = ""
-"""`ScoreRow.element` of a measure of the whole page."""
+"""`ScoreRow.element`, and `category`, of a measure of the whole page."""
+SUMMARY_VERSION = 1
+"""Raised whenever a reader of the former version would misread a summary."""
+
+Floats = NDArray[np.float64]
+Statistic = Callable[[Floats], Floats]
+"""Maps totals (…, quantities) to values (…); NaN where the figure is not defined."""
+Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +46,8 @@ class MatchRow:
     sample: str
     parser: str
     rule: str
+    category: str
+    """Of the truth, or of the prediction where there is no truth: `table`, `text_block`, …"""
     truth: tuple[str, ...]
     pred: tuple[str, ...]
     kind: str
@@ -29,7 +58,7 @@ class MatchRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One score, as it lies in `scores.parquet`."""
+    """One score, as it lies in `scores.parquet`: of a pair, or of the whole page."""
 
     sample: str
     element: str
@@ -37,6 +66,8 @@ class ScoreRow:
     pred: str
     """Ids of the predictions joined by `+`; empty where there is none."""
     rule: str
+    category: str
+    """As in `MatchRow`; empty for the whole page."""
     parser: str
     metric: str
     value: float | None
@@ -52,26 +83,288 @@ class PageScores:
     scores: list[ScoreRow] = field(default_factory=list)
 
 
-class PageProtocol(Protocol):
-    """A recipe: which matching, which metrics, which aggregates."""
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """The tables of a run that aggregates are made of; matches and scores are those of one protocol."""
+
+    samples: pl.DataFrame
+    parses: pl.DataFrame
+    matches: pl.DataFrame
+    scores: pl.DataFrame
 
     @property
-    def name(self) -> str:
-        """The name with the options that differ from the default."""
+    def parsers(self) -> list[str]:
+        """Names of the parsers, sorted."""
+        return sorted(self.parses["parser"].unique())
 
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FigureInfo(_Part):
+    """What a figure is: shown wherever its number is."""
+
+    name: str
+    """Its key, in letters, digits, `_` and `.`."""
+    label: str
+    """Short, for a table's head."""
+    definition: str
+    denominator: str
+    """Over what it is taken, and what `Figure.n` counts."""
+    style: Style = "score"
+    higher_is_better: bool = True
+    main: bool = False
+    """Whether it is shown at first; the others come with "all columns"."""
+
+    @property
+    def direction(self) -> str:
+        """In words."""
+        return "higher is better" if self.higher_is_better else "lower is better"
+
+
+class Figure(_Part):
+    """A number with its 95 % interval and its denominator; what is not defined is None."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: float = 0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+class Slice(_Part):
+    """The figures again, for pages (or elements) that have one attribute in common."""
+
+    scope: str
+    """`page`, or the category of the elements: `table`."""
+    attribute: str
+    value: str
+    n: int
+    """How many pages, or elements, it holds."""
+    figures: dict[str, dict[str, Figure]]
+    """Parser to figure to number."""
+
+
+State = Literal["better", "worse", "equivalent", "not_resolved"]
+
+
+class Verdict(_Part):
+    """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of."""
+
+    a: str
+    b: str
+    figure: str
+    value_a: float | None
+    value_b: float | None
+    difference: float
+    """A − B."""
+    low: float | None
+    high: float | None
+    """Interval of the difference."""
+    p: float
+    """Corrected for the number of comparisons."""
+    state: State
+    """Of A, seen from B."""
+    n_documents: int
+
+    def seen_from(self, parser: str) -> Verdict:
+        """The same verdict with `parser` as A."""
+        if parser == self.a:
+            return self
+        mirrored: dict[State, State] = {"better": "worse", "worse": "better"}
+        return self.model_copy(
+            update={
+                "a": self.b,
+                "b": self.a,
+                "value_a": self.value_b,
+                "value_b": self.value_a,
+                "difference": -self.difference,
+                "low": None if self.high is None else -self.high,
+                "high": None if self.low is None else -self.low,
+                "state": mirrored.get(self.state, self.state),
+            }
+        )
+
+
+class Ranking(_Part):
+    """Who is better in the primary figure, and how sure that is."""
+
+    figure: str
+    best: str | None = None
+    ranks: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    """The places that the data allow; 1 is best."""
+    verdicts: list[Verdict] = Field(default_factory=list)
+    """Every pair once."""
+
+    def verdict(self, a: str, b: str) -> Verdict | None:
+        """The verdict on A against B."""
+        found = next((v for v in self.verdicts if {v.a, v.b} == {a, b}), None)
+        return found.seen_from(a) if found else None
+
+
+class Summary(_Part):
+    """What a protocol says about a run; `summary.json` in the protocol's folder."""
+
+    version: int = SUMMARY_VERSION
+    protocol: str
+    """The spec, as it parses back."""
+    comparability: int
+    """Figures of two summaries may be compared only if protocol and this number agree."""
+    primary: str
+    """The figure that the leaderboard is sorted by."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Choices that all numbers depend on, also those made from the data: `match`, `theta`."""
+    counts: dict[str, int] = Field(default_factory=dict)
+    """What was scored, in words: `pages`, `tables`, … Shown in every header."""
+    figures: list[FigureInfo]
+    """In the order in which they are shown."""
+    parsers: dict[str, dict[str, Figure]]
+    """Parser to figure to number."""
+    slices: list[Slice] = Field(default_factory=list)
+    ranking: Ranking
+    notes: list[str] = Field(default_factory=list)
+    """What whoever reads the numbers must know: scores that failed, too few documents."""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """What the protocol's own charts need: curves, bins, figures under other rules. Plain JSON data."""
+
+    def info(self, name: str) -> FigureInfo:
+        """What a figure is; one that nobody described is shown under its own name."""
+        for known in self.figures:
+            if known.name == name:
+                return known
+        label = name.replace("_", " ")
+        return FigureInfo(
+            name=name,
+            label=label[:1].upper() + label[1:],
+            definition=f"{name} as the protocol computes it.",
+            denominator="see the protocol",
+        )
+
+    def figure(self, parser: str, name: str) -> Figure | None:
+        """One number, if it is there."""
+        return self.parsers.get(parser, {}).get(name)
+
+    def shown(self) -> list[FigureInfo]:
+        """The figures for which any parser has a value, in order."""
+        present = {n for own in self.parsers.values() for n, f in own.items() if f.value is not None}
+        described = [info for info in self.figures if info.name in present]
+        return [*described, *(self.info(n) for n in sorted(present - {i.name for i in described}))]
+
+    def ordered(self) -> list[str]:
+        """The parsers from best to worst in the primary figure; those without a value last."""
+        sign = -1.0 if self.info(self.primary).higher_is_better else 1.0
+
+        def key(parser: str) -> tuple[float, str]:
+            figure = self.figure(parser, self.primary)
+            return (float("inf") if figure is None or figure.value is None else sign * figure.value, parser)
+
+        return sorted(self.parsers, key=key)
+
+
+@dataclass(frozen=True)
+class FigureSums:
+    """What a figure is made of, page by page: sums that add up, and the statistic of their totals.
+
+    All that leaderboard, slices and comparisons need follows from it: intervals and paired tests draw whole
+    documents, a slice adds up some pages, two runs are compared on the pages that both have.
+    """
+
+    info: FigureInfo
+    samples: tuple[str, ...]
+    documents: tuple[str, ...]
+    """Of each sample; pages of one document are not independent."""
+    sums: Mapping[str, Floats]
+    """Parser to (pages, quantities)."""
+    statistic: Statistic
+    denominator: int = 1
+    """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
+    page_statistic: Statistic | None = None
+    """What a single page earns, where that is not the same statistic."""
+
+    def page_values(self, parser: str) -> Floats:
+        """The value of each page; NaN where there is none."""
+        return (self.page_statistic or self.statistic)(self.sums[parser])
+
+
+@dataclass(frozen=True)
+class PageProtocol(ABC):
+    """A recipe. A subclass is a frozen dataclass; its fields are its options.
+
+    It sets `name`, `comparability` and `title`, and implements `score_page`, `figure_sums` and `summarise`.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """In words, for a page's head."""
+    comparability: ClassVar[int]
+    """Raised whenever the same outputs would get other numbers."""
+
+    def __str__(self) -> str:
+        """The spec: the name with the options that differ from the default."""
+        return changed_options(self, self.name)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:
+        """Build the protocol from the options of a spec, checking names and values."""
+        return cls(**check_options(cls, "Protocol", cls.name, options))
+
+    @abstractmethod
     def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
-        """Match and score one page; without a truth only what can be said without one."""
+        """Match and score one page; without a truth only what can be said without one.
 
-    def summarise(self, samples: Any, parses: Any, matches: Any, scores: Any) -> dict[str, Any]:
-        """Aggregates over a whole run, from its tables (polars data frames)."""
+        Args:
+            truth: The page with its elements; None where the corpus has no truth for it.
+            prediction: What the parser made of it; its status says whether it made anything.
+            page_text: The text layer of the PDF; None where there is none.
+        """
+
+    @abstractmethod
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """What the figures that can be compared page by page are made of."""
+
+    @abstractmethod
+    def summarise(self, tables: RunTables) -> Summary:
+        """Aggregates over a whole run."""
 
 
 PROTOCOLS = Registry(
     "protocol", "parsemark.protocols", {"tables": "parsemark.protocols.tables:TablesProtocol"}
 )
+DEFAULT_PROTOCOLS = ("tables",)
 
 
-def get_protocol(name: str) -> PageProtocol:
-    """The protocol of that name."""
-    protocol: PageProtocol = PROTOCOLS.load(name)()
+@lru_cache(maxsize=64)
+def get_protocol(spec: str) -> PageProtocol:
+    """The protocol that a spec such as `tables(match=bbox)` names.
+
+    Raises:
+        UnknownNameError: No protocol has that name; the error carries the nearest ones.
+        UsageError: The protocol has no such option, or the option no such value.
+    """
+    parsed = parse_spec(spec)
+    protocol = PROTOCOLS.load(parsed.name).from_options(parsed.as_dict())
+    if not isinstance(protocol, PageProtocol):
+        raise UsageError(f"{parsed.name!r} is registered as a protocol but is not a PageProtocol.")
     return protocol
+
+
+def canonical_specs(specs: Iterable[str]) -> list[str]:
+    """The specs as they are stored, each once; wrong ones are refused."""
+    return list(dict.fromkeys(str(get_protocol(spec)) for spec in specs))
+
+
+def with_options(spec: str, **options: Any) -> str:
+    """A spec with some options changed; None leaves an option as it is."""
+    protocol = get_protocol(spec)
+    known = {f.name for f in dataclasses.fields(protocol)}
+    wanted = {key: value for key, value in options.items() if value is not None}
+    for key in wanted:
+        if key not in known:
+            raise UsageError(f"Protocol {protocol.name!r} has no option {key!r}.")
+    checked = check_options(type(protocol), "Protocol", protocol.name, wanted)
+    return str(dataclasses.replace(protocol, **checked))

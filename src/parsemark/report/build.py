@@ -8,7 +8,7 @@ from pathlib import Path
 from parsemark.errors import UsageError
 from parsemark.report.compare_page import write_compare
 from parsemark.report.figures import write_figures
-from parsemark.report.leaderboard import write_leaderboard
+from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
 from parsemark.report.parser_page import write_parser_pages
 from parsemark.report.provenance import write_provenance
@@ -26,12 +26,13 @@ MARK = ".parsemark-report"
 def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = None) -> Path:
     """Write all pages and return the first one."""
     chosen = options or ReportOptions()
-    source = Source(Run.open(run_dir))
+    run = Run.open(run_dir)
+    sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
     _make_room(out_dir)
-    site = Site(out_dir, source)
+    site = Site(out_dir, sources)
     site.write_assets()
     images = write_page_images(site, chosen)
-    write_leaderboard(site, chosen)
+    write_leaderboards(site, chosen)
     write_figures(site)
     write_viewer(site, chosen, images)
     write_parser_pages(site, images)
@@ -53,5 +54,5 @@ def _make_room(out_dir: Path) -> None:
     )
     for name in taken:
         shutil.rmtree(out_dir / name)
-    for page in out_dir.glob("parser-*.html"):
+    for page in (*out_dir.glob("parser-*.html"), *out_dir.glob("leaderboard-*.html")):
         page.unlink()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
+from parsemark.errors import UsageError
+from parsemark.protocols import get_protocol
 from parsemark.report.chunks import write_chunk
-from parsemark.report.columns import columns_of
 from parsemark.report.comparison import RunComparison, compare_runs
 from parsemark.report.options import ReportOptions
+from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
 from parsemark.report.source import Source
 from parsemark.store import Run
@@ -20,43 +21,51 @@ SHOWN_PAGES = 20
 def write_compare(site: Site, options: ReportOptions) -> None:
     """Write `compare.html` and its data; pages are compared in the browser."""
     source = site.source
-    columns = columns_of(source.figures)
-    write_chunk(
-        site.root,
-        "compare",
-        {
-            "primary": source.primary,
-            "columns": [{**asdict(c), "definition": ""} for c in columns],
-            "figures": {
-                parser.name: _values(source, parser.name, [c.key for c in columns])
-                for parser in source.parsers
-            },
-            "pairs": (source.summary.get("comparison") or {}).get("pairs", []),
-        },
-    )
+    write_chunk(site.root, "compare", {"protocols": [_protocol(s) for s in site.sources]})
+    for k, of_protocol in enumerate(site.sources):
+        for n, parser in enumerate(source.parsers):
+            write_chunk(site.root, f"values/{k}/{n}", page_values(of_protocol, parser.name))
     older = Run.open(options.against) if options.against else None
-    changes = compare_runs(older, source.run) if older else None
+    changes, refused = _compared(older, source) if older else (None, "")
     site.page(
         "compare",
         current="compare",
         scripts=(*CHART_SCRIPTS, "js/compare.js"),
         parsers=source.parsers,
+        protocols=[get_protocol(s.summary.protocol).title for s in site.sources],
         older=older.manifest if older else None,
+        refused=refused,
         changes=_changes(source, changes) if changes else [],
         only_old=changes.only_old if changes else (),
         only_new=changes.only_new if changes else (),
     )
 
 
-def _values(source: Source, parser: str, keys: list[str]) -> dict[str, Any]:
-    figures = source.figures.get(parser, {})
-    return {k: {"value": figures[k]["value"], "ci95": figures[k].get("ci95")} for k in keys if k in figures}
+def _protocol(source: Source) -> dict[str, Any]:
+    infos = source.summary.shown()
+    return {
+        "primary": source.summary.info(source.primary).label,
+        "columns": [{"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better} for i in infos],
+        "figures": {
+            parser: {i.name: own[i.name].value for i in infos if i.name in own}
+            for parser, own in source.figures.items()
+        },
+        "verdicts": [v.model_dump() for v in source.summary.ranking.verdicts],
+    }
+
+
+def _compared(older: Run, source: Source) -> tuple[RunComparison | None, str]:
+    """The comparison, or why there is none: a report is not lost because an old run does not fit."""
+    try:
+        return compare_runs(older, source.run, source.summary.protocol), ""
+    except UsageError as error:
+        return None, str(error)
 
 
 def _changes(source: Source, result: RunComparison) -> list[dict[str, Any]]:
     by_name = {parser.name: parser for parser in source.parsers}
     rows = []
-    for comparison, p in zip(result.comparisons, result.corrected, strict=True):
+    for comparison in result.comparisons:
         name = comparison.a.removesuffix(" (new)")
         pages = [
             {
@@ -72,7 +81,7 @@ def _changes(source: Source, result: RunComparison) -> list[dict[str, Any]]:
             {
                 "parser": by_name[name],
                 "primary": comparison.primary,
-                "p": p,
+                "state": comparison.primary.state.replace("_", " "),
                 "n_changed": len(comparison.pages),
                 "n_pages": comparison.n_pages,
                 "pages": pages,

@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.matching import bbox, ngrams
-from parsemark.protocols.tables_comparison import PRIMARY, Comparison, Contestant, compare, in_words
-from parsemark.protocols.tables_summary import headline_rule_of
-from parsemark.stats.comparison import ALPHA, holm
+from parsemark.protocols import Summary, Verdict, get_protocol
+from parsemark.protocols import comparison as protocol_comparison
+from parsemark.protocols.comparison import Comparison, format_p, in_words
 from parsemark.store import Run
 
 SHOWN_PAGES = 10
 
 
-def compare_parsers(run: Run, a: str, b: str) -> Comparison:
+def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
     """A against B on the pages of one run."""
     for name in (a, b):
         _require(run, name)
-    return compare(_contestant(run, a, a), _contestant(run, b, b), _rule(run, run, a, b))
+    summary = _summary(run, protocol)
+    recipe = get_protocol(summary.protocol)
+    return protocol_comparison.compare_parsers(recipe, summary, run.run_tables(summary.protocol), a, b)
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
     """The parsers that two runs share, each against itself: new run minus old run."""
 
+    figure: str
     comparisons: tuple[Comparison, ...]
-    corrected: tuple[float, ...]
-    """Holm-corrected p-values of the primary figure, one for each comparison."""
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
     def drops(self, below: float) -> list[Comparison]:
-        """Parsers whose primary figure fell significantly, and by more than allowed."""
-        return [
-            c
-            for c, p in zip(self.comparisons, self.corrected, strict=True)
-            if p < ALPHA and c.primary.difference < below
-        ]
+        """Parsers whose primary figure is worse, and by more than allowed."""
+        return [c for c in self.comparisons if c.primary.state == "worse" and c.primary.difference < below]
 
 
-def compare_runs(old: Run, new: Run) -> RunComparison:
+def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
     """Every parser that both runs have, on the pages that both runs have."""
     old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
     shared = sorted(old_names & new_names)
@@ -48,14 +45,13 @@ def compare_runs(old: Run, new: Run) -> RunComparison:
         raise UsageError(
             f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
         )
-    comparisons = tuple(
-        compare(_contestant(new, n, f"{n} (new)"), _contestant(old, n, f"{n} (old)"), _rule(old, new, n, n))
-        for n in shared
-    )
-    corrected = tuple(holm([c.primary.p for c in comparisons]))
-    return RunComparison(
-        comparisons, corrected, tuple(sorted(old_names - new_names)), tuple(sorted(new_names - old_names))
-    )
+    summary = _summary(new, protocol)
+    sides = [
+        (_summary(run, protocol), run.run_tables(_summary(run, protocol).protocol)) for run in (old, new)
+    ]
+    found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)
+    only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
+    return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -63,12 +59,11 @@ def comparison_markdown(comparison: Comparison) -> str:
     lines = [
         in_words(comparison),
         "",
-        f"| figure | {_cell(comparison.a)} | {_cell(comparison.b)} | difference | 95 % interval | p |",
+        f"| figure | {_cell(comparison.a)} | {_cell(comparison.b)} "
+        "| difference | 95 % interval | p | verdict |",
+        "|---|---:|---:|---:|---:|---:|---|",
     ]
-    lines.append("|---|---:|---:|---:|---:|---:|")
-    for d in comparison.differences:
-        interval = f"{d.ci95[0]:+.3f} … {d.ci95[1]:+.3f}" if d.ci95 else "–"
-        lines.append(f"| {d.figure} | {d.a:.3f} | {d.b:.3f} | {d.difference:+.3f} | {interval} | {d.p:.3f} |")
+    lines += [f"| {v.figure} | {_numbers(v)} |" for v in comparison.verdicts]
     if comparison.pages:
         lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
         lines += [
@@ -84,19 +79,15 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     lines = [
         head,
         "",
-        f"| parser | old | new | difference in {PRIMARY} | 95 % interval | p (Holm) |",
-        "|---|---:|---:|---:|---:|---:|",
+        f"| parser | new | old | difference in {result.figure} | 95 % interval | p | verdict |",
+        "|---|---:|---:|---:|---:|---:|---|",
     ]
-    for c, p in zip(result.comparisons, result.corrected, strict=True):
-        d = c.primary
-        interval = f"{d.ci95[0]:+.3f} … {d.ci95[1]:+.3f}" if d.ci95 else "–"
-        name = _cell(c.a.removesuffix(" (new)"))
-        lines.append(f"| {name} | {d.b:.3f} | {d.a:.3f} | {d.difference:+.3f} | {interval} | {p:.3f} |")
+    lines += [f"| {_parser(c)} | {_numbers(c.primary)} |" for c in result.comparisons]
     for label, names in (("Only in the old run", result.only_old), ("Only in the new run", result.only_new)):
         if names:
             lines += ["", f"{label}: {', '.join(_cell(n) for n in names)}."]
     for c in drops:
-        lines += ["", f"### {_cell(c.a.removesuffix(' (new)'))}", "", comparison_markdown(c).rstrip()]
+        lines += ["", f"### {_parser(c)}", "", comparison_markdown(c).rstrip()]
     return "\n".join(lines) + "\n"
 
 
@@ -105,9 +96,15 @@ def parsers_of(run: Run) -> list[str]:
     return sorted(run.table("parses")["parser"].unique())
 
 
-def _require(run: Run, parser: str) -> None:
-    import difflib
+def _summary(run: Run, protocol: str | None) -> Summary:
+    """The summary of a protocol, given by its spec or by its name; by default the first one of the run."""
+    if protocol is None:
+        return run.summary(next(iter(run.protocols), None))
+    spec = str(get_protocol(protocol))
+    return run.summary(spec)
 
+
+def _require(run: Run, parser: str) -> None:
     names = parsers_of(run)
     if parser not in names:
         raise UnknownNameError(
@@ -115,18 +112,15 @@ def _require(run: Run, parser: str) -> None:
         )
 
 
-def _contestant(run: Run, parser: str, label: str) -> Contestant:
-    return Contestant(label, parser, run.table("samples"), run.table("matches"), run.table("scores"))
+def _parser(comparison: Comparison) -> str:
+    return _cell(comparison.a.removesuffix(" (new)"))
 
 
-def _rule(old: Run, new: Run, a: str, b: str) -> str:
-    """`bbox` if both sides give boxes, else `ngrams`."""
-    sides = ((new, a), (old, b))
-    return (
-        bbox.RULE
-        if all(headline_rule_of(run.table("matches"), p) == bbox.RULE for run, p in sides)
-        else ngrams.RULE
-    )
+def _numbers(v: Verdict) -> str:
+    values = [("–" if x is None else f"{x:.3f}") for x in (v.value_a, v.value_b)]
+    interval = "–" if v.low is None else f"{v.low:+.3f} … {v.high:+.3f}"
+    state = v.state.replace("_", " ")
+    return " | ".join([*values, f"{v.difference:+.3f}", interval, format_p(v.p), state])
 
 
 def _cell(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from parsemark.model import AttributeValue
+from parsemark.protocols import Figure
 from parsemark.report.source import Source
 
 MOST_VALUES = 12
@@ -14,53 +15,33 @@ FEWEST_PAGES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """Some pages of a run."""
+class PageSlice:
+    """Some pages of a run with their numbers."""
 
     key: str
     attribute: str
-    value: AttributeValue
     label: str
-    pages: tuple[str, ...]
+    n_pages: int
+    figures: Mapping[str, Mapping[str, Figure]]
 
 
-def whole(source: Source) -> Slice:
-    """All pages."""
-    return Slice("", "", None, "All pages", tuple(source.samples["sample"]))
-
-
-def slices(source: Source) -> list[Slice]:
-    """All pages, pages with and without tables, and each value of each attribute that divides the pages."""
-    everything = whole(source)
-    found = [everything]
-    counts = source.samples["n_tables"].to_list()
-    for key, label, keep in (("tables", "with tables", True), ("no-tables", "without tables", False)):
-        pages = tuple(
-            p for p, n in zip(everything.pages, counts, strict=True) if n is not None and (n > 0) == keep
-        )
-        if FEWEST_PAGES <= len(pages) < len(counts):
-            found.append(Slice(key, "tables", keep, label, pages))
-    for attribute in sorted({name for page in source.attributes for name in page}):
-        found += _values_of(source, attribute, len(counts))
-    return found
-
-
-def _values_of(source: Source, attribute: str, n_pages: int) -> list[Slice]:
-    values = Counter(page[attribute] for page in source.attributes if page.get(attribute) is not None)
-    if not 1 <= len(values) <= MOST_VALUES:
-        return []
-    ordered = sorted(values, key=lambda v: (str(type(v)), v))
-    return [
-        Slice(
-            f"{attribute}={value_text(v)}",
-            attribute,
-            v,
-            value_text(v),
-            tuple(source.pages_with(attribute, v)),
-        )
-        for v in ordered
-        if FEWEST_PAGES <= values[v] < n_pages
+def slices(source: Source) -> list[PageSlice]:
+    """All pages, and each value of each attribute that divides them."""
+    n_all = len(source.samples)
+    found = [PageSlice("", "", "All pages", n_all, source.figures)]
+    of_pages = [part for part in source.summary.slices if part.scope == "page"]
+    values: dict[str, int] = {}
+    for part in of_pages:
+        values[part.attribute] = values.get(part.attribute, 0) + 1
+    return found + [
+        PageSlice(f"{p.attribute}={_words(p.value)}", p.attribute, _words(p.value), p.n, p.figures)
+        for p in of_pages
+        if values[p.attribute] <= MOST_VALUES and FEWEST_PAGES <= p.n < n_all
     ]
+
+
+def _words(value: str) -> str:
+    return {"true": "yes", "false": "no"}.get(value, value)
 
 
 def value_text(value: AttributeValue) -> str:

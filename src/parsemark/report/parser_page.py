@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from parsemark.protocols import Figure, FigureInfo
 from parsemark.report.board import Scale
 from parsemark.report.charts import Chart, chart_to_json
 from parsemark.report.charts.attributes import figure_key
 from parsemark.report.charts.calibration import reliability
 from parsemark.report.charts.structure import score_histogram
 from parsemark.report.chunks import write_chunk
-from parsemark.report.columns import Column, columns_of, format_value, is_figure
 from parsemark.report.names import page_file
+from parsemark.report.numbers import format_value
 from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
 from parsemark.report.source import Parser, Source
@@ -75,38 +76,31 @@ def _charts(source: Source, parser: Parser) -> list[Chart]:
     return [c for c in (*histograms, reliability(source, parser)) if c is not None]
 
 
-def _figures(source: Source, parser: Parser) -> list[tuple[Column, Mapping[str, Any], str, str]]:
+def _figures(source: Source, parser: Parser) -> list[tuple[FigureInfo, Figure, str, str]]:
     own = source.figures.get(parser.name, {})
     rows = []
-    for column in columns_of({parser.name: own}):
-        entry = own[column.key]
-        interval = entry.get("ci95")
-        text = " to ".join(format_value(v, column.style) for v in interval) if interval else ""
-        rows.append((column, entry, format_value(entry["value"], column.style), text))
+    for info in source.summary.shown():
+        figure = own.get(info.name)
+        if figure is None or figure.value is None:
+            continue
+        text = " to ".join(format_value(v, info.style) for v in figure.interval) if figure.interval else ""
+        rows.append((info, figure, format_value(figure.value, info.style), text))
     return rows
 
 
 def profile(source: Source, parser: Parser) -> list[Entry]:
     """Every attribute value of pages and tables with this parser's score, the weakest first."""
+    counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
     found = []
-    for scope, attributes in source.figures.get(parser.name, {}).get("by_attribute", {}).items():
-        key = figure_key(source, scope)
-        for attribute, values in attributes.items():
-            if len(values) < 2:
-                continue
-            for value, figures in values.items():
-                entry = figures.get(key)
-                if is_figure(entry) and entry["value"] is not None:
-                    found.append(_profile_entry(f"{attribute}: {value}", scope, entry))
+    for part in source.summary.slices:
+        figure = part.figures.get(parser.name, {}).get(figure_key(source, part.scope))
+        if counts[part.scope, part.attribute] > 1 and figure is not None and figure.value is not None:
+            info = source.summary.info(figure_key(source, part.scope))
+            text, n = format_value(figure.value, info.style), f"{figure.n:,g}"
+            note = f"{info.label} of {part.scope}s"
+            label = f"{part.attribute}: {part.value}"
+            found.append(Entry(label, figure.value, figure.low, figure.high, text, n, note))
     return sorted(found, key=lambda e: (e.value, e.label))
-
-
-def _profile_entry(label: str, scope: str, entry: Mapping[str, Any]) -> Entry:
-    low, high = entry.get("ci95") or (None, None)
-    note = "F1 of pages" if scope == "page" else "recall of tables"
-    return Entry(
-        label, entry["value"], low, high, format_value(entry["value"], "score"), f"{entry['n']:,g}", note
-    )
 
 
 def _worst(source: Source, parser: Parser, images: set[int]) -> list[dict[str, Any]]:

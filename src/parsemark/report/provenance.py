@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from parsemark.report.columns import columns_of
 from parsemark.report.site import Site
 from parsemark.report.source import Source
 
@@ -27,10 +26,10 @@ def write_provenance(site: Site) -> None:
         manifest=manifest,
         facts=_facts(source),
         parsers=[(parser, manifest.parser(parser.name)) for parser in source.parsers],
-        columns=columns_of(source.figures),
+        columns=source.summary.shown(),
         rule=source.rule,
-        rule_words=RULE_WORDS[source.rule],
-        theta=source.summary.get("theta", 0.5),
+        rule_words=RULE_WORDS.get(source.rule, source.rule),
+        theta=source.summary.settings.get("theta", "0.5"),
         statuses=_statuses(source),
         metrics=_metrics(source),
     )
@@ -45,7 +44,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         ("Corpus spec", corpus.spec),
         ("Pages in the corpus", f"{corpus.n_samples:,}"),
         ("Pages in this run", f"{len(source.samples):,}"),
-        ("Protocol", manifest.protocol),
+        ("Protocols", ", ".join(manifest.protocols)),
         ("Seed", str(manifest.seed)),
         ("Created", manifest.created),
         ("parsemark", manifest.code_version),

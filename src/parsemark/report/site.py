@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from parsemark.report.colours import stylesheet
+from parsemark.report.names import safe_name
 from parsemark.report.source import Source
 
 CSP = (
@@ -49,9 +51,11 @@ NAVIGATION = (
 class Site:
     """The folder that a report is written to."""
 
-    def __init__(self, root: Path, source: Source) -> None:
+    def __init__(self, root: Path, sources: Sequence[Source]) -> None:
         self.root = root
-        self.source = source
+        self.sources = tuple(sources)
+        """One for each protocol of the run."""
+        self.source = self.sources[0]
         self.templates = Environment(
             loader=PackageLoader("parsemark.report"),
             autoescape=True,
@@ -59,6 +63,11 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+
+    def leaderboard_name(self, source: Source) -> str:
+        """The page of a protocol's leaderboard."""
+        first = source is self.source
+        return "index" if first else f"leaderboard-{safe_name(source.summary.protocol)}"
 
     def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""

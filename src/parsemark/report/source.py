@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from parsemark.model import AttributeValue, Status
+from parsemark.protocols import Figure, FigureSums, Summary, get_protocol
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name
 from parsemark.store import Run
@@ -18,7 +19,6 @@ from parsemark.store import Run
 RULES = ("bbox", "content", "ngrams")
 STRUCTURE_METRICS = ("grits_con", "teds", "grits_top")
 """What a pair of tables is shown with first; others follow in the order of their names."""
-DEFAULT_PRIMARY = "te_f1_con"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,11 @@ class Parser:
 class Source:
     """A run, read once, for all pages of its report."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, protocol: str | None = None) -> None:
         self.run = run
         self.manifest = run.manifest
-        self.summary: Mapping[str, Any] = run.summary()
+        self.protocol = protocol or next(iter(run.protocols), None)
+        self.summary: Summary = run.summary(self.protocol)
         self.samples = run.table("samples").drop("truth").with_row_index("page")
         names = self._parser_names()
         colours = colour_indices(names)
@@ -65,8 +66,8 @@ class Source:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table that may be too large to hold; collect only what is needed of it."""
-        path = self.run.path / f"{name}.parquet"
-        return pl.scan_parquet(path) if path.exists() else self.run.table(name).lazy()
+        path = self.run.table_path(name, self.protocol)
+        return pl.scan_parquet(path) if path.exists() else self.run.table(name, self.protocol).lazy()
 
     @cached_property
     def matches(self) -> pl.DataFrame:
@@ -94,7 +95,7 @@ class Source:
     @cached_property
     def rule(self) -> str:
         """The matching that leaderboard and lists use for all parsers."""
-        stated = self.summary.get("rule")
+        stated = self.summary.settings.get("match")
         if stated in RULES:
             return str(stated)
         present = set(self.scan("matches").select(pl.col("rule").unique()).collect()["rule"])
@@ -103,13 +104,22 @@ class Source:
     @property
     def primary(self) -> str:
         """The figure that the leaderboard is sorted by."""
-        return str(self.summary.get("primary", DEFAULT_PRIMARY))
+        return self.summary.primary
 
     @property
-    def figures(self) -> Mapping[str, Mapping[str, Any]]:
-        """Parser name to what the summary says about it."""
-        figures: Mapping[str, Mapping[str, Any]] = self.summary.get("parsers", {})
-        return figures
+    def figures(self) -> Mapping[str, Mapping[str, Figure]]:
+        """Parser name to its numbers."""
+        return self.summary.parsers
+
+    def details(self, part: str, parser: str) -> Any:
+        """What the protocol keeps for its own charts about a parser; empty if nothing."""
+        return self.summary.details.get(part, {}).get(parser) or {}
+
+    @cached_property
+    def primary_sums(self) -> FigureSums | None:
+        """What the primary figure is made of, page by page; None where nothing could be scored."""
+        sums = get_protocol(self.summary.protocol).figure_sums(self.run.run_tables(self.protocol))
+        return next((f for f in sums if f.info.name == self.primary), None)
 
     @cached_property
     def attributes(self) -> list[dict[str, AttributeValue]]:

@@ -1,95 +1,80 @@
-"""The leaderboard for a terminal, from `summary.json`."""
+"""The leaderboard for a terminal, from the summary of any protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import textwrap
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from parsemark.protocols import Figure, FigureInfo, Summary, Verdict
+from parsemark.report.numbers import format_value
+
 WIDE = 116
 """From this many columns on, intervals stand beside their values instead of below."""
-BEST, TIED = "★", "≈"
-_MAX_REASON = 300
+BEST, UNRESOLVED = "★", "≈"
+_NARROW_HEAD = 8
+_NAME_WIDTH = 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    key: str
-    title: str
-    digits: int
-    interval: bool = True
-
-
-_SCORES = (
-    _Column("td_f1", "TD\nF1", 3),
-    _Column("te_f1_top", "TE F1\ntop", 3),
-    _Column("te_f1_con", "TE F1\ncon", 3),
-    _Column("te_f1_teds", "TE F1\nTEDS", 3),
-    _Column("false_tables_per_negative_page", "false/\nneg.page", 2, interval=False),
-)
-_WITHOUT_TRUTH = (
-    _Column("tables_per_page", "tables/\npage", 2),
-    _Column("invented_characters", "invented\nletters", 3),
-)
-"""What can be said of a corpus without truth."""
-_COSTS = (
-    _Column("failures", "\nfailed", 0, interval=False),
-    _Column("cpu_s_per_page", "CPU\ns/page", 2, interval=False),
-)
-
-
-def leaderboard(summary: Mapping[str, Any], width: int = 100) -> RenderableType:
-    """Parsers from best to worst: detection and extraction with 95 % intervals, and what goes wrong.
+def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
+    """Parsers from best to worst: the main figures with 95 % intervals, and what goes wrong.
 
     Args:
         summary: Of a scored run.
         width: Of the terminal, in characters.
     """
-    primary = str(summary.get("primary", "te_f1_con"))
-    columns = (*(_SCORES if _has_truth(summary) else _WITHOUT_TRUTH), *_COSTS)
+    columns = _fitting([info for info in summary.shown() if info.main], summary, width)
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
     table.add_column("")
-    table.add_column("\nparser", overflow="fold", min_width=16)
+    table.add_column("\nparser", overflow="fold", min_width=_NAME_WIDTH)
     for column in columns:
-        style = "bold underline" if column.key == primary else "bold"
-        table.add_column(Text(column.title, style=style), justify="right", no_wrap=True)
-    comparison = summary.get("comparison") or {}
-    for name in _ranked(summary["parsers"], primary):
-        figures = summary["parsers"][name]
-        cells = [_cell(figures.get(c.key), c, wide=width >= WIDE) for c in columns]
-        table.add_row(_mark(name, comparison), Text(name), *cells)
-    return Group(*_heading(summary), table, *_legend(summary, primary), *_warnings(summary["parsers"]))
+        style = "bold underline" if column.name == summary.primary else "bold"
+        table.add_column(Text(_head(column.label), style=style), justify="right", no_wrap=True)
+    for parser in summary.ordered():
+        cells = [_cell(summary.figure(parser, c.name), c, wide=width >= WIDE) for c in columns]
+        table.add_row(_mark(parser, summary), Text(parser), *cells)
+    return Group(_heading(summary), Text(), table, *_legend(summary), *_notes(summary))
 
 
-def _has_truth(summary: Mapping[str, Any]) -> bool:
-    return summary.get("n_pages_with_truth") != 0
+def _fitting(columns: list[FigureInfo], summary: Summary, width: int) -> list[FigureInfo]:
+    """As many columns as the terminal has room for; the primary figure is never left out."""
+    names = min(max((len(name) for name in summary.parsers), default=0), 2 * _NAME_WIDTH)
+    room = width - max(names, _NAME_WIDTH) - 4
+    taken = 0
+    kept: list[FigureInfo] = []
+    for column in sorted(columns, key=lambda c: c.name != summary.primary):
+        figures = [own[column.name] for own in summary.parsers.values() if column.name in own]
+        cells = [_cell(figure, column, wide=width >= WIDE).plain for figure in figures]
+        lines = [line for text in (*cells, _head(column.label)) for line in text.split("\n")]
+        taken += 1 + max(len(line) for line in lines)
+        if taken <= room or not kept:
+            kept.append(column)
+    return [column for column in columns if column in kept]
 
 
-def _ranked(parsers: Mapping[str, Any], primary: str) -> list[str]:
-    return sorted(parsers, key=lambda name: (-(_value(parsers[name], primary) or 0.0), name))
+def _head(label: str) -> str:
+    lines = textwrap.wrap(label, _NARROW_HEAD, break_long_words=False)
+    return "\n".join(["", *lines] if len(lines) < 2 else lines)
 
 
-def _value(figures: Mapping[str, Any], key: str) -> float | None:
-    value = (figures.get(key) or {}).get("value")
-    return None if value is None else float(value)
+def _mark(parser: str, summary: Summary) -> Text:
+    best = summary.ranking.best
+    if best is None or parser == best:
+        return Text(BEST if parser == best else " ", style="green")
+    verdict = summary.ranking.verdict(parser, best)
+    resolved = verdict is None or verdict.state in ("worse", "better")
+    return Text(" " if resolved else UNRESOLVED, style="green")
 
 
-def _mark(name: str, comparison: Mapping[str, Any]) -> Text:
-    if name == comparison.get("best"):
-        return Text(BEST, style="green")
-    return Text(TIED, style="green") if name in comparison.get("tied_with_best", ()) else Text(" ")
-
-
-def _cell(figure: Mapping[str, Any] | None, column: _Column, *, wide: bool) -> Text:
-    if figure is None or figure.get("value") is None:
+def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
+    if figure is None or figure.value is None:
         return Text("–", style="dim")
-    text = Text(f"{figure['value']:.{column.digits}f}")
-    if column.interval and figure.get("ci95"):
-        low, high = figure["ci95"]
+    text = Text(format_value(figure.value, column.style))
+    if column.style == "score" and figure.interval:
+        low, high = figure.interval
         text.append(f"{' ' if wide else chr(10)}{_short(low)}–{_short(high)}", style="dim")
     return text
 
@@ -99,41 +84,36 @@ def _short(value: float) -> str:
     return f"{value:.2f}".removeprefix("0")
 
 
-def _heading(summary: Mapping[str, Any]) -> list[RenderableType]:
-    if not _has_truth(summary):
-        return [Text(f"{summary.get('n_pages')} pages without truth: nothing can be scored"), Text()]
-    counts = [
-        (summary.get("n_pages"), "page", ""),
-        (summary.get("n_tables"), "table", ""),
-        (summary.get("n_negative_pages"), "page", " without tables"),
-    ]
-    known = [f"{n} {one}{'' if n == 1 else 's'}{rest}" for n, one, rest in counts if n is not None]
-    if "rule" in summary:
-        known.append(f"matched by {summary['rule']}, θ {summary.get('theta', 0.5)}")
-    return [Text(" · ".join(known)), Text()] if known else []
+def _heading(summary: Summary) -> Text:
+    counted = [f"{n:,} {_plural(name, n)}" for name, n in summary.counts.items()]
+    chosen = [f"{key} {value}" for key, value in summary.settings.items()]
+    return Text(f"{summary.protocol}: " + " · ".join([*counted, *chosen]))
 
 
-def _legend(summary: Mapping[str, Any], primary: str) -> list[RenderableType]:
-    if not _has_truth(summary):
-        return [Text(), Text("small figures: 95 % intervals, clustered by document", style="dim")]
-    tied = (summary.get("comparison") or {}).get("tied_with_best")
-    parts = [f"sorted by {primary}; small figures: 95 % intervals, clustered by document"]
-    if tied:
-        parts.append(f"{TIED} not significantly different from the best {BEST} (paired permutation, Holm)")
-    parts.append("failed pages and missed tables count as zero")
+def _plural(name: str, n: int) -> str:
+    """`pages without tables`, but `1 page without tables`."""
+    first, *rest = name.split(" ")
+    return " ".join([first.removesuffix("s") if n == 1 else first, *rest])
+
+
+def _legend(summary: Summary) -> list[RenderableType]:
+    info = summary.info(summary.primary)
+    parts = [f"sorted by {info.label} ({info.name}); small figures: 95 % intervals, clustered by document"]
+    if summary.ranking.best is None:
+        parts = ["small figures: 95 % intervals, clustered by document"]
+    elif any(v.state not in ("better", "worse") for v in _against_best(summary)):
+        parts.append(f"{UNRESOLVED} the difference to the best {BEST} is not resolved")
+    parts.append("failed pages count as pages on which nothing was found")
     return [Text(), *(Text(part, style="dim") for part in parts)]
 
 
-def _warnings(parsers: Mapping[str, Any]) -> list[RenderableType]:
-    """Scores that could not be computed count as zero: whoever reads the table must know."""
-    found: list[RenderableType] = []
-    for name in sorted(parsers):
-        n = _value(parsers[name], "metric_failures")
-        if not n:
-            continue
-        first = parsers[name].get("first_metric_failure") or {}
-        why = " ".join(str(first.get("message") or "no reason given").split())[:_MAX_REASON]
-        where = f"{first.get('metric')} on {first.get('sample')}: " if first else ""
-        text = f"Warning: {name}: {n:.0f} scores could not be computed and count as zero. {where}{why}"
-        found.append(Text(text, style="bold yellow"))
-    return [Text(), *found] if found else []
+def _against_best(summary: Summary) -> list[Verdict]:
+    return [v for v in summary.ranking.verdicts if summary.ranking.best in (v.a, v.b)]
+
+
+def _notes(summary: Summary) -> Sequence[RenderableType]:
+    return (
+        [Text(), *(Text(f"Note: {note}", style="bold yellow") for note in summary.notes)]
+        if summary.notes
+        else []
+    )

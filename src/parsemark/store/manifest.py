@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from parsemark.errors import StoreError
 from parsemark.system import write_bytes
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised whenever a reader of the former version would misread the run."""
 
 
@@ -57,7 +58,8 @@ class Manifest(_Part):
     code_version: str
     corpus: CorpusEntry
     parsers: list[ParserEntry] = Field(default_factory=list)
-    protocol: str = "tables"
+    protocols: list[str] = Field(default_factory=list)
+    """Specs of the protocols by which it is scored."""
     seed: int = 0
     limits: Limits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)
@@ -65,6 +67,10 @@ class Manifest(_Part):
     def parser(self, name: str) -> ParserEntry | None:
         """The entry of one parser, if it took part."""
         return next((p for p in self.parsers if p.name == name), None)
+
+    def with_protocols(self, specs: Iterable[str]) -> Manifest:
+        """A copy that has these protocols too."""
+        return self.model_copy(update={"protocols": list(dict.fromkeys([*self.protocols, *specs]))})
 
     def with_parser(self, entry: ParserEntry) -> Manifest:
         """A copy in which `entry` is new or takes the place of the one with its name."""
@@ -96,6 +102,9 @@ def read_manifest(path: Path) -> Manifest:
             f"{path.parent} was written by a newer parsemark (schema {version}; this one reads up to "
             f"{SCHEMA_VERSION}). Upgrade with: pip install --upgrade parsemark"
         )
+    if version == 1:  # one protocol, whose tables lay beside the others; scoring again makes them anew
+        protocols = [data.pop("protocol", "tables")]
+        data = {**data, "schema_version": SCHEMA_VERSION, "protocols": protocols}
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from parsemark.errors import MissingDependencyError, UsageError
 from parsemark.store.run import Run
-from parsemark.store.schemas import SCHEMAS
+from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +20,24 @@ class QueryResult:
     rows: list[tuple[Any, ...]]
 
 
+def _selects(run: Run, name: str) -> Iterator[str]:
+    """The files of a table as SQL; those of protocols have a column `protocol`."""
+    for protocol in run.manifest.protocols if name in PROTOCOL_TABLES else [None]:
+        file = run.table_path(name, protocol)
+        if file.exists():
+            extra = "" if protocol is None else f"{_quoted(protocol)} AS protocol, "
+            yield f"SELECT {extra}* FROM read_parquet({_quoted(str(file))})"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
 def query_run(path: Path, sql: str) -> QueryResult:
     """Run SQL in which `samples`, `parses`, `predictions`, `matches` and `scores` are tables.
 
-    The run itself is never changed: its files are read through views.
+    `matches` and `scores` hold the rows of all protocols, told apart by their column `protocol`. The run
+    itself is never changed: its files are read through views.
     """
     try:
         import duckdb
@@ -33,10 +48,9 @@ def query_run(path: Path, sql: str) -> QueryResult:
     connection = duckdb.connect(":memory:")
     try:
         for name in SCHEMAS:
-            file = run.path / f"{name}.parquet"
-            if file.exists():
-                quoted = str(file).replace("'", "''")
-                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{quoted}')")
+            selects = list(_selects(run, name))
+            if selects:
+                connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(selects)}")
         cursor = connection.execute(sql)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return QueryResult(columns, cursor.fetchall())

@@ -3,8 +3,8 @@
     manifest.json       what was run: corpus, parsers, versions, command, machine
     raw/ab/<sha256>     what parsers returned, byte for byte
     journal/*.jsonl     finished parses that are not in parses.parquet yet
-    *.parquet           samples, parses, predictions, matches, scores
-    summary.json        what the leaderboard shows
+    *.parquet           samples, parses, predictions
+    protocols/NAME/     matches.parquet, scores.parquet, summary.json of one protocol
 
 Every file is whole or absent, so a run can be killed at any moment. Several processes may work on one run
 directory: each has its own journal, and tables are replaced under a lock.
@@ -12,7 +12,9 @@ directory: each has its own journal, and tables are replaced under a lock.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -24,14 +26,16 @@ import polars as pl
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
+from parsemark.protocols.base import RunTables, Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
-from parsemark.store.schemas import SCHEMAS, SORT_KEYS, empty_table, schema_of
+from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS, SORT_KEYS, empty_table, schema_of
 from parsemark.system import locked, replacing, write_bytes
 
 MANIFEST = "manifest.json"
+SUMMARY = "summary.json"
 
 
 class Run:
@@ -70,14 +74,44 @@ class Run:
         read_manifest(root / MANIFEST)  # refuses what is not ours
         for name in ("summary.json", *(f"{table}.parquet" for table in SCHEMAS), MANIFEST):
             (root / name).unlink(missing_ok=True)
-        for folder in ("raw", "journal", "parts", "report"):
+        for folder in ("raw", "journal", "parts", "protocols", "report"):
             shutil.rmtree(root / folder, ignore_errors=True)
 
-    def table(self, name: str) -> pl.DataFrame:
-        """One of `samples`, `parses`, `predictions`, `matches`, `scores`; without rows if not made yet."""
+    def table(self, name: str, protocol: str | None = None) -> pl.DataFrame:
+        """One of `samples`, `parses`, `predictions`, or of a protocol's `matches`, `scores`.
+
+        Without rows if not made yet. The protocol is by default the first one of the run.
+        """
         if name == "parses":
             return _frame(name, (r.to_json() for r in self.records()))
-        return self._stored(name)
+        return self._stored(name, protocol)
+
+    def table_path(self, name: str, protocol: str | None = None) -> Path:
+        """Where a table lies, or will lie."""
+        schema_of(name)
+        folder = self.protocol_folder(protocol) if name in PROTOCOL_TABLES else self.path
+        return folder / f"{name}.parquet"
+
+    @property
+    def protocols(self) -> list[str]:
+        """Specs of the protocols by which the run has been scored, in order."""
+        return [spec for spec in self.manifest.protocols if (self.protocol_folder(spec) / SUMMARY).exists()]
+
+    def protocol_folder(self, protocol: str | None = None) -> Path:
+        """Where the matches, scores and summary of a protocol are; by default of the first one."""
+        spec = protocol or (self.manifest.protocols or ["tables"])[0]
+        plain = re.fullmatch(r"[A-Za-z_][\w.\-]*", spec)
+        name = spec if plain else f"{spec.partition('(')[0]}-{hashlib.sha256(spec.encode()).hexdigest()[:8]}"
+        return self.path / "protocols" / name
+
+    def run_tables(self, protocol: str | None = None) -> RunTables:
+        """The tables that a protocol's aggregates are made of."""
+        return RunTables(
+            self.table("samples"),
+            self.table("parses"),
+            self.table("matches", protocol),
+            self.table("scores", protocol),
+        )
 
     def records(self) -> list[ParseRecord]:
         """What has been parsed, the latest record of each page and parser, sorted."""
@@ -102,17 +136,17 @@ class Run:
             for path in finished:
                 path.unlink()
 
-    def write_table(self, name: str, frame: pl.DataFrame) -> None:
+    def write_table(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:
         """Replace a table."""
         with self._locked():
-            self._write(name, frame)
+            self._write(name, frame, protocol)
 
-    def join_parts(self, name: str, parts: Sequence[Path]) -> None:
+    def join_parts(self, name: str, parts: Sequence[Path], protocol: str | None = None) -> None:
         """Replace a table by the rows of Parquet files, which are sorted and follow each other in order.
 
         They are streamed, so a table may be larger than memory.
         """
-        with self._locked(), replacing(self.path / f"{name}.parquet") as temporary:
+        with self._locked(), replacing(self.table_path(name, protocol)) as temporary:
             pl.scan_parquet(list(parts), schema=schema_of(name)).sink_parquet(temporary)
         self.__dict__.pop("_predictions", None)
 
@@ -175,23 +209,28 @@ class Run:
         """What a parser returned, by the name in the column `blob` of `parses`."""
         return self.blobs.get(blob)
 
-    def summary(self) -> dict[str, Any]:
-        """The aggregates that the leaderboard shows."""
-        path = self.path / "summary.json"
+    def summary(self, protocol: str | None = None) -> Summary:
+        """What a protocol says about the run; by default the first one."""
+        path = self.protocol_folder(protocol) / SUMMARY
         try:
-            summary: dict[str, Any] = json.loads(path.read_bytes())
+            return Summary.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
+            asked = f" by {protocol}" if protocol else ""
             raise StoreError(
-                f"{self.path} has not been scored yet. Do that with: parsemark score {self.path}"
+                f"{self.path} has not been scored{asked} yet. Do that with: parsemark score {self.path}"
+                + (f" --protocol '{protocol}'" if protocol else "")
             ) from error
         except (OSError, ValueError) as error:
-            raise StoreError(f"{path} cannot be read: {error}") from error
-        return summary
+            raise StoreError(
+                f"{path} cannot be read: {error}. Make it anew with: parsemark score {self.path}"
+            ) from error
 
-    def write_summary(self, summary: dict[str, Any]) -> None:
-        """Replace `summary.json`."""
-        text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-        write_bytes(self.path / "summary.json", (text + "\n").encode())
+    def write_summary(self, summary: Summary) -> None:
+        """Replace the summary of a protocol, and remember that the run has it."""
+        text = json.dumps(summary.model_dump(mode="json"), indent=2, ensure_ascii=False, allow_nan=False)
+        write_bytes(self.protocol_folder(summary.protocol) / SUMMARY, (text + "\n").encode())
+        if summary.protocol not in self.manifest.protocols:
+            self.update_manifest(lambda manifest: manifest.with_protocols([summary.protocol]))
 
     @property
     def _journals(self) -> Path:
@@ -200,9 +239,9 @@ class Run:
     def _locked(self) -> Any:
         return locked(self.path / ".lock")
 
-    def _stored(self, name: str) -> pl.DataFrame:
+    def _stored(self, name: str, protocol: str | None = None) -> pl.DataFrame:
         schema = schema_of(name)
-        path = self.path / f"{name}.parquet"
+        path = self.table_path(name, protocol)
         if not path.exists():
             return empty_table(name)
         try:
@@ -212,9 +251,9 @@ class Run:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise StoreError(f"{path} cannot be read: {error}. Delete it and rerun.") from error
 
-    def _write(self, name: str, frame: pl.DataFrame) -> None:
+    def _write(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:
         ordered = frame.select(list(schema_of(name))).sort(SORT_KEYS[name], maintain_order=True)
-        with replacing(self.path / f"{name}.parquet") as temporary:
+        with replacing(self.table_path(name, protocol)) as temporary:
             ordered.write_parquet(temporary)
 
     @cached_property

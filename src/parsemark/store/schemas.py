@@ -41,6 +41,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "sample": pl.String,
         "parser": pl.String,
         "rule": pl.String,
+        "category": pl.String,
         "truth": pl.List(pl.String),
         "pred": pl.List(pl.String),
         "kind": pl.String,
@@ -52,6 +53,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "element": pl.String,
         "pred": pl.String,
         "rule": pl.String,
+        "category": pl.String,
         "parser": pl.String,
         "metric": pl.String,
         "value": pl.Float64,
@@ -59,7 +61,10 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "message": pl.String,
     },
 }
-"""Table name to column name to type; `NAME.parquet` in the run directory."""
+"""Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
+
+PROTOCOL_TABLES = ("matches", "scores")
+"""Every protocol of a run has its own."""
 
 SORT_KEYS: dict[str, list[str]] = {
     "samples": ["sample"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from parsemark.report.charts.spec import Axis, Chart
@@ -13,30 +14,22 @@ LEVELS = ("simple", "moderate", "complex")
 
 def attribute_names(source: Source) -> list[tuple[str, str]]:
     """`(scope, attribute)` of all breakdowns that have at least two values; complexity first."""
-    names = {
-        (scope, attribute)
-        for figures in source.figures.values()
-        for scope, attributes in figures.get("by_attribute", {}).items()
-        for attribute, values in attributes.items()
-        if len(values) > 1
-    }
-    return sorted(names, key=lambda n: (n[1] != "complexity", n[0] != "table", n[1]))
+    counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
+    names = [name for name, n in counts.items() if n > 1]
+    return sorted(names, key=lambda n: (n[1] != "complexity", n[0] == "page", n[1]))
 
 
 def breakdown(source: Source, scope: str, attribute: str, parsers: Sequence[Parser]) -> Chart | None:
     """One attribute: a group of bars for each value, a bar for each parser."""
-    groups = {
-        p.name: source.figures.get(p.name, {}).get("by_attribute", {}).get(scope, {}).get(attribute, {})
-        for p in parsers
-    }
-    values = _ordered({value for group in groups.values() for value in group})
+    parts = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
+    values = _ordered(set(parts))
     key = figure_key(source, scope)
     series = []
-    for name, group in groups.items():
-        known = [(i, group[v][key]) for i, v in enumerate(values) if v in group and key in group[v]]
-        known = [(i, entry) for i, entry in known if entry["value"] is not None]
+    for parser in parsers:
+        entries = [(i, parts[v].figures.get(parser.name, {}).get(key)) for i, v in enumerate(values)]
+        known = [(i, entry) for i, entry in entries if entry is not None and entry.value is not None]
         if known:
-            series.append(interval_series(name, known))
+            series.append(interval_series(parser.name, known))
     if not series:
         return None
     kind = "tables" if scope == "table" else "pages"

@@ -13,14 +13,14 @@ MOST_POINTS = 600
 
 def reliability(source: Source, parser: Parser) -> Chart | None:
     """Precision by confidence, with the distribution of the confidences."""
-    bins = source.figures.get(parser.name, {}).get("reliability")
+    bins = source.details("reliability", parser.name)
     if not bins:
         return None
     total = sum(b["n"] for b in bins) or 1
     centres = [(b["low"] + b["high"]) / 2 for b in bins]
     known = [(c, b["precision"]) for c, b in zip(centres, bins, strict=True) if b["precision"] is not None]
-    d_ece = source.figures[parser.name].get("d_ece", {}).get("value")
-    note = f" D-ECE {d_ece:.3f}." if d_ece is not None else ""
+    d_ece = source.summary.figure(parser.name, "d_ece")
+    note = f" D-ECE {d_ece.value:.3f}." if d_ece and d_ece.value is not None else ""
     return Chart(
         f"reliability-{parser.key}",
         f"Reliability of {parser.name}",

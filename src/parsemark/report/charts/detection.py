@@ -79,9 +79,9 @@ def threshold_sensitivity(source: Source) -> Chart | None:
     for parser in source.parsers:
         figures = source.figures.get(parser.name, {})
         pairs = [
-            (float(key.removeprefix("td_f1_at_")), entry["value"])
+            (float(key.removeprefix("td_f1_at_")), entry.value)
             for key, entry in figures.items()
-            if key.startswith("td_f1_at_") and entry["value"] is not None
+            if key.startswith("td_f1_at_") and entry.value is not None
         ]
         if pairs:
             xs, ys = zip(*sorted(pairs), strict=True)
@@ -108,11 +108,11 @@ def thin(points: Points) -> Points:
 
 def _figures(source: Source, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Each parser's figures under a rule; parsers to which it does not apply are left out."""
-    found = []
+    found: list[tuple[str, Mapping[str, Any]]] = []
     for parser in source.parsers:
-        by_rule = source.figures.get(parser.name, {}).get("by_rule", {})
-        if rule in by_rule:
-            found.append((parser.name, by_rule[rule]))
+        by_rule, curves = (source.details(part, parser.name).get(rule) for part in ("by_rule", "curves"))
+        if by_rule:
+            found.append((parser.name, {**by_rule, "curves": curves}))
     return found
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 import polars as pl
 
+from parsemark.protocols import Figure
 from parsemark.report.charts.detection import STRUCTURE_NAMES
 from parsemark.report.charts.spec import Axis, Chart, Series
 from parsemark.report.source import STRUCTURE_METRICS, Parser, Source
@@ -26,7 +27,7 @@ def structure_bars(source: Source) -> Chart | None:
     for parser in source.parsers:
         figures = source.figures.get(parser.name, {})
         entries = [(i, figures.get(f"tsr_{s}")) for i, s in enumerate(shorts)]
-        known = [(i, e) for i, e in entries if e and e["value"] is not None]
+        known = [(i, e) for i, e in entries if e and e.value is not None]
         if known:
             series.append(interval_series(parser.name, known))
     if not series:
@@ -42,19 +43,19 @@ def structure_bars(source: Source) -> Chart | None:
     )
 
 
-def interval_series(name: str, entries: Sequence[tuple[int, dict[str, object]]]) -> Series:
+def interval_series(name: str, entries: Sequence[tuple[int, Figure]]) -> Series:
     """Bars of summary figures at category positions."""
-    values = tuple(float(e["value"]) for _, e in entries)  # type: ignore[arg-type] # a figure's value is a number
-    intervals = [e.get("ci95") for _, e in entries]
-    complete = all(isinstance(i, list) for i in intervals)
+    values = tuple(e.value or 0.0 for _, e in entries)
+    intervals = [e.interval for _, e in entries if e.interval]
+    complete = len(intervals) == len(entries)
     return Series(
         name,
         "bars",
         tuple(float(i) for i, _ in entries),
         values,
         parser=name,
-        low=tuple(i[0] for i in intervals if isinstance(i, list)) if complete else (),
-        high=tuple(i[1] for i in intervals if isinstance(i, list)) if complete else (),
+        low=tuple(low for low, _ in intervals) if complete else (),
+        high=tuple(high for _, high in intervals) if complete else (),
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
+from parsemark.protocols import Figure
 from parsemark.report.charts.spec import Axis, Chart, Series
-from parsemark.report.columns import column_for
 from parsemark.report.source import Source
 
 TIME = "cpu_s_per_page"
@@ -15,25 +14,24 @@ FASTEST_S = 1e-4
 """Times below this are below what the clock resolves."""
 
 
-def trade_off(figures: Mapping[str, Mapping[str, Any]], source: Source) -> Chart | None:
+def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: Source) -> Chart | None:
     """The chart, or None where no parser has both a score and a time."""
-    quality = column_for(source.primary)
+    quality = source.summary.info(source.primary)
     series = []
     for parser in source.parsers:
         entry = figures.get(parser.name, {})
-        score, time = entry.get(quality.key), entry.get(TIME)
-        if not score or not time or score["value"] is None or time["value"] is None:
+        score, time = entry.get(quality.name), entry.get(TIME)
+        if not score or not time or score.value is None or time.value is None:
             continue
-        low, high = score.get("ci95") or (None, None)
         series.append(
             Series(
                 parser.name,
                 "points",
-                (max(time["value"], FASTEST_S),),
-                (score["value"],),
+                (max(time.value, FASTEST_S),),
+                (score.value,),
                 parser=parser.name,
-                low=() if low is None else (low,),
-                high=() if high is None else (high,),
+                low=() if score.low is None else (score.low,),
+                high=() if score.high is None else (score.high,),
                 labels=(parser.name,),
                 links=(parser.href,),
             )
@@ -52,7 +50,7 @@ def trade_off(figures: Mapping[str, Mapping[str, Any]], source: Source) -> Chart
         f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
         "No other parser is both faster and better than one on the dashed front.",
         Axis("CPU seconds per page", kind="log"),
-        Axis(quality.label, 0.0, 1.0),
+        Axis(quality.label, 0.0, 1.0 if quality.style == "score" else None),
         (line, *series),
         labelled=True,
     )

@@ -7,30 +7,37 @@
   const SHOWN = 30;
   const MOST_POINTS = 1500;
 
-  const pairTest = (data, a, b) => {
-    for (const pair of data.pairs) {
-      if (pair.a === a && pair.b === b) return pair;
-      if (pair.a === b && pair.b === a) return { ...pair, a, b, difference: -pair.difference, ci95: pair.ci95 && [-pair.ci95[1], -pair.ci95[0]] };
+  const MIRRORED = { better: "worse", worse: "better" };
+
+  const verdictOn = (data, a, b) => {
+    for (const v of data.verdicts) {
+      if (v.a === a && v.b === b) return v;
+      if (v.a === b && v.b === a) {
+        return { ...v, difference: -v.difference, low: v.high === null ? null : -v.high, high: v.low === null ? null : -v.low, state: MIRRORED[v.state] ?? v.state };
+      }
     }
     return null;
   };
 
   const answer = (data, a, b) => {
     if (a === b) return "Choose two different parsers.";
-    const test = pairTest(data, a, b);
-    if (!test) return "These parsers were not tested against each other.";
-    const interval = test.ci95 ? `, 95 % interval ${parsemark.signed(test.ci95[0])} to ${parsemark.signed(test.ci95[1])}` : "";
-    const p = test.p_holm < 0.001 ? "p < 0.001" : `p = ${test.p_holm.toFixed(3)}`;
-    const facts = `difference ${parsemark.signed(test.difference)}${interval}, ${p} after correction, ${test.n_documents} documents`;
-    if (test.p_holm >= 0.05) return `The data cannot tell ${a} from ${b}: ${facts}.`;
-    return test.difference > 0 ? `${a} is better than ${b}: ${facts}.` : `${b} is better than ${a}: ${facts}.`;
+    const verdict = verdictOn(data, a, b);
+    if (!verdict) return "These parsers were not tested against each other.";
+    const interval = verdict.low === null ? "" : `, 95 % interval ${parsemark.signed(verdict.low)} to ${parsemark.signed(verdict.high)}`;
+    const p = verdict.p < 0.001 ? "p < 0.001" : `p = ${verdict.p.toFixed(3)}`;
+    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p} after correction, ${verdict.n_documents} documents`;
+    return {
+      better: `${a} is better than ${b}: ${facts}.`,
+      worse: `${b} is better than ${a}: ${facts}.`,
+      equivalent: `${a} and ${b} are equivalent: ${facts}.`,
+    }[verdict.state] ?? `The difference between ${a} and ${b} is not resolved: ${facts}.`;
   };
 
   const deltaClass = (difference, higher) => (Math.abs(difference) < 1e-9 ? "" : (difference > 0) === higher ? "delta-up" : "delta-down");
 
   const figureTable = (data, a, b) => {
-    const rows = data.columns.filter((c) => data.figures[a][c.key]?.value != null && data.figures[b][c.key]?.value != null).map((c) => {
-      const [x, y] = [data.figures[a][c.key].value, data.figures[b][c.key].value];
+    const rows = data.columns.filter((c) => data.figures[a]?.[c.key] != null && data.figures[b]?.[c.key] != null).map((c) => {
+      const [x, y] = [data.figures[a][c.key], data.figures[b][c.key]];
       return el("tr", {}, el("th", { scope: "row", class: "name" }, c.label), el("td", {}, parsemark.number(x)), el("td", {}, parsemark.number(y)),
         el("td", { class: deltaClass(x - y, c.higher_is_better) }, parsemark.signed(x - y)));
     });
@@ -42,7 +49,7 @@
   const differences = (pages, first, second) => {
     const found = [];
     for (let i = 0; i < pages.id.length; i += 1) {
-      const [x, y] = [first.page_value[i], second.page_value[i]];
+      const [x, y] = [first[i], second[i]];
       if (x !== null && y !== null) found.push({ index: i, x, y, difference: x - y });
     }
     return found;
@@ -53,8 +60,8 @@
   // Every n-th page where there are more than can be told apart.
   const some = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / MOST_POINTS) === 0);
 
-  const scatter = (pages, rows, a, b) => ({
-    key: "page-scores", title: "Page by page", caption: "One point for each page: end-to-end F1 of both parsers. Below the diagonal A is better.",
+  const scatter = (data, pages, rows, a, b) => ({
+    key: "page-scores", title: "Page by page", caption: `One point for each page: ${data.primary} of both parsers. Below the diagonal A is better.`,
     x: { label: `A: ${a}`, low: 0, high: 1 }, y: { label: `B: ${b}`, low: 0, high: 1 }, square: true,
     guides: [{ label: "", x: [0, 1], y: [0, 1] }],
     series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),
@@ -74,7 +81,11 @@
         el("tbody", {}, changed.slice(0, SHOWN).map(line))))];
   };
 
-  const show = async (data, pages) => {
+  const protocol = document.getElementById("protocol");
+
+  const show = async (all, pages) => {
+    const k = protocol ? Number(protocol.value) : 0;
+    const data = all.protocols[k];
     const [i, j] = [Number(choice.a.value), Number(choice.b.value)];
     const [a, b] = [pages.parsers[i].name, pages.parsers[j].name];
     document.getElementById("answer").textContent = answer(data, a, b);
@@ -84,11 +95,11 @@
       done();
       return;
     }
-    const [first, second] = await Promise.all([parsemark.load(`lists/${i}`), parsemark.load(`lists/${j}`)]);
+    const [first, second] = await Promise.all([parsemark.load(`values/${k}/${i}`), parsemark.load(`values/${k}/${j}`)]);
     const rows = differences(pages, first, second);
     place.replaceChildren(el("div", { class: "compare-columns" },
       el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b)),
-      el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(pages, some(rows), a, b), {}))));
+      el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(data, pages, some(rows), a, b), {}))));
     done();
   };
 
@@ -104,6 +115,7 @@
     const write = () => parsemark.writeHash({ a: names[choice.a.value], b: names[choice.b.value] });
     choice.a.addEventListener("change", write);
     choice.b.addEventListener("change", write);
+    if (protocol) protocol.addEventListener("change", () => show(data, pages));
     document.getElementById("swap").addEventListener("click", () => {
       [choice.a.value, choice.b.value] = [choice.b.value, choice.a.value];
       write();

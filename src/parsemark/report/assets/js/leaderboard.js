@@ -6,7 +6,7 @@
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   const status = document.getElementById("board-status");
-  const byDefault = { sort: table.dataset.headline, order: "descending" };
+  const byDefault = { sort: table.dataset.headline, order: table.dataset.better === "higher" ? "descending" : "ascending" };
   const state = { slice: "", ...byDefault };
 
   const sortValue = (row, key) => {
@@ -59,7 +59,7 @@
     row.classList.toggle("dimmed", !data);
     const rank = row.cells[1];
     rank.dataset.value = data ? data.rank.low : "";
-    rank.replaceChildren(data ? data.rank.text : "–", ...(data?.rank.tied ? [" ", el("span", { class: "tie" }, "tied")] : []));
+    rank.replaceChildren(data ? data.rank.text : "–", ...(data?.rank.mark ? [" ", el("span", { class: "tie" }, data.rank.mark)] : []));
     for (const cell of row.querySelectorAll("td[data-key]")) {
       const item = data?.cells[cell.dataset.key];
       cell.dataset.value = item?.value ?? "";
@@ -132,5 +132,5 @@
   };
 
   wireDownloads();
-  parsemark.load("leaderboard").then(start, (error) => parsemark.showError(document.getElementById("trade-off-chart"), error));
+  parsemark.load(table.dataset.chunk).then(start, (error) => parsemark.showError(document.getElementById("trade-off-chart"), error));
 })();

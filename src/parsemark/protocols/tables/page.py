@@ -1,4 +1,4 @@
-"""The `tables` protocol: detection, structure given detection, and both together (Soric et al.).
+"""Matches and scores the tables of one page.
 
 Each page is matched three times:
 
@@ -15,57 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Element, Match, Matching, Page, Prediction, Score, Status, Table
+from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.invented import invented_text
+from parsemark.protocols.tables.evidence import is_positive
+from parsemark.protocols.tables.invented import invented_text
 
-DEFAULT_METRICS = ("teds", "grits_top", "grits_con")
 TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
-CONFIDENCE_THRESHOLD = 0.5
-"""A prediction with a known confidence at or below this is not a positive prediction."""
-
-
-@dataclass(frozen=True)
-class TablesProtocol:
-    """End-to-end table extraction.
-
-    Args:
-        metrics: Specs of the metrics that score matched pairs.
-    """
-
-    metrics: tuple[str, ...] = DEFAULT_METRICS
-
-    @property
-    def name(self) -> str:
-        """`tables`."""
-        return "tables"
-
-    def score_page(
-        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
-    ) -> PageScores:
-        """Match the tables of one page under every rule and score the pairs."""
-        return _PageScorer(self.metrics, truth, prediction).run(page_text)
-
-    def summarise(self, samples: Any, parses: Any, matches: Any, scores: Any) -> dict[str, Any]:
-        """What `summary.json` holds; see `protocols/tables_summary.py`."""
-        from parsemark.protocols.tables_summary import summarise
-
-        return summarise(samples, parses, matches, scores)
-
-
-def is_positive(confidence: float | None) -> bool:
-    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
-    return confidence is None or confidence > CONFIDENCE_THRESHOLD
+CATEGORY = str(Category.TABLE)
 
 
 @dataclass
-class _PageScorer:
+class PageScorer:
     """Scores one page; holds what is shared between the rules."""
 
     metrics: Sequence[str]
@@ -78,6 +43,7 @@ class _PageScorer:
     """Scores of plain pairs, which several rules ask for."""
 
     def run(self, page_text: str | None) -> PageScores:
+        """All rows of the page."""
         if self.page is not None:
             self._match(self.page.tables)
         n_found = sum(is_positive(p.confidence) for p in self.prediction.tables)
@@ -106,6 +72,7 @@ class _PageScorer:
             self.prediction.sample,
             self.prediction.parser,
             rule,
+            CATEGORY,
             match.truth,
             match.pred,
             match.kind,
@@ -127,6 +94,7 @@ class _PageScorer:
             match.truth[0] if match.truth else match.pred[0],
             "+".join(match.pred),
             rule,
+            CATEGORY,
             self.prediction.parser,
             metric,
             score.value,
@@ -161,7 +129,7 @@ class _PageScorer:
         status = Status.OK if value is not None else Status.NO_PREDICTION
         if self.prediction.status is not Status.OK:
             status = self.prediction.status
-        place = self.prediction.sample, PAGE_LEVEL, "", "", self.prediction.parser
+        place = self.prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, self.prediction.parser
         self.out.scores.append(ScoreRow(*place, metric, value, status, message))
 
     def _truth(self, element_id: str) -> Element:

@@ -10,9 +10,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.protocols.tables import is_positive
+from parsemark.protocols.base import Floats
 
-Floats = NDArray[np.float64]
+CONFIDENCE_THRESHOLD = 0.5
+"""A prediction with a known confidence at or below this is not a positive prediction."""
+
+
+def is_positive(confidence: float | None) -> bool:
+    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
+    return confidence is None or confidence > CONFIDENCE_THRESHOLD
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,236 @@
+"""From sums of pages to figures, slices and rankings: what the protocols have in common."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from parsemark.model import Status
+from parsemark.protocols.base import (
+    Figure,
+    FigureInfo,
+    FigureSums,
+    Floats,
+    Ranking,
+    RunTables,
+    Slice,
+    State,
+    Statistic,
+    Verdict,
+)
+from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
+from parsemark.stats.comparison import ALPHA, holm, paired_interval, permutation_ps, rank_intervals
+from parsemark.stats.detection import ratio
+
+MAX_VALUES = 20
+"""An attribute with more values than this is an identifier or a measurement, not a group."""
+
+Groups = Mapping[str, Mapping[str, Sequence[str]]]
+"""Attribute to value to the samples that have it."""
+
+
+def mean_statistic(totals: Floats) -> Floats:
+    """Quotient of the first two quantities: a sum and how many it is a sum of."""
+    return ratio(totals[..., 0], totals[..., 1])
+
+
+def total_statistic(totals: Floats) -> Floats:
+    """The first quantity itself."""
+    total: Floats = totals[..., 0]
+    return total
+
+
+def make_figure(value: float | None, n: float, interval: tuple[float, float] | None = None) -> Figure:
+    """A number as it stands in a summary; one that is not finite is not defined."""
+    if value is None or not np.isfinite(value):
+        return Figure(value=None, n=n)
+    low, high = interval or (None, None)
+    return Figure(value=float(value), low=low, high=high, n=n)
+
+
+def figure_of(figure: FigureSums, parser: str, keep: NDArray[np.bool_] | None = None) -> Figure:
+    """The number of one parser with its interval over documents.
+
+    Args:
+        figure: What it is made of.
+        parser: Whose.
+        keep: Pages that count; the others add nothing. By default all.
+    """
+    pages = figure.sums[parser]
+    if keep is not None:
+        pages = pages * keep[:, None]
+    return from_sums(sum_by_cluster(pages, figure.documents)[0], figure.statistic, figure.denominator)
+
+
+def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1) -> Figure:
+    """A figure of what documents add to totals; no value where there is nothing to count."""
+    totals = sums.sum(axis=0)
+    n = float(totals[denominator]) if len(sums) else 0.0
+    if n == 0:
+        return make_figure(None, 0)
+    interval = None if statistic is total_statistic else bootstrap_interval(sums, statistic)
+    return make_figure(float(statistic(totals)), n, interval)
+
+
+def parser_figures(figures: Iterable[FigureSums], parser: str) -> dict[str, Figure]:
+    """All numbers of one parser."""
+    return {f.info.name: figure_of(f, parser) for f in figures if parser in f.sums}
+
+
+def mean_sums(info: FigureInfo, rows: pl.DataFrame, column: str, tables: RunTables) -> FigureSums:
+    """A figure that is the mean of a column of rows `(sample, parser, column)`; nulls are left out."""
+    return sums_of_rows(info, rows.filter(pl.col(column).is_not_null()), pl.col(column), tables)
+
+
+def sums_of_rows(
+    info: FigureInfo,
+    rows: pl.DataFrame,
+    value: pl.Expr,
+    tables: RunTables,
+    statistic: Statistic = mean_statistic,
+) -> FigureSums:
+    """A figure of rows `(sample, parser, …)`: the sum of `value` and the number of rows on each page."""
+    samples = tables.samples.sort("sample")
+    index = {sample: k for k, sample in enumerate(samples["sample"])}
+    added = rows.group_by("parser", "sample").agg(
+        value.cast(pl.Float64).sum().alias("sum"), pl.len().alias("n")
+    )
+    sums = {parser: np.zeros((len(index), 2)) for parser in tables.parsers}
+    for parser, sample, total, n in added.select("parser", "sample", "sum", "n").iter_rows():
+        if parser in sums and sample in index:
+            sums[parser][index[sample]] = total, n
+    return FigureSums(info, tuple(samples["sample"]), tuple(samples["document"]), sums, statistic)
+
+
+_MEASURED = "pages for which it was measured"
+_COSTS = (
+    ("cpu_s", "cpu_s_per_page", "CPU s/page", "Mean CPU time of the parser's process per page.", "seconds"),
+    (
+        "wall_s",
+        "wall_s_per_page",
+        "Wall s/page",
+        "Mean time per page as a clock on the wall shows it.",
+        "seconds",
+    ),
+    (
+        "peak_memory_mb",
+        "peak_memory_mb_per_page",
+        "Memory MB",
+        "Largest memory of the parser's process while it worked on a page, averaged over the pages.",
+        "megabytes",
+    ),
+    ("cost_usd", "cost_usd_per_page", "Cost/page", "What the parser's service charged per page.", "dollars"),
+)
+
+
+def run_sums(tables: RunTables) -> list[FigureSums]:
+    """Failures, time, memory and cost: figures of every protocol, which need no truth."""
+    failures = FigureInfo(
+        name="failures",
+        label="Failures",
+        definition="Pages on which the parser crashed, ran out of time or memory, or returned what cannot be "
+        "read. They stay in every other score as pages on which nothing was found.",
+        denominator="all pages",
+        style="count",
+        higher_is_better=False,
+        main=True,
+    )
+    failed = (pl.col("status") != str(Status.OK)).cast(pl.Float64)
+    found = [sums_of_rows(failures, tables.parses, failed, tables, total_statistic)]
+    for column, name, label, definition, style in _COSTS:
+        info = FigureInfo(
+            name=name,
+            label=label,
+            definition=definition,
+            denominator=_MEASURED,
+            style=style,  # type: ignore[arg-type] # one of the styles
+            higher_is_better=False,
+            main=column == "cpu_s",
+        )
+        found.append(mean_sums(info, tables.parses, column, tables))
+    return found
+
+
+def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
+    """Which pages have which value of which attribute; only attributes that are groups."""
+    groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for sample, text in samples.select("sample", "attributes").iter_rows():
+        for name, value in (json.loads(text) if text else {}).items():
+            if value is not None:
+                groups[name][attribute_label(value)].append(sample)
+    return {name: dict(values) for name, values in groups.items() if len(values) <= MAX_VALUES}
+
+
+def attribute_label(value: object) -> str:
+    """An attribute's value in words."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:
+    """The figures for each group of pages; a group without truth has only what needs none."""
+    return [
+        _page_slice(figures, attribute, value, set(members))
+        for attribute, values in sorted(groups.items())
+        for value, members in sorted(values.items())
+    ]
+
+
+def _page_slice(figures: Sequence[FigureSums], attribute: str, value: str, members: set[str]) -> Slice:
+    numbers: dict[str, dict[str, Figure]] = defaultdict(dict)
+    for figure in figures:
+        keep = np.array([sample in members for sample in figure.samples], dtype=bool)
+        for parser in figure.sums:
+            numbers[parser][figure.info.name] = figure_of(figure, parser, keep)
+    return Slice(scope="page", attribute=attribute, value=value, n=len(members), figures=dict(numbers))
+
+
+def rank(figure: FigureSums) -> Ranking:
+    """Verdicts on all pairs of parsers in one figure, and the places that the data allow."""
+    name, sign = figure.info.name, 1.0 if figure.info.higher_is_better else -1.0
+    value = {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
+    value = {parser: v for parser, v in value.items() if np.isfinite(v)}
+    if not value or not len(figure.samples):
+        return Ranking(figure=name)
+    best = max(value, key=lambda parser: sign * value[parser])
+    if figure.info.higher_is_better and value[best] == 0:
+        return Ranking(figure=name)
+    sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
+    return Ranking(
+        figure=name,
+        best=best,
+        ranks=rank_intervals(sums, lambda t: sign * figure.statistic(t)),
+        verdicts=verdicts_on_pairs(figure, list(combinations(value, 2))),
+    )
+
+
+def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    """The verdict on each pair, corrected for the number of pairs."""
+    sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
+    p_values = holm(permutation_ps([(sums[a], sums[b]) for a, b in pairs], figure.statistic))
+    return [_verdict(figure, sums, *pair, p) for pair, p in zip(pairs, p_values, strict=True)]
+
+
+def _verdict(figure: FigureSums, sums: Mapping[str, Floats], a: str, b: str, p: float) -> Verdict:
+    value_a, value_b = (float(figure.statistic(sums[name].sum(axis=0))) for name in (a, b))
+    low, high = paired_interval(sums[a], sums[b], figure.statistic) or (None, None)
+    sign = 1.0 if figure.info.higher_is_better else -1.0
+    ahead: State = "better" if sign * (value_a - value_b) > 0 else "worse"
+    return Verdict(
+        a=a,
+        b=b,
+        figure=figure.info.name,
+        value_a=value_a,
+        value_b=value_b,
+        difference=value_a - value_b,
+        low=low,
+        high=high,
+        p=p,
+        state=ahead if p < ALPHA else "not_resolved",
+        n_documents=len(sums[a]),
+    )

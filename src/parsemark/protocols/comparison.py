@@ -1,0 +1,167 @@
+"""Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
+
+The verdict on a pair is made in one place (`aggregate.rank`), so leaderboard, report and `compare` agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from parsemark.errors import UsageError
+from parsemark.protocols.aggregate import rank, verdicts_on_pairs
+from parsemark.protocols.base import FigureInfo, FigureSums, Floats, PageProtocol, RunTables, Summary, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PageDifference:
+    """What A and B earned on one page in the primary figure."""
+
+    sample: str
+    a: float
+    b: float
+
+    @property
+    def difference(self) -> float:
+        """A − B."""
+        return self.a - self.b
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A against B: every figure that is compared, and the pages on which they differ most."""
+
+    a: str
+    b: str
+    primary: Verdict
+    verdicts: tuple[Verdict, ...]
+    """Of the main figures, the primary one first."""
+    infos: tuple[FigureInfo, ...]
+    """What these figures are."""
+    n_pages: int
+    pages: tuple[PageDifference, ...]
+    """Pages that differ, largest difference first."""
+
+    def info(self, figure: str) -> FigureInfo:
+        """What a figure is."""
+        return next(info for info in self.infos if info.name == figure)
+
+
+def compare_parsers(
+    protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
+) -> Comparison:
+    """Two parsers of one run."""
+    compared = _compared(protocol.figure_sums(tables), summary.primary)
+    verdicts = [verdict for f in compared if (verdict := rank(f).verdict(a, b))]
+    if not verdicts or verdicts[0].figure != summary.primary:
+        raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
+    return _comparison(compared, verdicts, a, b, (a, b))
+
+
+def compare_runs(
+    protocol: PageProtocol,
+    old: tuple[Summary, RunTables],
+    new: tuple[Summary, RunTables],
+    parsers: Sequence[str],
+) -> list[Comparison]:
+    """Each parser in the new run against itself in the old one, on the pages that both runs have.
+
+    Raises:
+        UsageError: The runs were scored in ways that cannot be compared, or share no page.
+    """
+    require_comparable(old[0], new[0])
+    sums = [_compared(protocol.figure_sums(tables), new[0].primary) for _, tables in (old, new)]
+    old_sums = {f.info.name: f for f in sums[0]}
+    joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
+    if not joined or not joined[0].samples:
+        raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
+    pairs = [(_label(p, "new"), _label(p, "old")) for p in parsers]
+    by_figure = [verdicts_on_pairs(f, pairs) for f in joined]
+    return [
+        _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair, pair)
+        for k, pair in enumerate(pairs)
+    ]
+
+
+def require_comparable(old: Summary, new: Summary) -> None:
+    """Refuse two summaries whose numbers mean different things."""
+    for what, before, after in (
+        ("protocol", old.protocol, new.protocol),
+        ("version of the protocol", str(old.comparability), str(new.comparability)),
+        *((key, old.settings.get(key, "–"), value) for key, value in new.settings.items()),
+    ):
+        if before != after:
+            raise UsageError(
+                f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way: "
+                f"parsemark score RUN --protocol '{new.protocol}'"
+            )
+
+
+def in_words(comparison: Comparison) -> str:
+    """The answer to "is A better than B?" as one or two sentences."""
+    a, b, v = comparison.a, comparison.b, comparison.primary
+    interval = "" if v.low is None else f", 95 % interval {v.low:+.3f} to {v.high:+.3f}"
+    evidence = (
+        f"{comparison.info(v.figure).label} {_number(v.value_a)} against {_number(v.value_b)}, difference "
+        f"{v.difference:+.3f}{interval}, p = {format_p(v.p)} on {comparison.n_pages} pages of "
+        f"{v.n_documents} documents"
+    )
+    if v.state == "better":
+        return f"{a} is better than {b}: {evidence}."
+    if v.state == "worse":
+        return f"{b} is better than {a}: {evidence}."
+    if v.state == "equivalent":
+        return f"{a} and {b} are equivalent: {evidence}."
+    return f"The difference between {a} and {b} is not resolved: {evidence}."
+
+
+def format_p(p: float) -> str:
+    """A p-value in words."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _label(parser: str, run: str) -> str:
+    return f"{parser} ({run})"
+
+
+def _compared(figures: Sequence[FigureSums], primary: str) -> list[FigureSums]:
+    """The main scores, the primary one first."""
+    main = [f for f in figures if f.info.main and f.info.style == "score"]
+    return sorted(main, key=lambda f: f.info.name != primary)
+
+
+def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSums:
+    """One figure of both runs on the pages that both have; each parser is there twice."""
+    shared = sorted(set(new.samples) & set(old.samples))
+    sums: dict[str, Floats] = {}
+    for name, figure in (("new", new), ("old", old)):
+        position = {sample: k for k, sample in enumerate(figure.samples)}
+        rows = np.array([position[sample] for sample in shared], dtype=int)
+        sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
+    document = dict(zip(new.samples, new.documents, strict=True))
+    return FigureSums(
+        new.info,
+        tuple(shared),
+        tuple(document[sample] for sample in shared),
+        sums,
+        new.statistic,
+        new.denominator,
+        new.page_statistic,
+    )
+
+
+def _comparison(
+    figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str, keys: tuple[str, str]
+) -> Comparison:
+    first = figures[0]
+    values = zip(first.samples, *(first.page_values(key) for key in keys), strict=True)
+    rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
+    changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
+    infos = tuple(f.info for f in figures)
+    return Comparison(a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), tuple(changed))

@@ -1,0 +1,235 @@
+"""The figures of the tables protocol: what they are made of, page by page, and those of ranked lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from parsemark.protocols.aggregate import make_figure, mean_statistic
+from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic
+from parsemark.protocols.tables.evidence import Evidence
+from parsemark.protocols.tables.infos import SENSITIVITY, short_name
+from parsemark.stats.bootstrap import cluster_weights, percentile_interval, sum_by_cluster
+from parsemark.stats.calibration import d_ece, reliability_bins
+from parsemark.stats.detection import (
+    CTDAR_THRESHOLDS,
+    average_precision,
+    expected_detected,
+    f1,
+    is_detected,
+    precision_recall_curve,
+    ratio,
+)
+
+THETA = 0.5
+RANKED_RESAMPLES = 400
+"""Resamples for figures that must be recomputed from ranked lists each time."""
+
+PageSums = Callable[[Evidence], Floats]
+
+
+def f1_statistic(totals: Floats) -> Floats:
+    """F1 from (n_truth, n_pred, recall credit, precision credit)."""
+    return f1(ratio(totals[..., 3], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
+
+
+def page_f1(totals: Floats) -> Floats:
+    """F1 of single pages; a page without tables on which none was predicted has nothing wrong."""
+    quiet = (totals[..., 0] == 0) & (totals[..., 1] == 0)
+    return np.where(quiet, 1.0, f1_statistic(totals))
+
+
+def precision_statistic(totals: Floats) -> Floats:
+    """Precision from the same columns."""
+    return ratio(totals[..., 3], totals[..., 1])
+
+
+def recall_statistic(totals: Floats) -> Floats:
+    """Recall from the same columns."""
+    return ratio(totals[..., 2], totals[..., 0])
+
+
+def weighted_f1_statistic(totals: Floats) -> Floats:
+    """WAvg(F1) of cTDaR from (n_truth, n_pred, hits at each threshold)."""
+    scores = [
+        f1(ratio(totals[..., 2 + k], totals[..., 1]), ratio(totals[..., 2 + k], totals[..., 0]))
+        for k in range(len(CTDAR_THRESHOLDS))
+    ]
+    average: Floats = np.average(np.stack(scores), axis=0, weights=CTDAR_THRESHOLDS)
+    return average
+
+
+def detected_above(theta: float) -> PageSums:
+    """What each prediction earns in detection: 1[J > θ]."""
+    return lambda evidence: is_detected(evidence.overlap, theta)
+
+
+def extraction_credit(evidence: Evidence, metric: str, theta: float = THETA) -> Floats:
+    """What each prediction earns end to end: s · 1[J > θ]."""
+    return evidence.structure[metric] * is_detected(evidence.overlap, theta)
+
+
+def page_sums(evidence: Evidence, credit: Floats) -> Floats:
+    """(pages, 4): truths, positive predictions, recall credit and precision credit of each page."""
+    sums = np.zeros((len(evidence.pages.samples), 4))
+    sums[:, 0] = evidence.pages.n_truth
+    use = evidence.positive
+    np.add.at(sums[:, 1], evidence.page[use], evidence.count[use])
+    np.add.at(sums[:, 2], evidence.page[use], credit[use])
+    np.add.at(sums[:, 3], evidence.page[use], (credit * evidence.precision_credit)[use])
+    return sums
+
+
+@dataclass(frozen=True)
+class SumBuilder:
+    """Makes `FigureSums` of the evidence of several parsers under one rule."""
+
+    evidence: Mapping[str, Evidence]
+    infos: Mapping[str, FigureInfo]
+
+    def all(self, metrics: Sequence[str]) -> list[FigureSums]:
+        """Every figure that adds up over pages."""
+        found = self._three("td", "", detected_above(THETA))
+        found += self._three("e0", "", lambda e: expected_detected(e.overlap, 0.0))
+        found += self._three("e05", "", lambda e: expected_detected(e.overlap, 0.5))
+        found += [self._f1(f"td_f1_at_{theta:g}", detected_above(theta)) for theta in SENSITIVITY]
+        found.append(self._make("wavg_f1", _weighted_sums, weighted_f1_statistic, 0))
+        for metric in metrics:
+            short = short_name(metric)
+            found += self._three("te", f"_{short}", partial(extraction_credit, metric=metric))
+            found.append(
+                self._make(f"tsr_{short}", partial(_structure_sums, metric=metric), mean_statistic, 1)
+            )
+        found.append(self._make("false_tables_per_negative_page", _false_tables, mean_statistic, 1))
+        found.append(self._make("negative_pages_with_false_tables", _false_pages, mean_statistic, 1))
+        return found
+
+    def _three(self, name: str, suffix: str, credit: PageSums) -> list[FigureSums]:
+        def sums(evidence: Evidence) -> Floats:
+            return page_sums(evidence, credit(evidence))
+
+        return [
+            self._make(f"{name}_precision{suffix}", sums, precision_statistic, 1),
+            self._make(f"{name}_recall{suffix}", sums, recall_statistic, 0),
+            self._f1(f"{name}_f1{suffix}", credit),
+        ]
+
+    def _f1(self, name: str, credit: PageSums) -> FigureSums:
+        return self._make(name, lambda e: page_sums(e, credit(e)), f1_statistic, 0, page_f1)
+
+    def _make(
+        self,
+        name: str,
+        sums: PageSums,
+        statistic: Statistic,
+        denominator: int,
+        page_statistic: Statistic | None = None,
+    ) -> FigureSums:
+        pages = next(iter(self.evidence.values())).pages
+        by_parser = {parser: sums(own) for parser, own in self.evidence.items()}
+        return FigureSums(
+            self.infos[name],
+            pages.samples,
+            pages.documents,
+            by_parser,
+            statistic,
+            denominator,
+            page_statistic,
+        )
+
+
+def _weighted_sums(evidence: Evidence) -> Floats:
+    columns = [page_sums(evidence, is_detected(evidence.overlap, t)) for t in CTDAR_THRESHOLDS]
+    return np.column_stack([columns[0][:, :2], *(c[:, 2] for c in columns)])
+
+
+def _structure_sums(evidence: Evidence, metric: str) -> Floats:
+    """(structure, tables found) of each page."""
+    earned = page_sums(evidence, extraction_credit(evidence, metric))[:, 2]
+    hits = page_sums(evidence, is_detected(evidence.overlap, THETA))[:, 2]
+    return np.stack([earned, hits], axis=1)
+
+
+def _false_tables(evidence: Evidence) -> Floats:
+    """(tables predicted, 1) of each page without tables."""
+    negative = evidence.pages.n_truth == 0
+    n_pred = page_sums(evidence, np.zeros_like(evidence.overlap))[:, 1]
+    sums: Floats = np.stack([n_pred, np.ones(len(n_pred))], axis=1) * negative[:, None]
+    return sums
+
+
+def _false_pages(evidence: Evidence) -> Floats:
+    """(whether any table is predicted, 1) of each page without tables."""
+    return np.minimum(_false_tables(evidence), 1.0)
+
+
+def ranked_figures(evidence: Evidence) -> dict[str, Figure]:
+    """AP, AP weighted by structure and D-ECE; without confidences they are there too, without a value."""
+    names = {"ap": is_detected(evidence.overlap, THETA)}
+    names |= {f"ap_{short_name(m)}": extraction_credit(evidence, m) for m in evidence.structure}
+    if not evidence.has_confidence:
+        return {name: make_figure(None, 0) for name in (*names, "d_ece")}
+    found = {name: _average_precision(evidence, credit) for name, credit in names.items()}
+    value = d_ece(evidence.confidence, names["ap"])
+    draws = [d_ece(evidence.confidence, names["ap"], weight=w) for w in _prediction_weights(evidence)]
+    several = len(set(evidence.pages.documents)) > 1
+    defined = np.array([np.nan if d is None else d for d in draws])
+    interval = percentile_interval(defined) if several else None
+    found["d_ece"] = make_figure(value, len(evidence.confidence), interval)
+    return found
+
+
+def curves(evidence: Evidence) -> dict[str, list[list[float]]]:
+    """Points (recall, precision, confidence): thresholded, expected, and weighted by each metric."""
+    if not evidence.has_confidence:
+        return {}
+    credit = {
+        "thresholded": is_detected(evidence.overlap, THETA),
+        "expected": expected_detected(evidence.overlap, 0.5),
+    }
+    credit |= {short_name(m): extraction_credit(evidence, m) for m in evidence.structure}
+    return {name: _points(evidence, earned) for name, earned in credit.items()}
+
+
+def reliability(evidence: Evidence) -> list[dict[str, Any]]:
+    """The bins of confidence, as plain data."""
+    if not evidence.has_confidence:
+        return []
+    return [
+        {"low": b.low, "high": b.high, "n": b.n, "precision": b.precision, "confidence": b.confidence}
+        for b in reliability_bins(evidence.confidence, is_detected(evidence.overlap, THETA))
+    ]
+
+
+def _average_precision(evidence: Evidence, credit: Floats) -> Figure:
+    """Average precision with its interval over documents; no value without truths."""
+    if not evidence.n_truth:
+        return make_figure(None, 0)
+    value = average_precision(evidence.confidence, credit, evidence.n_truth)
+    truth_by_document, names = sum_by_cluster(evidence.pages.n_truth[:, None], evidence.pages.documents)
+    weights = cluster_weights(len(names), RANKED_RESAMPLES)
+    draws = [
+        average_precision(evidence.confidence, credit, float((w @ truth_by_document).item()), times)
+        for w, times in zip(weights, _prediction_weights(evidence), strict=True)
+    ]
+    interval = percentile_interval(np.array(draws)) if len(names) > 1 else None
+    return make_figure(value, evidence.n_truth, interval)
+
+
+def _prediction_weights(evidence: Evidence) -> Floats:
+    """How often each prediction is drawn in each resample of documents."""
+    names = list(dict.fromkeys(evidence.pages.documents))
+    position = {name: k for k, name in enumerate(names)}
+    document = np.array([position[evidence.pages.documents[p]] for p in evidence.page], dtype=int)
+    weights: Floats = cluster_weights(len(names), RANKED_RESAMPLES)[:, document]
+    return weights
+
+
+def _points(evidence: Evidence, credit: Floats) -> list[list[float]]:
+    curve = precision_recall_curve(evidence.confidence, credit, evidence.n_truth)
+    points: list[list[float]] = np.stack([curve.recall, curve.precision, curve.confidence], axis=1).tolist()
+    return points

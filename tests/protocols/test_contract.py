@@ -1,0 +1,202 @@
+"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/base.py`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+import pytest
+from tests.engine.fakes import FakeParser, make_corpus
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score_run
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.model import Page, Prediction, Status
+from parsemark.protocols import (
+    PROTOCOLS,
+    FigureInfo,
+    FigureSums,
+    PageProtocol,
+    PageScores,
+    RunTables,
+    ScoreRow,
+    Summary,
+    canonical_specs,
+    get_protocol,
+    with_options,
+)
+from parsemark.protocols.aggregate import mean_sums, page_groups, page_slices, parser_figures, rank, run_sums
+from parsemark.report import build_report
+from parsemark.report.chunks import decode
+from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown
+from parsemark.store import Run
+
+INFO = FigureInfo(
+    name="wordiness",
+    label="Wordiness",
+    definition="Share of a number of words that an output has.",
+    denominator="all pages",
+    main=True,
+)
+
+
+@dataclass(frozen=True)
+class WordProtocol(PageProtocol):
+    """Counts words; a page-level metric and nothing else."""
+
+    name: ClassVar[str] = "words"
+    title: ClassVar[str] = "Number of words"
+    comparability: ClassVar[int] = 3
+
+    enough: int = 10
+
+    def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
+        words = [c.text for e in prediction.tables if e.table for c in e.table.cells]
+        value = min(1.0, len(words) / self.enough) if prediction.status is Status.OK else 0.0
+        place = prediction.sample, "", "", "", "", prediction.parser
+        return PageScores(scores=[ScoreRow(*place, "words", value, prediction.status)])
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        return [mean_sums(INFO, tables.scores, "value", tables), *run_sums(tables)]
+
+    def summarise(self, tables: RunTables) -> Summary:
+        sums = self.figure_sums(tables)
+        return Summary(
+            protocol=str(self),
+            comparability=self.comparability,
+            primary="wordiness",
+            counts={"pages": tables.samples.height},
+            figures=[f.info for f in sums],
+            parsers={parser: parser_figures(sums, parser) for parser in tables.parsers},
+            slices=page_slices(sums, page_groups(tables.samples)),
+            ranking=rank(sums[0]),
+        )
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """As another package would do it: by an entry point, which scoring processes see too."""
+    folder = tmp_path_factory.mktemp("plugin")
+    (folder / "words-1.dist-info").mkdir()
+    (folder / "words-1.dist-info" / "METADATA").write_text("Name: words\nVersion: 1\n")
+    entry = f"[parsemark.protocols]\nwords = {__name__}:WordProtocol\n"
+    (folder / "words-1.dist-info" / "entry_points.txt").write_text(entry)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(PROTOCOLS, "_plugins", None)
+    get_protocol.cache_clear()
+    yield
+    get_protocol.cache_clear()
+
+
+@pytest.fixture
+def run(registered: None, tmp_path: Path) -> Run:
+    corpus = make_corpus(tmp_path / "corpus", ["fine", "fine", "error", "fine"])
+    parsers = [FakeParser("one"), FakeParser("two")]
+    opened = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(protocols=("words", "tables")))
+    score_run(opened, n_workers=1)
+    return Run.open(opened.path)
+
+
+def test_each_protocol_of_a_run_has_its_own_tables(run: Run) -> None:
+    assert run.protocols == ["words", "tables"]
+    assert set(run.table("scores", "words")["metric"]) == {"words"}
+    assert "teds" in set(run.table("scores", "tables")["metric"])
+    assert run.table("matches", "words").is_empty() and not run.table("matches", "tables").is_empty()
+    assert set(run.table("matches", "tables")["category"]) == {"table"}
+    words, tables = run.summary("words"), run.summary("tables")
+    assert (words.protocol, words.comparability, tables.protocol) == ("words", 3, "tables")
+    # Two cells of ten on three of four pages; the fourth failed and counts.
+    assert words.parsers["one"]["wordiness"].n == 4
+    assert words.parsers["one"]["failures"].value == 1
+
+
+def test_scoring_by_one_more_protocol_keeps_the_others(run: Run) -> None:
+    before = run.table("scores", "tables")
+    score_run(run, protocols=["words(enough=1)"], n_workers=1)
+    again = Run.open(run.path)
+    assert again.protocols == ["words", "tables", "words(enough=1)"]
+    assert again.table("scores", "tables").equals(before)
+    assert again.summary("words(enough=1)").parsers["one"]["wordiness"].value == 0.75
+
+
+def test_report_has_a_leaderboard_of_each(run: Run, tmp_path: Path) -> None:
+    site = build_report(run.path, tmp_path / "site").parent
+    assert "Number of words" in (site / "index.html").read_text()
+    assert "Wordiness" in (site / "index.html").read_text()
+    (other,) = site.glob("leaderboard-*.html")
+    assert "Table extraction" in other.read_text() and f"{other.name}" in (site / "index.html").read_text()
+    data = decode((site / "data" / "compare.js").read_text())
+    assert [p["primary"] for p in data["protocols"]] == ["Wordiness", "TE F1 Con"]
+    assert [len(decode((site / "data" / f"values/{k}/0.js").read_text())) for k in (0, 1)] == [4, 4]
+
+
+def test_compare_uses_the_verdict_of_the_leaderboard(run: Run) -> None:
+    comparison = compare_parsers(run, "one", "two", "words")
+    assert comparison.primary == run.summary("words").ranking.verdict("one", "two")
+    assert "| wordiness |" in comparison_markdown(comparison)
+
+
+def test_leaderboard_and_compare_on_the_command_line(run: Run) -> None:
+    result = CliRunner().invoke(app, ["score", str(run.path), "--protocol", "words"])
+    assert result.exit_code == 0 and "Wordiness" in result.output, result.output
+    result = CliRunner().invoke(app, ["compare", str(run.path), "one", "two", "--protocol", "words"])
+    assert "wordiness" in result.output
+
+
+def test_what_cannot_be_compared_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = run.summary("words").model_copy(update={"comparability": 4})
+    monkeypatch.setattr(Run, "summary", _answering(run, changed))
+    with pytest.raises(UsageError, match="version of the protocol was 3 and is 4"):
+        compare_runs(Run.open(run.path), run, "words")
+
+
+def _answering(changed_run: Run, changed: Summary):
+    real = Run.summary
+    return lambda self, protocol=None: changed if self is changed_run else real(self, protocol)
+
+
+def test_a_wrong_protocol_is_refused_before_parsing(registered: None, tmp_path: Path) -> None:
+    for wrong, message in (
+        ("wrods", "words"),
+        ("words(enugh=2)", "enough"),
+        ("tables(metrics=teds+nothing)", "nothing"),
+    ):
+        command = ["bench", "--protocol", wrong, "--out", str(tmp_path / "run")]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code != 0
+        assert message in f"{result.output}{result.exception}"
+    assert not (tmp_path / "run").exists()
+
+
+def test_specs_parse_back(registered: None) -> None:
+    specs = ["tables", "tables(match=bbox)", "tables(match=ngrams,metrics=reader+teds(structure_only=true))"]
+    assert canonical_specs(specs) == specs
+    assert canonical_specs(["tables(match=auto)", "tables"]) == ["tables"]
+    assert with_options("tables", match="content", metrics=None) == "tables(match=content)"
+    assert get_protocol("tables(metrics=teds)").metrics == ("teds",)
+    with pytest.raises(UsageError, match="choose one of: auto"):
+        get_protocol("tables(match=nothing)")
+    with pytest.raises(UnknownNameError):
+        get_protocol("nothing")
+
+
+def test_query_tells_protocols_apart(run: Run) -> None:
+    from parsemark.store.query import query_run
+
+    rows = dict(query_run(run.path, "SELECT protocol, count(*) FROM scores GROUP BY protocol").rows)
+    assert rows["words"] == 8 and rows["tables"] > 8
+
+
+def test_a_run_of_the_former_schema_keeps_its_parses(run: Run) -> None:
+    import json
+
+    path = run.path / "manifest.json"
+    data = json.loads(path.read_text())
+    del data["protocols"]
+    path.write_text(json.dumps({**data, "schema_version": 1, "protocol": "tables"}))
+    old = Run.open(run.path)
+    assert old.manifest.protocols == ["tables"]
+    assert old.table("parses").filter(pl.col("status") == "ok").height == 6
