@@ -8,7 +8,7 @@ import parsemark
 EXPORTED = [
     "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
     "Status", "Table", "__version__", "get_metric", "get_parser", "grits", "list_metrics", "load_corpus",
-    "read_table", "read_tables", "score", "teds", "write_table",
+    "read_document", "read_table", "read_tables", "score", "teds", "write_document", "write_table",
 ]  # fmt: skip
 
 HEAVY = ["polars", "scipy", "matplotlib", "fastapi", "ray", "torch", "lxml", "numpy", "pypdfium2"]

@@ -23,8 +23,10 @@ _PUBLIC = {
     "Table": "parsemark.model",
     "FormatError": "parsemark.errors",
     "ParsemarkError": "parsemark.errors",
+    "read_document": "parsemark.formats",
     "read_table": "parsemark.formats",
     "read_tables": "parsemark.formats",
+    "write_document": "parsemark.formats",
     "write_table": "parsemark.formats",
     "get_metric": "parsemark.metrics",
     "grits": "parsemark.metrics",
@@ -42,8 +44,10 @@ if TYPE_CHECKING:
     from parsemark.corpora import load_corpus as load_corpus
     from parsemark.errors import FormatError as FormatError
     from parsemark.errors import ParsemarkError as ParsemarkError
+    from parsemark.formats import read_document as read_document
     from parsemark.formats import read_table as read_table
     from parsemark.formats import read_tables as read_tables
+    from parsemark.formats import write_document as write_document
     from parsemark.formats import write_table as write_table
     from parsemark.metrics import get_metric as get_metric
     from parsemark.metrics import grits as grits

@@ -5,10 +5,10 @@ import time
 import pytest
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_table
+from parsemark.formats import read_table, write_table
 from parsemark.metrics import METRICS, TableInput, get_metric, grits, score, teds
 from parsemark.metrics.comparable import MAX_POSITION_PAIRS, check_pairs
-from parsemark.model import Status
+from parsemark.model import Cell, Status, Table
 
 from .table_examples import MARKDOWN, PLAIN, SPANNED
 
@@ -83,3 +83,24 @@ def test_markup_in_cells_is_tokens_only_for_normalize_none() -> None:
     assert teds(SPANNED, plain) == 1.0
     assert teds(SPANNED, plain, normalize="none") < 1.0
     assert teds(MARKDOWN, MARKDOWN, normalize="none") == 1.0
+
+
+@pytest.mark.parametrize("format", ["html", "latex"])
+def test_a_perfect_copy_has_the_best_value_of_every_metric(format: str) -> None:
+    """Whatever white space and line ends a truth has, writing and reading it loses nothing that counts."""
+    truth = Table(
+        2,
+        2,
+        (
+            Cell(0, 0, "Pression\u202f(kPa)\nmesurée", header=True),
+            Cell(0, 1, "1\u202f391,0\u00a0± 2"),
+            Cell(1, 0, "a\u2009b\tc"),
+            Cell(1, 1, "x < y & 5%"),
+        ),
+    )
+    copy = read_table(write_table(truth, format))
+    for name in METRICS:
+        facts = get_metric(name).facts
+        if facts.kind == "table":
+            best = facts.range[1] if facts.higher_is_better else facts.range[0]
+            assert score(truth, copy, metrics=[name])[name].value == pytest.approx(best), name

@@ -1,7 +1,19 @@
 """Turns text or bytes (HTML, Markdown, LaTeX, benchmark JSON) into the model and back."""
 
+from parsemark.formats.document import DOCUMENT_FORMATS, Document, read_document, write_document
 from parsemark.formats.find import read_table, read_tables
 from parsemark.formats.found import FORMATS, FoundTable
 from parsemark.formats.write import WRITERS, write_table
 
-__all__ = ["FORMATS", "WRITERS", "FoundTable", "read_table", "read_tables", "write_table"]
+__all__ = [
+    "DOCUMENT_FORMATS",
+    "FORMATS",
+    "WRITERS",
+    "Document",
+    "FoundTable",
+    "read_document",
+    "read_table",
+    "read_tables",
+    "write_document",
+    "write_table",
+]

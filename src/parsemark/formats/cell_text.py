@@ -6,8 +6,11 @@ separated by one space. White space carries no meaning in any table format, so a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_CELL_CHARS
+from parsemark.model import Table
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -27,13 +30,31 @@ def clean(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def flat_table(table: Table) -> Table:
+    """The table with all white space in its texts as single spaces.
+
+    A truth may hold a thin space that every reader folds, and where a cell's text is broken into lines is up
+    to the page's width: one side must not have what the other has lost.
+    """
+    texts = [" ".join(cell.text.split()) for cell in table.cells]
+    if all(cell.text == text for cell, text in zip(table.cells, texts, strict=True)):
+        return table
+    cells = (replace(cell, text=text) for cell, text in zip(table.cells, texts, strict=True))
+    return Table(table.n_rows, table.n_cols, tuple(cells))
+
+
 def clean_limited(text: str, position: int | None = None) -> str:
     """`clean`, refusing a cell that is too long."""
+    check_cell(text, position)
+    return clean(text)
+
+
+def check_cell(text: str, position: int | None = None) -> None:
+    """Refuse the text of a cell that is too long."""
     if len(text) > MAX_CELL_CHARS:
         raise FormatError(
             f"A cell has {len(text):,} characters; at most {MAX_CELL_CHARS:,} are read", position=position
         )
-    return clean(text)
 
 
 def without_controls(text: str) -> str:

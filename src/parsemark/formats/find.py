@@ -15,7 +15,7 @@ from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
 from parsemark.formats.drawn import find_drawn_tables
-from parsemark.formats.fences import unfenced
+from parsemark.formats.fences import blanked, unfenced
 from parsemark.formats.found import FORMATS, FoundTable
 from parsemark.formats.html import find_html_tables
 from parsemark.formats.latex import find_latex_tables
@@ -26,9 +26,8 @@ from parsemark.model import Table
 
 Finder = Callable[[str], list[FoundTable]]
 
-_NOT_NEWLINE = re.compile(r"[^\n]")
 _RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
-_MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*")
+_MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
 
 def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
@@ -54,7 +53,7 @@ def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
         new = finder(rest)
         found += new
         check_tables(len(found))
-        rest = _blanked(rest, new)
+        rest = blanked(rest, [(f.start, f.end) for f in new])
     found.sort(key=lambda f: f.start)
     return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]
 
@@ -76,11 +75,22 @@ def _find_latex(text: str) -> list[FoundTable]:
     return find_latex_tables(text) if "\\begin" in text else []
 
 
-def _find_marked_up(text: str) -> list[FoundTable]:
+def find_marked_up_tables(text: str) -> list[FoundTable]:
     """HTML and LaTeX tables; one inside a cell of the other is part of that cell."""
     html = find_html_tables(text)
     latex = [found for found in _find_latex(text) if _is_latex_table(text, found)]
     return [f for f in html if not _is_inside(f, latex)] + [f for f in latex if not _is_inside(f, html)]
+
+
+def find_text_tables(text: str) -> list[FoundTable]:
+    """Drawn, pipe, delimited and aligned tables of a text without HTML and LaTeX tables."""
+    found: list[FoundTable] = []
+    for finder in _FINDERS[1:]:
+        new = finder(text)
+        found += new
+        check_tables(len(found))
+        text = blanked(text, [(f.start, f.end) for f in new])
+    return found
 
 
 def _is_latex_table(text: str, found: FoundTable) -> bool:
@@ -90,26 +100,14 @@ def _is_latex_table(text: str, found: FoundTable) -> bool:
         return False
     if not found.source.startswith("\\begin{array}") or _RULED.search(found.source):
         return True
-    around = text[: found.start] + text[found.end :]
-    return _MATH_DELIMITERS.fullmatch(around) is not None
+    around = (text[: found.start], text[found.end :])
+    return all(_MATH_DELIMITERS.fullmatch(part) for part in around)
 
 
 def _is_inside(found: FoundTable, others: list[FoundTable]) -> bool:
     """Whether the nearest of `others` that begins before covers the place (they are sorted and disjoint)."""
     index = bisect_right(others, found.start, key=lambda other: other.start) - 1
     return index >= 0 and found.start < others[index].end
-
-
-def _blanked(text: str, found: list[FoundTable]) -> str:
-    """The text with the found tables as spaces, of equal length."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in sorted({(f.start, f.end) for f in found}):
-        if start < position:
-            continue
-        pieces += [text[position:start], _NOT_NEWLINE.sub(" ", text[start:end])]
-        position = end
-    return "".join([*pieces, text[position:]]) if pieces else text
 
 
 _READERS: dict[str, Finder] = {
@@ -124,7 +122,7 @@ _READERS: dict[str, Finder] = {
 """How a text is read whose format is known."""
 
 _FINDERS: tuple[Finder, ...] = (
-    _find_marked_up,
+    find_marked_up_tables,
     find_drawn_tables,
     find_pipe_tables,
     find_delimited_tables,

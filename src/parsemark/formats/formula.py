@@ -29,7 +29,8 @@ MAX_DEPTH = 60
 MAX_FORMULA_CHARS = 100_000
 
 _TOKEN = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z]+\*?|\\.|\s+|.", re.DOTALL)
-_DELIMITERS = re.compile(r"^(?:\$\$?|\\\[|\\\()\s*|\s*(?:\$\$?|\\\]|\\\))$")
+_OPENING = re.compile(r"\$\$?|\\\[|\\\(")
+_CLOSING = ("$$", "$", "\\]", "\\)")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([^{}]*)\}")
 
 _CHEMISTRY = re.compile(r"\\(?:ce|chem|cf)(?![A-Za-z])\s*")
@@ -51,7 +52,7 @@ def read_formula(source: str) -> Symbols:
     check_size(source, MAX_FORMULA_CHARS)
     text = unicodedata.normalize("NFC", source.strip())
     for _ in range(2):
-        text = _DELIMITERS.sub("", text).strip()
+        text = _undelimited(text)
     text = _CHEMISTRY.sub("", _with_chemistry(text))
     tokens = [t for t in _TOKEN.findall(text) if not t.isspace() and t != "$"]
     symbols = _Reader(tokens).sequence(0, ())
@@ -65,6 +66,10 @@ class _Reader:
     tokens: list[str]
     at: int = 0
 
+    def __post_init__(self) -> None:
+        # A search for a bracket behind the last one would go to the end of the formula each time.
+        self._last_bracket = max((i for i, token in enumerate(self.tokens) if token == "]"), default=-1)
+
     def sequence(self, depth: int, stops: tuple[str, ...]) -> list[str]:
         """Symbols up to one of `stops`, which is taken."""
         out: list[str] = []
@@ -75,7 +80,7 @@ class _Reader:
                 break
             if token in ("\\over", "\\atop", "\\choose"):
                 self.at += 1
-                below = self.sequence(depth, stops)
+                below = self.sequence(depth + 1, stops) if depth < MAX_DEPTH else []
                 return ["frac(", *out, "over", *below, CLOSE]
             out += self.piece(depth)
         return out
@@ -117,14 +122,14 @@ class _Reader:
             return []
         return self.piece(depth + 1)
 
-    def option(self) -> list[str]:
+    def option(self, depth: int) -> list[str]:
         """What stands in brackets, if brackets follow."""
-        if self.at < len(self.tokens) and self.tokens[self.at] == "[" and "]" in self.tokens[self.at :]:
-            end = self.tokens.index("]", self.at)
-            inner = _Reader(self.tokens[self.at + 1 : end]).sequence(0, ())
-            self.at = end + 1
-            return inner
-        return []
+        if self.at >= self._last_bracket or self.tokens[self.at] != "[":
+            return []
+        end = self.tokens.index("]", self.at)
+        inner = _Reader(self.tokens[self.at + 1 : end]).sequence(depth + 1, ())
+        self.at = end + 1
+        return inner
 
     def command(self, token: str, depth: int) -> list[str]:
         """A control sequence."""
@@ -148,7 +153,7 @@ class _Reader:
         """A matrix with its fences, or an alignment of which only the content counts."""
         name = name.rstrip("*")
         if name == "array" or name.endswith("at"):
-            self.option()
+            self.option(depth)
             self.argument(depth)
         end = f"\\end{{{name}}}"
         inner = self.sequence(depth + 1, (end, f"\\end{{{name}*}}"))
@@ -169,7 +174,7 @@ class _Reader:
 
     def root(self, name: str, depth: int) -> list[str]:
         r"""`\sqrt[n]{x}`."""
-        degree = self.option()
+        degree = self.option(depth)
         index = ["^(", *degree, CLOSE] if degree else []
         return [*index, "sqrt(", *self.argument(depth), CLOSE]
 
@@ -181,7 +186,7 @@ class _Reader:
 
     def long_arrow(self, name: str, depth: int) -> list[str]:
         r"""`\xrightarrow[below]{above}`."""
-        below = self.option()
+        below = self.option(depth)
         above = self.argument(depth)
         lower = ["_(", *below, CLOSE] if below else []
         return ["→", *lower, *(["^(", *above, CLOSE] if above else [])]
@@ -214,6 +219,14 @@ _SPECIAL: dict[str, Callable[[_Reader, str, int], list[str]]] = {
 }
 
 
+def _undelimited(text: str) -> str:
+    """The formula without the dollars or brackets around it."""
+    opening = _OPENING.match(text)
+    text = text[opening.end() :].strip() if opening else text
+    closing = next((mark for mark in _CLOSING if text.endswith(mark)), "")
+    return text.removesuffix(closing).strip()
+
+
 def _with_chemistry(text: str) -> str:
     r"""The formula with `\ce{…}` written out as ordinary LaTeX."""
     pieces: list[str] = []
@@ -237,8 +250,9 @@ def _with_chemistry(text: str) -> str:
 
 
 def _without_final_punctuation(symbols: list[str]) -> Symbols:
-    while symbols and symbols[-1] in (".", ",", ";", ";;", "&"):
-        symbols = symbols[:-1]
-    while symbols and symbols[0] in ("&", ";;"):
-        symbols = symbols[1:]
-    return tuple(symbols)
+    start, end = 0, len(symbols)
+    while end and symbols[end - 1] in (".", ",", ";", ";;", "&"):
+        end -= 1
+    while start < end and symbols[start] in ("&", ";;"):
+        start += 1
+    return tuple(symbols[start:end])

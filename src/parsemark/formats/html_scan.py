@@ -11,7 +11,7 @@ from parsemark.formats.limits import MAX_GRID, MAX_SPAN, check_tables
 
 _PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th"
 _COMMENT_OR_TAG = re.compile(rf"<!--|<(?P<close>/?)(?P<name>{_PARTS})(?=[\s/>])", re.IGNORECASE)
-_SPAN = re.compile(r"(?:row|col)span\s*=\s*[\"']?\s*(\d+)", re.IGNORECASE)
+_SPAN = re.compile(r"(?:row|col)span\s*+=\s*+[\"']?\s*+(\d++)", re.IGNORECASE)
 _CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
 MAX_PARTS = 2 * MAX_GRID
 """Tags of one table; each cell has two."""

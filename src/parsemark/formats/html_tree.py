@@ -37,6 +37,17 @@ def has_stray_angles(text: str) -> bool:
     return not all(name.lower() in _KNOWN for name in names) and _NO_TAG.search(text) is not None
 
 
+def _with_open_comment(text: str) -> str:
+    """The text with a comment that is never closed as text: a parser would lose all that follows it."""
+    position = 0
+    while (start := text.find("<!--", position)) >= 0:
+        end = text.find("-->", start + 4)
+        if end < 0:
+            return text[:start] + text[start:].replace("<!--", "&lt;!--")
+        position = end + 3
+    return text
+
+
 def parse_html(
     text: str, position: int | None = None, *, keep_stray_angles: bool = True
 ) -> etree._Element | None:
@@ -51,6 +62,8 @@ def parse_html(
     source = without_controls(text)
     if keep_stray_angles and has_stray_angles(source):
         source = _NO_TAG.sub("&lt;", source)
+    if keep_stray_angles and "<!--" in source:
+        source = _with_open_comment(source)
     if not source.strip():
         return None
     parser = etree.HTMLParser(

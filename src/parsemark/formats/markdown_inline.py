@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from parsemark.formats.cell_text import clean_limited
+from parsemark.formats.cell_text import check_cell, clean, clean_limited
 from parsemark.formats.html_text import fragment_text
 from parsemark.formats.markdown_spans import match_math, protected_spans
 
@@ -24,6 +24,8 @@ _EMPHASIS = (
     re.compile(r"(?<!\w)__(?!\s)([^_]+)(?<!\s)__(?!\w)"),
     re.compile(r"~~(?!\s)([^~]+)(?<!\s)~~"),
 )
+_EMPHASISED_SIGN = re.compile(r"(?<![\w_])_([^\w\s]{1,3})_(?=\w)")
+"""`_−_0.122`: CommonMark takes it for text, parsers that find a slanted minus write it all the same."""
 _TO_ESCAPE = re.compile(r"[\\`*_<&|$~\[\]]")
 
 
@@ -33,23 +35,26 @@ def inline_text(source: str, position: int | None = None) -> str:
     >>> inline_text(r"**a\*b** <br> `x|y` $c_1$ &lt; 0.31**")
     'a*b\nx|y $c_1$ < 0.31**'
     """
+    check_cell(source, position)
     if _SPECIAL.search(source) is None:
-        return clean_limited(source, position)
+        return clean(source)
     kept: list[str] = []
     text = _hide_protected(source, kept)
     text = _LINK.sub(r"\1", text)
     for emphasis in _EMPHASIS:
         text = emphasis.sub(r"\1", text)
+    text = _EMPHASISED_SIGN.sub(r"\1", text)
     if "<" in text or "&" in text:
         text = fragment_text(text, position)
     text = _PLACEHOLDERS.sub(lambda m: kept[ord(m.group()) - _FIRST_PLACEHOLDER], text)
     return clean_limited(text, position)
 
 
-def escape_inline(text: str) -> str:
+def escape_inline(text: str, *, brackets: bool = True) -> str:
     r"""Clean text as Markdown that `inline_text` reads back.
 
     Math in it stays math, unless it holds a pipe, at which most readers of Markdown would divide the cell.
+    Without `brackets` these are character references: outside of cells `\[…\]` may be a formula.
 
     >>> escape_inline("a|b * $x_1$\n5$")
     'a\\|b \\* $x_1$<br>5\\$'
@@ -62,7 +67,11 @@ def escape_inline(text: str) -> str:
         end = None if text.startswith("$$$", start) else match_math(text, start)
         if end is not None and "|" in text[start:end]:
             end = None
-        pieces.append(f"\\{text[start]}" if end is None else text[start:end])
+        if end is None:
+            is_reference = not brackets and text[start] in "[]"
+            pieces.append(f"&#{ord(text[start])};" if is_reference else f"\\{text[start]}")
+        else:
+            pieces.append(text[start:end])
         position = start + 1 if end is None else end
     pieces.append(text[position:])
     return "".join(pieces).replace("\n", "<br>")

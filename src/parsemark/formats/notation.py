@@ -7,11 +7,11 @@ and placeholders only where `fold_placeholder` is asked to.
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from functools import lru_cache
 
+from parsemark.formats.html_markup import unescape
 from parsemark.formats.notation_latex import fold_latex
 
 _INLINE_TAG = re.compile(
@@ -22,7 +22,10 @@ _INLINE_TAG = re.compile(
 )
 _BREAK_TAG = re.compile(r"<(?:br|hr)\s*/?>", re.IGNORECASE)
 _SCRIPT_TAG = re.compile(r"<(/?)(su[bp])(?:\s[^<>]*)?>", re.IGNORECASE)
-_BOLD = re.compile(r"(?<![\w*)\].%])\*\*(?=[^\s*])(.+?)\*\*(?!\*)|(?<!\w)__(?=[^\s_])(.+?)__(?!\w)")
+_BOLD = (
+    (re.compile(r"(?<![\w*)\].%])\*\*(?=[^\s*])"), re.compile(r"\*\*(?!\*)")),
+    (re.compile(r"(?<!\w)__(?=[^\s_])"), re.compile(r"__(?!\w)")),
+)
 _EMPHASIS = re.compile(r"(?<![\w*)\].%\\])\*(?=[^\s*])([^*\n]+)(?<=[^\s*\\])\*(?![\w*])")
 _CODE = re.compile(r"`([^`\n]+)`|~~([^~\n]+)~~")
 _UNICODE_SCRIPTS = {
@@ -66,9 +69,11 @@ _BEFORE_LATEX = str.maketrans(
     {**_DASHES, **dict.fromkeys("∗⋆＊﹡", "*"), **dict.fromkeys("∘˚", "°"), "′": "'"}
 )
 _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
-_DIGIT_GROUPS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+|(?:[\u2009\u202f\xa0]\d{3})+)(?![\d,]*\d)")
-_TIGHT = re.compile(r"\s*([^\w\s.,;:!?\"'…])\s*")
-_AFTER_COMMA = re.compile(r"\s+(?=[,;:])|(?<=[,;:])\s+")
+_DIGIT_GROUPS = re.compile(
+    r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})++|(?:[\u2009\u202f\xa0]\d{3}(?!\d))++)(?!,*+\d)"
+)
+_TIGHT = re.compile(r" ?([^\w\s.,;:!?\"'…]) ?")
+_AFTER_COMMA = re.compile(r" (?=[,;:])|(?<=[,;:]) ")
 _PLACEHOLDERS = frozenset(["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "null", "...", ".", "/", "·"])
 CACHE_SIZE = 20_000
 """How many folded texts are remembered: tables repeat their values, and each truth meets many parsers."""
@@ -83,7 +88,7 @@ def fold_notation(text: str) -> str:
     >>> fold_notation("10<sup>−3</sup>") == fold_notation("$10^{-3}$") == fold_notation("10⁻³")
     True
     """
-    text = html.unescape(text) if "&" in text else text
+    text = unescape(text)
     if "<" in text:
         text = _fold_tags(text)
     text = _fold_markdown(text)
@@ -116,11 +121,25 @@ def _fold_tags(text: str) -> str:
 
 def _fold_markdown(text: str) -> str:
     if "*" in text or "__" in text:
-        text = _BOLD.sub(lambda m: m[1] or m[2], text)
+        for opening, closing in _BOLD:
+            text = "\n".join(_unwrapped(line, opening, closing) for line in text.split("\n"))
         text = _EMPHASIS.sub(r"\1", text)
     if "`" in text or "~~" in text:
         text = _CODE.sub(lambda m: m[1] or m[2], text)
     return text
+
+
+def _unwrapped(line: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
+    """The line without the marks around what each opening and the next closing enclose."""
+    pieces: list[str] = []
+    position = 0
+    while (start := opening.search(line, position)) is not None:
+        end = closing.search(line, start.end() + 1)
+        if end is None:
+            break
+        pieces += [line[position : start.start()], line[start.end() : end.start()]]
+        position = end.end()
+    return "".join([*pieces, line[position:]])
 
 
 def _unicode_script(found: re.Match[str]) -> str:
@@ -144,6 +163,5 @@ def _fold_numbers(text: str) -> str:
 
 
 def _fold_space(text: str) -> str:
-    text = _TIGHT.sub(r"\1", text)
-    text = _AFTER_COMMA.sub("", text)
-    return " ".join(text.split())
+    text = _TIGHT.sub(r"\1", " ".join(text.split()))
+    return _AFTER_COMMA.sub("", text).strip()

@@ -7,7 +7,7 @@ author, or a parser that mixes LaTeX into HTML or Markdown), and never fails.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from parsemark.formats.notation_symbols import (
@@ -19,12 +19,9 @@ from parsemark.formats.notation_symbols import (
 )
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[ \t\r\n]+|.", re.DOTALL)
-_MATH = re.compile(
-    # Dollars around math, not around a price: "$5 to $6" is none, "$ x $" is.
-    r"(?<!\\)\$\$?(?!\s*\d[^$]*\$\s*\d)(?:(?=\S)([^$]*?)(?<=\S)|\s+([^$\s][^$]*?)\s+)\$\$?"
-    r"|\\\((.*?)\\\)|\\\[(.*?)\\\]",
-    re.DOTALL,
-)
+_OPENING = re.compile(r"\\[(\[]|(?<!\\)\$\$?")
+_BEGINS_NUMBER = re.compile(r"\s*+\d")
+_CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 _PLAIN_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?")
 _SYMBOLIC_SCRIPT = re.compile(r"[*†‡§¶°'′∘]+")
 _BARE_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?|[*†‡§¶°'′]+")
@@ -43,12 +40,42 @@ def fold_latex(text: str) -> str:
     """
     pieces: list[str] = []
     end = 0
-    for found in _MATH.finditer(text):
-        pieces.append(_fold(text[end : found.start()], math=False))
-        pieces.append(_fold(next(g for g in found.groups() if g is not None), math=True))
-        end = found.end()
+    for start, begin, close, behind in _formulas(text):
+        pieces.append(_fold(text[end:start], math=False))
+        pieces.append(_fold(text[begin:close].strip(), math=True))
+        end = behind
     pieces.append(_fold(text[end:], math=False))
     return "".join(pieces)
+
+
+def _formulas(text: str) -> Iterator[tuple[int, int, int, int]]:
+    """Formulas in running text: where each begins, its inside, and where it ends."""
+    position = 0
+    missing: set[str] = set()
+    while (opening := _OPENING.search(text, position)) is not None:
+        start, begin = opening.span()
+        position = begin
+        mark = opening[0]
+        if mark in missing:
+            continue
+        closing = _CLOSING.get(mark, "$")
+        close = text.find(closing, begin)
+        if close < 0:
+            missing |= {mark} if mark in _CLOSING else {"$", "$$"}
+        elif mark in _CLOSING:
+            position = close + 2
+            yield start, begin, close, position
+        elif _is_math(text, begin, close):
+            position = close + (2 if text.startswith("$$", close) else 1)
+            yield start, begin, close, position
+
+
+def _is_math(text: str, begin: int, close: int) -> bool:
+    """Whether dollars stand around math, not before prices: "$5 to $6" is none, "$x$" and "$ x $" are."""
+    if begin == close or (_BEGINS_NUMBER.match(text, begin) and _BEGINS_NUMBER.match(text, close + 1)):
+        return False
+    inside = text[begin:close]
+    return inside[0].isspace() == inside[-1].isspace() and not inside.isspace()
 
 
 def _fold(text: str, math: bool) -> str:
@@ -63,6 +90,11 @@ class _Reader:
 
     tokens: list[str]
     at: int = field(default=0)
+
+    def __post_init__(self) -> None:
+        # Where the last of each stands: a search behind it would go to the end of the text each time.
+        self._last = dict.fromkeys("])", -1)
+        self._last.update((token, index) for index, token in enumerate(self.tokens) if token in self._last)
 
     def sequence(self, math: bool, depth: int) -> str:
         """Everything up to the closing brace of this group."""
@@ -136,7 +168,7 @@ class _Reader:
         if name in PRESENTATION:
             return self.wrapped(name, math, depth)
         if name in HIDDEN_ARGUMENTS:
-            return self.skip_arguments(HIDDEN_ARGUMENTS[name], name)
+            return self.skip_arguments(HIDDEN_ARGUMENTS[name], name, depth)
         return self.named(name, math, depth, before)
 
     def named(self, name: str, math: bool, depth: int, before: str) -> str:
@@ -219,18 +251,18 @@ class _Reader:
         self.at += 1
         return self.piece(token, math, depth + 1, "").strip()
 
-    def skip_arguments(self, count: int, name: str) -> str:
+    def skip_arguments(self, count: int, name: str, depth: int) -> str:
         """Drop options and `count` arguments."""
         if self._peek() == "(":
             self._skip_to(")")
         self.option()
         environment = ""
         for _ in range(count):
-            environment = self.argument(math=False, depth=0)
+            environment = self.argument(math=False, depth=depth)
             self.option()
         if name == "begin" and environment.rstrip("*") in ("tabular", "array", "tabularx", "minipage"):
             self.option()
-            self.argument(math=False, depth=0)
+            self.argument(math=False, depth=depth)
         return ""
 
     def option(self) -> str:
@@ -250,13 +282,10 @@ class _Reader:
             self.at += 1
 
     def _skip_to(self, closing: str) -> None:
-        start = self.at
-        while self.at < len(self.tokens) and self.tokens[self.at] != closing:
+        if self.at > self._last[closing]:
             self.at += 1
-        if self.at >= len(self.tokens):
-            self.at = start + 1
         else:
-            self.at += 1
+            self.at = self.tokens.index(closing, self.at) + 1
 
     def _peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""

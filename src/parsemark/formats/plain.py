@@ -17,7 +17,7 @@ from parsemark.formats.lines import Line, blocks, split_lines
 from parsemark.formats.plain_columns import Part, columns_of, parts_of, spanned_columns
 from parsemark.model import Cell, Table
 
-_RULE = re.compile(r"\s*(?:[-=_─━═]{2,}\s*)+")
+_RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
 _LEADERS = re.compile(r"\.{4,}|(?:\. ){4,}")
 _ITEM = re.compile(r"(?:[-*•–·]|\(?[0-9a-zA-Z]{1,3}[.)])")
 _SHORT_PART = 30

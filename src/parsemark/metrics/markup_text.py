@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import unicodedata
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsemark.formats import write_table
+from parsemark.formats.html_markup import Tag, replace_elements, replace_tags, unescape
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, check_pairs
@@ -133,37 +133,46 @@ def _html(table: TableInput) -> str:
     return table.html if table.html is not None else write_table(table.table, "html")
 
 
-_MATH = re.compile(r"<math\b([^>]*)>.*?</math>", re.DOTALL | re.IGNORECASE)
-_ALTTEXT = re.compile(r"""\balttext\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
-_STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"<(/?)th\b", re.IGNORECASE), r"<\1td"),
-    (re.compile(r"</?(?:thead|span)\b[^>]*>", re.IGNORECASE), ""),
-    (re.compile(r"<(br|hr|img|col)\b\s*([^>]*?)\s*/?>", re.IGNORECASE), r"<\1\2/>"),
-)
-_OUTERMOST = re.compile(r"<table\b[^>]*>(.*)</table>", re.DOTALL | re.IGNORECASE)
-_AFTER: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r' (?:style|height|width|align|class)="[^"]*"'), ""),
-    (re.compile(r"</?tbody>"), ""),
-    (re.compile(r"\s+"), " "),
-    (re.compile(r"> <"), "><"),
-    (re.compile(r"</?(?:sup|sub|div|p)>"), ""),
-    (re.compile(r"<colgroup>.*?</colgroup>"), ""),
-)
+_ATTRIBUTES = re.compile(r' (?:style|height|width|align|class)="[^"]*"')
+_UNWRAPPED = re.compile(r"</?(?:sup|sub|div|p)>")
+_TABLE_START = re.compile(r"<table\b", re.IGNORECASE)
+_TABLE_END = re.compile(r"</table>", re.IGNORECASE)
 
 
 def normalised_html(source: str) -> str:
     """The HTML of a table as OmniDocBench normalises it."""
-    text = _MATH.sub(lambda m: f"${_alttext(m[1])}$", source)
-    for pattern, replacement in _STEPS:
-        text = pattern.sub(replacement, text)
-    text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
-    outermost = _OUTERMOST.search(text)
-    inner = outermost[1] if outermost else text
-    for pattern, replacement in _AFTER:
-        inner = pattern.sub(replacement, inner)
+    text = replace_elements(source, "math", lambda tag: f"${tag.attributes().get('alttext', '')}$")
+    text = replace_tags(text, _plain_tag)
+    text = unicodedata.normalize("NFKC", unescape(text).replace("\n", "")).strip()
+    inner = _ATTRIBUTES.sub("", _inside_table(text)).replace("<tbody>", "").replace("</tbody>", "")
+    inner = re.sub(r"\s+", " ", inner).replace("> <", "><")
+    inner = _without("<colgroup>", "</colgroup>", _UNWRAPPED.sub("", inner))
     return f'<html><body><table border="1" >{inner.strip()}</table></body></html>'
 
 
-def _alttext(attributes: str) -> str:
-    found = _ALTTEXT.search(attributes)
-    return html.unescape(found[1] or found[2] or "") if found else ""
+def _plain_tag(tag: Tag) -> str | None:
+    if tag.name == "th":
+        return f"<{'/' * tag.closes}td{tag.inside}>"
+    if tag.name in ("thead", "span"):
+        return ""
+    if tag.name in ("br", "hr", "img", "col") and not tag.closes:
+        return f"<{' '.join([tag.name, *tag.inside.removesuffix('/').split()])}/>"
+    return None
+
+
+def _inside_table(text: str) -> str:
+    """What stands between the first `<table>` and the last `</table>`, or all of it."""
+    last_end = max((found.start() for found in _TABLE_END.finditer(text)), default=-1)
+    opening = _TABLE_START.search(text)
+    start = text.find(">", opening.end()) + 1 if opening else 0
+    return text[start:last_end] if 0 < start <= last_end else text
+
+
+def _without(opening: str, closing: str, text: str) -> str:
+    """The text without everything from each `opening` to the next `closing`."""
+    pieces: list[str] = []
+    position = 0
+    while (start := text.find(opening, position)) >= 0 and (end := text.find(closing, start)) >= 0:
+        pieces.append(text[position:start])
+        position = end + len(closing)
+    return "".join([*pieces, text[position:]])

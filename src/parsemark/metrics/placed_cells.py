@@ -1,11 +1,11 @@
-"""Cells with row and column as SCORE reads them: by Python's own HTML parser, spans only shift."""
+"""Cells with row and column as SCORE reads them: as Python's own HTML parser does, spans only shift."""
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from typing import NamedTuple
 
 from parsemark.errors import FormatError
+from parsemark.formats.html_markup import Tag, read_tags, unescape
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.metrics.html_rows import RowCell, read_span
 
@@ -37,6 +37,7 @@ _VOID = frozenset(
         "spacer",
     )
 )
+_RAW = frozenset({"script", "style"})
 _MAX_DEPTH = 500
 
 
@@ -51,10 +52,9 @@ class PlacedCell(NamedTuple):
 def read_placed_cells(html: str) -> list[PlacedCell]:
     """The cells of the first table. In each row th come before td, as in the reference."""
     check_size(html, MAX_CHARS)
-    parser = _TableParser()
-    parser.feed(html)
-    parser.close()
-    rows = [[cell.read() for cell in sorted(row, key=lambda c: c.tag == "td")] for row in parser.rows]
+    reader = _TableReader()
+    reader.read(html)
+    rows = [[cell.read() for cell in sorted(row, key=lambda c: c.tag.name == "td")] for row in reader.rows]
     return _placed(rows)
 
 
@@ -85,50 +85,68 @@ def _covered(row: int, col: int, cell: RowCell) -> set[tuple[int, int]]:
 class _OpenCell:
     """A cell while it is read."""
 
-    def __init__(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def __init__(self, tag: Tag) -> None:
         self.tag = tag
-        self.attributes = attributes
         self.pieces: list[str] = []
 
     def read(self) -> RowCell:
-        rowspan, colspan = (read_span(self.attributes.get(name)) for name in ("rowspan", "colspan"))
-        return RowCell("".join(self.pieces), rowspan, colspan)
+        attributes = self.tag.attributes()
+        rowspan, colspan = (read_span(attributes.get(name)) for name in ("rowspan", "colspan"))
+        return RowCell(unescape("".join(self.pieces)), rowspan, colspan)
 
 
-class _TableParser(HTMLParser):
+class _TableReader:
     """Collects the cells of the first table; elements are closed by their own end tag or by an outer one."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.rows: list[list[_OpenCell]] = []
         self._open: list[tuple[str, _OpenCell | None]] = []
+        self._open_cells: list[_OpenCell] = []
         self._table_depth: int | None = None
         self._done = False
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._done:
-            return
+    def read(self, html: str) -> None:
+        """Read the tags and the text between them."""
+        position = 0
+        for tag in read_tags(html):
+            if self._done:
+                break
+            last = self._open[-1][0] if self._open else ""
+            if last in _RAW and not (tag.closes and tag.name == last):
+                continue
+            self._add_text(html[position : tag.start])
+            position = tag.end
+            if tag.closes:
+                self._end(tag.name)
+            elif tag.name != "!":
+                self._start(tag)
+        self._add_text(html[position:])
+
+    def _start(self, tag: Tag) -> None:
         cell: _OpenCell | None = None
-        if self._table_depth is None and tag == "table":
+        if self._table_depth is None and tag.name == "table":
             self._table_depth = len(self._open)
-        elif self._table_depth is not None and tag == "tr":
+        elif self._table_depth is not None and tag.name == "tr":
             self.rows.append([])
-        elif self.rows and tag in ("td", "th"):
-            cell = _OpenCell(tag, dict(attrs))
+        elif self.rows and tag.name in ("td", "th"):
+            cell = _OpenCell(tag)
             self.rows[-1].append(cell)
-        if tag not in _VOID:
+        if tag.name not in _VOID and not tag.inside.endswith("/"):
             if len(self._open) == _MAX_DEPTH:
                 raise FormatError(f"The HTML has more than {_MAX_DEPTH} elements inside each other")
-            self._open.append((tag, cell))
+            self._open.append((tag.name, cell))
+            if cell is not None:
+                self._open_cells.append(cell)
 
-    def handle_endtag(self, tag: str) -> None:
+    def _end(self, name: str) -> None:
         for depth in range(len(self._open) - 1, -1, -1):
-            if self._open[depth][0] == tag:
+            if self._open[depth][0] == name:
                 del self._open[depth:]
+                self._open_cells = [cell for _, cell in self._open if cell is not None]
                 self._done = self._done or depth == self._table_depth
                 return
 
-    def handle_data(self, data: str) -> None:
-        for _, cell in self._open:
-            if cell is not None:
-                cell.pieces.append(data)
+    def _add_text(self, text: str) -> None:
+        if text and not self._done:
+            for cell in self._open_cells:
+                cell.pieces.append(text)

@@ -8,6 +8,7 @@ from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
+from parsemark.formats.cell_text import flat_table
 from parsemark.formats.html_tree import has_stray_angles, parse_html
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.edit_tree import EditTree, tree_of_element, tree_of_rows
@@ -43,10 +44,10 @@ class TableInput:
 
     @cached_property
     def table(self) -> Table:
-        """The table as the model has it, with clean texts."""
+        """The table as the model has it, with all white space as single spaces."""
         if isinstance(self.source, Table):
-            return self.source
-        return self.found[0].table if self.found else _EMPTY
+            return flat_table(self.source)
+        return flat_table(self.found[0].table) if self.found else _EMPTY
 
     @cached_property
     def found(self) -> list[FoundTable]:
@@ -57,7 +58,7 @@ class TableInput:
     def pages(self) -> Pages:
         """All tables and the text around them, as `reader` reads them."""
         if isinstance(self.source, Table):
-            sheet = Sheet.from_table(self.source)
+            sheet = Sheet.from_table(self.table)
             return Pages((sheet,) if sheet.n_rows else ())
         return Pages.from_found(self.found, self.source)
 

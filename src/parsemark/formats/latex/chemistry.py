@@ -8,11 +8,11 @@ from parsemark.formats.latex.atoms import Atom, script
 from parsemark.formats.latex.printer import Printed, Printer, Special
 
 _PIECE = re.compile(
-    r"""(?P<arrow><=>>?|<<=>|<->|->|<-)(?:\[(?P<above>[^\]]*)\])?
+    r"""(?P<arrow><=>>?|<<=>|<->|->|<-)(?:\[(?P<above>[^\[\]]*)\])?
       | (?P<script>[_^])(?:\{(?P<group>[^{}]*)\}|(?P<bare>[\d+\-.]+|[A-Za-z*]))
       | (?P<charge>[+-])(?=[\s)\]]|$)
       | (?P<number>\d+(?:\.\d+)?)
-      | (?P<dot>\s*[*.]\s*(?=\d*[A-Z(]))
+      | (?P<dot>\s?[*.]\s?(?=\d{0,9}[A-Z(]))
       | (?P<other>\\[A-Za-z]+|.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -26,7 +26,7 @@ def format_chemistry(raw: str) -> str:
     ('2H_2 + O_2 → 2H_2O', 'SO_4^{2−}', 'Na^+')
     """
     pieces: list[str] = []
-    for match in _PIECE.finditer(raw.replace("$", "")):
+    for match in _PIECE.finditer(" ".join(raw.replace("$", "").split())):
         before = pieces[-1][-1:] if pieces else ""
         is_attached = before.isalpha() or before in tuple(")]}0123456789")
         if match["arrow"]:

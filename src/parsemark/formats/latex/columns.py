@@ -6,6 +6,7 @@ columns (`@{.}`), columns in math mode, and siunitx' number columns. Everything 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from parsemark.formats.latex.scanner import Kind, Range, Source
@@ -14,6 +15,7 @@ from parsemark.formats.limits import MAX_COLUMNS
 _WIDTH_COLUMNS = frozenset("pmbwW")
 _TWO_ARGUMENTS = frozenset("wW")
 _SEPARATORS = frozenset("@!")
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class _SpecificationReader:
         count, index = self.source.argument(index, end)
         body, index = self.source.argument(index, end)
         digits = self.source.raw(count).strip()
-        for _ in range(min(int(digits), MAX_COLUMNS) if digits.isascii() and digits.isdigit() else 0):
+        for _ in range(min(int(digits), MAX_COLUMNS) if _COUNT.fullmatch(digits) else 0):
             if len(self.columns) >= MAX_COLUMNS or body[0] == body[1]:
                 break
             self.read(body, depth + 1)

@@ -89,7 +89,7 @@ _FULL_RULES = frozenset(
     ]
 )
 _LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"})
-_LENGTH = re.compile(r"\s*[-+]?[\d.]*\s*(?:\\?[A-Za-z]+)?\s*(?:(?:plus|minus)[^\]]*)?")
+_LENGTH = re.compile(r"\s*+[-+]?[\d.]*+\s*+(?:(?!plus|minus)\\?[A-Za-z]++)?+\s*+(?:(?:plus|minus)[^\]]*+)?+")
 
 
 class Line(Enum):

@@ -1,0 +1,145 @@
+"""The elements of a document as they are found: their place in the source, and what they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from parsemark.errors import FormatError
+from parsemark.formats.found import FoundTable
+from parsemark.model import AttributeValue, Category, Element
+
+MAX_ELEMENTS = 50_000
+"""Elements of one document."""
+OUTSIDE_READING_ORDER = frozenset(
+    {Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.PAGE_FOOTNOTE}
+)
+"""What stands at the edges of a page; reading order passes over it."""
+EQUATION_INLINE = "equation_inline"
+"""Category of a formula inside of a text."""
+
+_LABEL = (
+    r"(?P<table>Tables?|Tab\.|Tableaux?|Tabellen?|Tabla|Tabela|Tabella|Таблица|表格?)"
+    r"|(?P<figure>Figures?|Figs?\.|Fig|Abbildung(?:en)?|Abb\.|Figuras?|Figura|Рис\.|Рисунок|Schemes?|Charts?|圖|图)"
+    r"|(?P<code>Algorithms?|Listings?|Algorithmus)"
+)
+_NUMBER = r"(?:[A-Z]{1,3}[.-]?)?\d{1,4}(?:[.-]\d{1,3}){0,3}[a-z]?|[IVXL]{1,7}|[A-Z]"
+_CAPTION = re.compile(rf"(?:{_LABEL})\s?(?:{_NUMBER})(?:\s?[:.|：．。—–]|$| \| )")
+_EMPHASISED_CAPTION = re.compile(rf"(?:\*\*|__|\*|_|<b>|<strong>)\s?(?:{_LABEL})\s?(?:{_NUMBER})\b")
+_EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?\)")
+_CAPTIONS = {
+    "table": Category.TABLE_CAPTION,
+    "figure": Category.FIGURE_CAPTION,
+    "code": Category.CODE_ALGORITHM_CAPTION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a text says, in its order."""
+
+    elements: tuple[Element, ...] = ()
+    """Blocks in the order of the source. `attributes` has `start` and `end`, their place in the source,
+    and for titles `level` from 1."""
+    inline_formulas: tuple[Element, ...] = ()
+    """Formulas inside of texts, of the category `equation_inline`; `attributes` has their place and as
+    `within` the id of the element around them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One element on its way into a document."""
+
+    category: str
+    start: int
+    end: int
+    text: str | None = None
+    latex: str | None = None
+    level: int | None = None
+    found: FoundTable | None = None
+    formulas: tuple[tuple[str, int, int], ...] = ()
+    """LaTeX and place of each inline formula."""
+    is_certain: bool = False
+    """Whether the source itself says what it is, so that no guess is made from its words."""
+    is_caption_like: bool = field(default=False, kw_only=True)
+    """Whether the source sets its first words off as a caption's."""
+
+
+def table_block(found: FoundTable, offset: int = 0) -> Block:
+    """The block of a table; `offset` is where the text begins in which it was found."""
+    return Block(Category.TABLE, found.start + offset, found.end + offset, found=found)
+
+
+def is_caption_source(source: str) -> bool:
+    """Whether emphasis sets off the label of a caption (`**Table 1** Results`)."""
+    return _EMPHASISED_CAPTION.match(source) is not None
+
+
+def caption_category(text: str, *, is_set_off: bool = False) -> Category | None:
+    """The kind of caption that a text is by its first words, or None.
+
+    >>> caption_category("Table 2: Results"), caption_category("Table 2 shows the results.")
+    (<Category.TABLE_CAPTION: 'table_caption'>, None)
+    """
+    found = _CAPTION.match(text)
+    if found is None and is_set_off:
+        found = re.match(_LABEL, text)
+    if found is None:
+        return None
+    return next(_CAPTIONS[kind] for kind, label in found.groupdict().items() if label)
+
+
+def build_document(blocks: Iterable[Block]) -> Document:
+    """The document of blocks in any order; names captions and numbers of equations."""
+    ordered = sorted(blocks, key=lambda block: (block.start, block.end))
+    if len(ordered) > MAX_ELEMENTS:
+        raise FormatError(
+            f"The document has {len(ordered):,} elements; at most {MAX_ELEMENTS:,} are read. "
+            "Split it into pages",
+            position=ordered[MAX_ELEMENTS].start,
+        )
+    named = [_named(ordered, index) for index in range(len(ordered))]
+    elements: list[Element] = []
+    formulas: list[Element] = []
+    order = 0
+    for number, block in enumerate(named, start=1):
+        is_ordered = block.category not in OUTSIDE_READING_ORDER
+        elements.append(_element(block, f"e{number}", order if is_ordered else None))
+        order += is_ordered
+        for latex, start, end in block.formulas:
+            place: dict[str, AttributeValue] = {"start": start, "end": end, "within": f"e{number}"}
+            name = f"f{len(formulas) + 1}"
+            formulas.append(Element(name, EQUATION_INLINE, latex=latex, attributes=place))
+    return Document(tuple(elements), tuple(formulas))
+
+
+def _named(blocks: list[Block], index: int) -> Block:
+    """The block as a caption or as the number of an equation, where its words and neighbours say so."""
+    block = blocks[index]
+    if block.is_certain or block.category != Category.TEXT_BLOCK or not block.text:
+        return block
+    caption = caption_category(block.text, is_set_off=block.is_caption_like)
+    if caption is not None:
+        return replace(block, category=caption)
+    neighbours = {b.category for b in blocks[max(0, index - 1) : index + 2]}
+    if Category.EQUATION_ISOLATED in neighbours and _EQUATION_NUMBER.fullmatch(block.text):
+        return replace(block, category=Category.EQUATION_CAPTION)
+    return block
+
+
+def _element(block: Block, name: str, order: int | None) -> Element:
+    place: dict[str, AttributeValue] = {"start": block.start, "end": block.end}
+    if block.level is not None:
+        place["level"] = block.level
+    found = block.found
+    return Element(
+        name,
+        block.category,
+        order=order,
+        text=block.text,
+        latex=found.source if found is not None and found.format == "latex" else block.latex,
+        html=found.source if found is not None and found.format == "html" else None,
+        table=None if found is None else found.table,
+        attributes=place,
+    )

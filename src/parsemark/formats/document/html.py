@@ -1,0 +1,220 @@
+"""HTML as a document: one pass over its tags, which knows where everything stands."""
+
+from __future__ import annotations
+
+from parsemark.formats.cell_text import clean, without_controls
+from parsemark.formats.document.elements import Block, table_block
+from parsemark.formats.fences import blanked
+from parsemark.formats.html import find_html_tables
+from parsemark.formats.html_markup import Tag, read_tags, unescape
+from parsemark.formats.html_text import fragment_text
+from parsemark.model import Category
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LISTS = frozenset({"ul", "ol", "dl", "menu"})
+_ITEMS = frozenset({"li", "dt", "dd"})
+_BLOCK_NAMES = """
+p div section article header footer main aside nav blockquote center figure form address details summary
+body html hr fieldset table tr td th thead tbody tfoot
+"""
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_CAPTIONS = {"caption": Category.TABLE_CAPTION, "figcaption": Category.FIGURE_CAPTION}
+_HIDDEN = frozenset({"script", "style", "template", "head", "title", "noscript"})
+
+
+def read_html_blocks(text: str, offset: int = 0) -> list[Block]:
+    """The blocks of an HTML text, or of a part of a text that begins at `offset`."""
+    source = without_controls(text)
+    tables = find_html_tables(source)
+    blocks = [table_block(found, offset) for found in tables]
+    for found in tables:
+        blocks += _captions_of(source[found.start : found.end], found.start + offset)
+    rest = blanked(source, [(found.start, found.end) for found in tables])
+    reader = _Reader(rest, offset, [found.start for found in tables])
+    reader.read()
+    return blocks + reader.blocks
+
+
+def _captions_of(table: str, offset: int) -> list[Block]:
+    """The caption of a table, which its grid does not have."""
+    opened: Tag | None = None
+    for tag in read_tags(table):
+        if tag.name == "tr":
+            break
+        if tag.name == "caption" and not tag.closes:
+            opened = tag
+        elif opened is not None and (tag.closes or tag.name in ("thead", "tbody", "colgroup")):
+            text = clean(fragment_text(table[opened.end : tag.start]))
+            place = (offset + opened.start, offset + tag.end)
+            return [Block(Category.TABLE_CAPTION, *place, text=text, is_certain=True)] if text else []
+    return []
+
+
+class _Reader:
+    """Collects blocks while it passes over the tags; `mark` is where the current text began."""
+
+    def __init__(self, source: str, offset: int, boundaries: list[int]) -> None:
+        self.source = source
+        self.offset = offset
+        self.boundaries = boundaries
+        """Where tables stood: they end a text as a tag does."""
+        self.blocks: list[Block] = []
+        self.mark = 0
+        self.category: str = Category.TEXT_BLOCK
+        self.level: int | None = None
+        self.closing = ""
+        """Name of the heading, caption or code that is open."""
+        self.n_lists = 0
+        self.list_start = 0
+        self.items: list[str] = []
+        self.numbers: list[int | None] = []
+
+    def read(self) -> None:
+        """Read all tags."""
+        hidden = ""
+        boundary = 0
+        for tag in read_tags(self.source):
+            if hidden:
+                if tag.closes and tag.name == hidden:
+                    hidden, self.mark = "", tag.end
+                continue
+            while boundary < len(self.boundaries) and self.boundaries[boundary] < tag.start:
+                self.flush(self.boundaries[boundary])
+                boundary += 1
+            if tag.name in _HIDDEN and not tag.closes:
+                self.flush(tag.start)
+                hidden = tag.name
+            else:
+                self.see(tag)
+        if not hidden:
+            for place in self.boundaries[boundary:]:
+                self.flush(place)
+            self.flush(len(self.source))
+            self.end_lists(len(self.source))
+
+    def see(self, tag: Tag) -> None:
+        """One tag that may end a text."""
+        if self.closing:
+            if tag.closes and tag.name == self.closing:
+                self.flush(tag.start, tag.end)
+                self.category, self.level, self.closing = Category.TEXT_BLOCK, None, ""
+            elif tag.name in _HEADINGS and not tag.closes:
+                self.flush(tag.start)
+                self.open_block(tag)
+            return
+        if tag.name in _HEADINGS or tag.name in _CAPTIONS or tag.name == "pre":
+            self.flush(tag.start, tag.end)
+            if not tag.closes:
+                if tag.name in _HEADINGS:
+                    self.end_lists(tag.start)
+                self.open_block(tag)
+        elif tag.name in _LISTS or tag.name in _ITEMS:
+            self.see_list(tag)
+        elif tag.name == "img":
+            self.see_image(tag)
+        elif tag.name == "math" and not tag.closes and tag.attributes().get("display") == "block":
+            self.flush(tag.start)
+            self.category, self.closing = Category.EQUATION_ISOLATED, "math"
+            self.mark = tag.start
+        elif tag.name in _BLOCKS:
+            self.flush(tag.start, tag.end)
+
+    def open_block(self, tag: Tag) -> None:
+        self.closing, self.level = tag.name, _HEADINGS.get(tag.name)
+        self.mark = tag.end
+        self.category = _CAPTIONS.get(tag.name, Category.CODE_TXT if tag.name == "pre" else Category.TITLE)
+
+    def see_list(self, tag: Tag) -> None:
+        self.flush(tag.start, tag.end)
+        if tag.name in _LISTS and not tag.closes:
+            if not self.n_lists:
+                self.list_start = tag.start
+            self.n_lists += 1
+            self.numbers.append(_first_number(tag) if tag.name == "ol" else None)
+        elif tag.name in _LISTS and self.n_lists:
+            self.numbers.pop()
+            self.n_lists -= 1
+            if not self.n_lists:
+                self.n_lists = 1
+                self.end_lists(tag.end)
+        elif tag.name == "li" and not tag.closes and self.n_lists:
+            number = self.numbers[-1]
+            self.items.append("" if number is None else f"{number}. ")
+            if number is not None:
+                self.numbers[-1] = number + 1
+
+    def see_image(self, tag: Tag) -> None:
+        """A picture that stands alone; one among text is part of the text."""
+        before = self.source[self.mark : tag.start]
+        if not before.strip() or not clean(fragment_text(before)):
+            self.blocks.append(
+                Block(Category.FIGURE, self.offset + tag.start, self.offset + tag.end, is_certain=True)
+            )
+            self.mark = tag.end
+
+    def flush(self, end: int, behind: int | None = None) -> None:
+        """End the current text."""
+        part = self.source[self.mark : end]
+        start, self.mark = self.mark, end if behind is None else behind
+        if not part.strip():
+            return
+        if self.category == Category.CODE_TXT:
+            code = unescape(_without_tags(part)).strip("\n")
+            self.add(start, end, Block(self.category, 0, 0, text=code, is_certain=True))
+            return
+        text = clean(fragment_text(part))
+        if not text:
+            return
+        if self.category == Category.EQUATION_ISOLATED:
+            latex = text.removeprefix("$").removesuffix("$")
+            self.add(start, end, Block(self.category, 0, 0, latex=latex))
+        elif self.n_lists and self.category == Category.TEXT_BLOCK:
+            if self.items and (not self.items[-1] or self.items[-1].endswith(". ")):
+                self.items[-1] += text
+            else:
+                self.items.append(text)
+        else:
+            is_certain = self.category != Category.TEXT_BLOCK
+            self.add(
+                start, end, Block(self.category, 0, 0, text=text, level=self.level, is_certain=is_certain)
+            )
+
+    def add(self, start: int, end: int, block: Block) -> None:
+        part = self.source[start:end]
+        start += len(part) - len(part.lstrip())
+        end = start + len(part.strip())
+        self.blocks.append(
+            Block(
+                block.category,
+                self.offset + start,
+                self.offset + end,
+                block.text,
+                block.latex,
+                block.level,
+                is_certain=block.is_certain,
+            )
+        )
+
+    def end_lists(self, end: int) -> None:
+        """End the list that is open, as one block with a line for each item."""
+        if self.n_lists:
+            text = "\n".join(item for item in self.items if item.strip())
+            if text:
+                self.blocks.append(
+                    Block(Category.LIST_GROUP, self.offset + self.list_start, self.offset + end, text=text)
+                )
+        self.n_lists, self.items, self.numbers = 0, [], []
+
+
+def _first_number(tag: Tag) -> int:
+    start = tag.attributes().get("start", "1")
+    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
+
+
+def _without_tags(part: str) -> str:
+    pieces: list[str] = []
+    position = 0
+    for tag in read_tags(part):
+        pieces += [part[position : tag.start], "\n" if tag.name == "br" else ""]
+        position = tag.end
+    return "".join([*pieces, part[position:]])

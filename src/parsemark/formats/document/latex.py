@@ -1,0 +1,338 @@
+r"""LaTeX as a document, without TeX: sections, paragraphs, lists, formulas, floats with their captions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from parsemark.errors import FormatError
+from parsemark.formats.cell_text import clean, without_controls
+from parsemark.formats.document.elements import Block, table_block
+from parsemark.formats.found import FoundTable
+from parsemark.formats.latex.commands import SIGNATURES
+from parsemark.formats.latex.definitions import Definitions, read_definitions
+from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS
+from parsemark.formats.latex.rows import skip_arguments
+from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.table import read_latex_table
+from parsemark.formats.latex.text import latex_to_text
+from parsemark.formats.limits import MAX_LATEX_DEPTH
+from parsemark.model import Category
+
+_SECTIONS = {
+    "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
+    "subparagraph": 5,
+}  # fmt: skip
+_DISPLAY_NAMES = """
+equation align alignat flalign gather multline eqnarray displaymath dmath IEEEeqnarray
+"""
+_DISPLAY = frozenset(_DISPLAY_NAMES.split())
+_UNWRAPPED = frozenset({"equation", "displaymath", "dmath"})
+_FLOATS = {
+    **dict.fromkeys(
+        ("table", "sidewaystable", "longtable", "threeparttable", "wraptable"), Category.TABLE_CAPTION
+    ),
+    **dict.fromkeys(("figure", "wrapfigure", "subfigure", "sidewaysfigure"), Category.FIGURE_CAPTION),
+    "algorithm": Category.CODE_ALGORITHM_CAPTION,
+}
+_CODE = {
+    **dict.fromkeys(("verbatim", "lstlisting", "Verbatim", "minted", "alltt"), Category.CODE_TXT),
+    "algorithmic": Category.CODE_ALGORITHM,
+}
+_LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compactenum", "thebibliography"})
+_ENVIRONMENT_ARGUMENTS = {"minipage": "ooom", "multicols": "m", "wraptable": "omom", "wrapfigure": "omom",
+                          "thebibliography": "m", "minted": "om", "subfigure": "om",
+                          "tabular": ""}  # fmt: skip
+_HIDDEN = frozenset({"comment", "tikzpicture", "pgfpicture", "filecontents", "CCSXML"})
+_SILENT_NAMES = """
+maketitle tableofcontents newpage clearpage cleardoublepage pagebreak bibliography bibliographystyle
+documentclass usepackage pagestyle thispagestyle setcounter listoffigures listoftables appendix centering
+vspace hspace smallskip medskip bigskip label date vfill hfill input include graphicspath
+"""
+_SILENT = frozenset(_SILENT_NAMES.split())
+_SILENT_ARGUMENTS = {
+    "bibliography": "m", "bibliographystyle": "m", "documentclass": "om", "usepackage": "om",
+    "pagestyle": "m", "thispagestyle": "m", "setcounter": "mm", "vspace": "*m", "hspace": "*m",
+    "label": "m", "date": "m", "input": "m", "include": "m", "graphicspath": "m", "pagebreak": "o",
+}  # fmt: skip
+_FLOAT = re.compile(r"\\begin\s?\{(table|figure|sidewaystable|wraptable|wrapfigure|sidewaysfigure)(\*?)\}")
+
+
+def read_latex_blocks(text: str) -> list[Block]:
+    """The blocks of a LaTeX document or of a piece of one."""
+    source = without_controls(text)
+    start = source.find("\\begin{document}")
+    stop = source.find("\\end{document}", max(start, 0))
+    definitions = read_definitions(source)
+    begin = 0 if start < 0 else start + len("\\begin{document}")
+    body = source[begin : len(source) if stop < 0 else stop]
+    return _read(body, begin, definitions, None)
+
+
+def read_floats(text: str) -> list[Block]:
+    r"""The blocks of the floats (`\begin{table}`, `\begin{figure}`) of a text of another format."""
+    found: list[Block] = []
+    position = 0
+    missing: set[str] = set()
+    while (opening := _FLOAT.search(text, position)) is not None:
+        position = opening.end()
+        closing = f"\\end{{{opening[1]}{opening[2]}}}"
+        end = -1 if closing in missing else text.find(closing, position)
+        if end < 0:
+            missing.add(closing)
+            continue
+        position = end + len(closing)
+        inner = _read(text[opening.start() : position], opening.start(), {}, None)
+        # The place of what is first is widened to the whole float, so that nothing of it is read twice.
+        if inner:
+            inner[0] = Block(
+                inner[0].category, opening.start(), position, inner[0].text, inner[0].latex, inner[0].level,
+                inner[0].found, is_certain=True,
+            )  # fmt: skip
+        found += inner
+    return found
+
+
+def _read(text: str, offset: int, definitions: Definitions, caption: str | None) -> list[Block]:
+    reader = _Reader(Source(text), offset, definitions)
+    reader.read(reader.source.whole, caption or Category.TEXT_BLOCK, 0)
+    return reader.blocks
+
+
+@dataclass
+class _Reader:
+    source: Source
+    offset: int
+    definitions: Definitions
+    blocks: list[Block] = field(default_factory=list)
+
+    def read(self, span: Range, caption: str, depth: int) -> None:
+        """All blocks of a range; `caption` is what a caption in it is of."""
+        index, end = span
+        mark = index
+        tokens = self.source.tokens
+        while index < end:
+            token = tokens[index]
+            if token.kind is Kind.SPACE and self.source.text.count("\n", token.start, token.end) > 1:
+                self.paragraph((mark, index))
+                index = mark = index + 1
+                continue
+            behind = self._block_at(index, end, caption, depth, mark)
+            if behind is not None:
+                index = mark = behind
+                continue
+            closes = self.source.partner[index]
+            index = closes + 1 if closes != ALONE and closes < end else index + 1
+        self.paragraph((mark, end))
+
+    def _block_at(self, index: int, end: int, caption: str, depth: int, mark: int) -> int | None:
+        """Reads the block that begins at `index` and gives the index behind it; None if none begins there."""
+        token = self.source.tokens[index]
+        closes = self.source.partner[index]
+        if token.kind is Kind.BEGIN and closes != ALONE and closes < end:
+            self.paragraph((mark, index))
+            self._environment(index, closes, caption, depth)
+            return closes + 1
+        if token.kind is Kind.BEGIN or token.kind is Kind.END:
+            self.paragraph((mark, index))
+            return index + 1
+        if token.kind is Kind.MATH and token.text == "$$":
+            closing = self._next_math(index + 1, end)
+            if closing is not None:
+                self.paragraph((mark, index))
+                self._formula((index, closing + 1), (index + 1, closing))
+                return closing + 1
+        if token.kind is not Kind.COMMAND:
+            return None
+        if token.text == "[" and closes != ALONE and closes < end:
+            self.paragraph((mark, index))
+            self._formula((index, closes + 1), (index + 1, closes))
+            return closes + 1
+        return self._command(token.text, index, end, caption, mark)
+
+    def _command(self, name: str, index: int, end: int, caption: str, mark: int) -> int | None:
+        start = index + 1
+        if name in _SECTIONS or name == "caption":
+            self.paragraph((mark, index))
+            start = self.source.starred(start, end)
+            _, start = self.source.optional(start, end)
+            argument, behind = self.source.argument(start, end)
+            text = self._text(argument)
+            if text:
+                category = caption if name == "caption" else Category.TITLE
+                self._add(category, (index, behind), text=text, level=_SECTIONS.get(name), is_certain=True)
+            return behind
+        if name == "includegraphics":
+            self.paragraph((mark, index))
+            behind = skip_arguments(self.source, SIGNATURES[name], start, end)
+            self._add(Category.FIGURE, (index, behind), is_certain=True)
+            return behind
+        if name in _SILENT:
+            self.paragraph((mark, index))
+            return skip_arguments(self.source, _SILENT_ARGUMENTS.get(name, ""), start, end)
+        if name in ("newcommand", "renewcommand", "providecommand", "def", "let", "DeclareMathOperator"):
+            self.paragraph((mark, index))
+            return skip_arguments(self.source, "*moom" if name != "let" else "mm", start, end)
+        if name == "par":
+            self.paragraph((mark, index))
+            return start
+        return None
+
+    def _environment(self, index: int, closes: int, caption: str, depth: int) -> None:
+        name = self.source.tokens[index].text
+        plain = name.rstrip("*")
+        whole, inner = (index, closes + 1), (index + 1, closes)
+        if name in TABLE_ENVIRONMENTS and name != "array":
+            self._table(whole, inner, name)
+        elif plain in _DISPLAY:
+            self._formula(whole, inner if plain in _UNWRAPPED else whole)
+        elif plain in _CODE:
+            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
+            self._add(_CODE[plain], whole, text=self._raw_between(start, closes), is_certain=True)
+        elif plain in _LISTS:
+            self._list(whole, inner, plain)
+        elif plain not in _HIDDEN and depth < MAX_LATEX_DEPTH:
+            start = skip_arguments(self.source, _ENVIRONMENT_ARGUMENTS.get(plain, "o"), *inner)
+            self.read((start, closes), _FLOATS.get(plain, caption), depth + 1)
+
+    def _raw_between(self, start: int, closes: int) -> str:
+        tokens = self.source.tokens
+        begin = tokens[start - 1].end
+        return self.source.text[begin : tokens[closes].start].strip("\n")
+
+    def _table(self, whole: Range, inner: Range, name: str) -> None:
+        start, end = self._place(whole)
+        source = self.source.text[start:end]
+        try:
+            table = read_latex_table(source, definitions=self.definitions)
+        except FormatError as error:
+            position = self.offset + start + (error.position or 0)
+            raise FormatError(error.message, position=position, where=error.where) from error
+        self.blocks.append(table_block(FoundTable(table, "latex", start, end, source), self.offset))
+        if name == "longtable":
+            self._captions(inner)
+
+    def _captions(self, inner: Range) -> None:
+        index, end = inner
+        while index < end:
+            if self.source.is_command(index, "caption"):
+                _, start = self.source.optional(self.source.starred(index + 1, end), end)
+                argument, behind = self.source.argument(start, end)
+                text = self._text(argument)
+                if text:
+                    self._add(Category.TABLE_CAPTION, (index, behind), text=text, is_certain=True)
+                return
+            index = self.source.after(index)
+
+    def _list(self, whole: Range, inner: Range, name: str) -> None:
+        items: list[str] = []
+        for number, (begin, stop) in enumerate(self._items(inner), start=1):
+            label, start = self.source.optional(begin, stop)
+            text = " ".join(self._text((start, stop)).split("\n"))
+            mark = f"{self._text(label)} " if label else f"{number}. " if name.endswith("enum") else ""
+            mark = f"{number}. " if name == "enumerate" and not label else mark
+            items.append(mark + text)
+        text = "\n".join(item for item in items if item.strip())
+        if text:
+            self._add(Category.LIST_GROUP, whole, text=text, is_certain=True)
+
+    def _items(self, inner: Range) -> list[Range]:
+        starts: list[int] = []
+        index, end = inner
+        while index < end:
+            if self.source.is_command(index, "item") or self.source.is_command(index, "bibitem"):
+                starts.append(index + 1)
+            index = self.source.after(index)
+        return list(zip(starts, [*(s - 1 for s in starts[1:]), end], strict=True))
+
+    def _next_math(self, index: int, end: int) -> int | None:
+        while index < end:
+            if self.source.tokens[index].kind is Kind.MATH and self.source.tokens[index].text == "$$":
+                return index
+            index = self.source.after(index)
+        return None
+
+    def _formula(self, whole: Range, inner: Range) -> None:
+        latex = re.sub(r"\\label\s?\{[^{}]*+\}", "", self.source.raw(inner)).strip()
+        if latex:
+            self._add(Category.EQUATION_ISOLATED, whole, latex=latex)
+
+    def paragraph(self, span: Range) -> None:
+        """The text of a range, if there is any."""
+        span = self.source.strip(span)
+        text = self._text(span)
+        if text:
+            self._add(Category.TEXT_BLOCK, span, text=text, formulas=self._formulas(span))
+
+    def _text(self, span: Range) -> str:
+        """The text of a range, with its inline formulas as `$…$`."""
+        index, end = span
+        pieces: list[str] = []
+        for latex, first, behind in self._inline(span):
+            pieces += [self._plain((index, first)), f"${latex}$"]
+            index = behind
+        pieces.append(self._plain((index, end)))
+        return clean("".join(pieces).replace("\n", " "))
+
+    def _plain(self, span: Range) -> str:
+        raw = self.source.raw(span)
+        if not raw.strip():
+            return " " if raw else ""
+        text = latex_to_text(raw)
+        return f"{' ' * raw[0].isspace()}{text}{' ' * raw[-1].isspace()}"
+
+    def _inline(self, span: Range) -> list[tuple[str, int, int]]:
+        """Inline formulas at the outermost level: LaTeX, and first and last token index."""
+        found: list[tuple[str, int, int]] = []
+        index, end = span
+        opened: int | None = None
+        while index < end:
+            token = self.source.tokens[index]
+            closes = self.source.partner[index]
+            if token.kind is Kind.MATH:
+                if opened is None:
+                    opened = index
+                else:
+                    found.append((self.source.raw((opened + 1, index)).strip(), opened, index + 1))
+                    opened = None
+            elif opened is None and self.source.is_command(index, "(") and closes != ALONE and closes < end:
+                found.append((self.source.raw((index + 1, closes)).strip(), index, closes + 1))
+                index = closes
+            index = self.source.after(index)
+        return [formula for formula in found if formula[0]]
+
+    def _formulas(self, span: Range) -> tuple[tuple[str, int, int], ...]:
+        found: list[tuple[str, int, int]] = []
+        for latex, first, behind in self._inline(span):
+            start, end = self._place((first, behind))
+            found.append((latex, self.offset + start, self.offset + end))
+        return tuple(found)
+
+    def _place(self, span: Range) -> tuple[int, int]:
+        tokens = self.source.tokens
+        return tokens[span[0]].start, tokens[span[1] - 1].end
+
+    def _add(
+        self,
+        category: str,
+        span: Range,
+        *,
+        text: str | None = None,
+        latex: str | None = None,
+        level: int | None = None,
+        formulas: tuple[tuple[str, int, int], ...] = (),
+        is_certain: bool = False,
+    ) -> None:
+        start, end = self._place(span)
+        self.blocks.append(
+            Block(
+                category,
+                self.offset + start,
+                self.offset + end,
+                text,
+                latex,
+                level,
+                formulas=formulas,
+                is_certain=is_certain,
+            )
+        )

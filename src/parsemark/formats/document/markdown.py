@@ -1,0 +1,295 @@
+r"""Markdown as parsers write it, as a document.
+
+What announces itself is taken first: fenced code, comments, HTML and LaTeX tables, display formulas, other
+tables. Each leaves blank lines behind, so that offsets stay true and texts around it part. The block
+structure of the rest is CommonMark's (markdown-it), without indented code, link definitions and HTML blocks,
+which parsers do not mean.
+
+A comment that is nothing but a category (`<!-- table_footnote -->`) names the block that follows; comments
+that stand for a picture (`<!-- image -->`) are figures.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.document.elements import Block, is_caption_source, table_block
+from parsemark.formats.document.formulas import display_formulas
+from parsemark.formats.document.html import read_html_blocks
+from parsemark.formats.document.latex import read_floats
+from parsemark.formats.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
+from parsemark.formats.find import find_marked_up_tables, find_text_tables, read_tables
+from parsemark.formats.limits import check_lines
+from parsemark.formats.markdown_inline import inline_text
+from parsemark.formats.markdown_spans import protected_spans
+from parsemark.model import Category
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_IMAGE = re.compile(r"!\[[^\[\]]*+\]\([^\n()]*+(?:\([^\n()]*+\)[^\n()]*+)*+\)\s*+")
+_FIGURE_COMMENTS = frozenset({"image", "picture", "figure", "formula-not-decoded"})
+_HTML_BLOCK = re.compile(
+    r"</?(?:h[1-6]|p|div|ul|ol|li|dl|figure|figcaption|img|center|section|article|header|footer|main|aside"
+    r"|blockquote|pre|details|summary|hr|caption|nav|address|body|html|math)(?=[\s/>])",
+    re.IGNORECASE,
+)
+_LATEX_HEADING = re.compile(
+    r"\s*+\\(title|part|chapter|section|subsection|subsubsection|paragraph)\*?\s*+\{(.*)\}\s*+", re.DOTALL
+)
+_HEADING_LEVELS = {
+    "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
+}  # fmt: skip
+_HARD_BREAK = re.compile(r"(?: {2,}|\\)\n")
+_CATEGORIES = frozenset(Category)
+_NOTHING = "\ufdd0"
+"""Stands for what was taken out. Blank lines alone would not end a list."""
+
+
+def read_markdown_blocks(text: str) -> list[Block]:
+    """The blocks of a Markdown text."""
+    source = without_controls(text).replace("\r\n", " \n").replace("\r", "\n")
+    check_lines(source.count("\n"))
+    blocks: list[Block] = []
+    source = _take_fences(source, blocks)
+    source, labels = _take_comments(source, blocks)
+    source = _take(source, read_floats(source), blocks)
+    source = _take(source, [table_block(f) for f in find_marked_up_tables(source)], blocks)
+    source = _take(source, display_formulas(source), blocks)
+    source = _take(source, [table_block(f) for f in find_text_tables(source)], blocks)
+    blocks += _text_blocks(source)
+    return _labelled(blocks, labels, text)
+
+
+def _take(source: str, found: list[Block], blocks: list[Block]) -> str:
+    """The source with blank lines in place of what was found."""
+    blocks += found
+    return _parted(source, [(block.start, block.end) for block in found])
+
+
+def _parted(source: str, spans: list[tuple[int, int]]) -> str:
+    """The source with each span as a paragraph that says nothing, of equal length."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        if start >= position:
+            width = end - start
+            nothing = f"\n\n{_NOTHING}{' ' * (width - 5)}\n\n" if width >= 5 else "\n" * width
+            pieces += [source[position:start], nothing]
+            position = end
+    return "".join([*pieces, source[position:]]) if pieces else source
+
+
+def _take_fences(source: str, blocks: list[Block]) -> str:
+    fences, stray = read_fences(source)
+    lines, code = list(stray), list[Block]()
+    for fence in fences:
+        inner = source[fence.begin : fence.stop]
+        is_open = fence.language in MARKUP_LANGUAGES or (
+            fence.language in TEXT_LANGUAGES and _is_document(source, fence.start, fence.end, inner)
+        )
+        if is_open:
+            lines += [(fence.start, fence.begin), (fence.stop, fence.end)]
+        elif fence.language == "math":
+            code.append(Block(Category.EQUATION_ISOLATED, fence.start, fence.end, latex=inner.strip()))
+        else:
+            shown = inner.removesuffix("\n")
+            code.append(Block(Category.CODE_TXT, fence.start, fence.end, text=shown, is_certain=True))
+    return _take(blanked(source, lines), code, blocks)
+
+
+def _is_document(source: str, start: int, end: int, inner: str) -> bool:
+    """Whether a fence without a language is around the whole text, or around a table."""
+    if not source[:start].strip() and not source[end:].strip():
+        return True
+    has_marks = "|" in inner or "<t" in inner or "\\begin" in inner
+    return has_marks and bool(read_tables(inner))
+
+
+def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[int, str]]]:
+    """Blanks the comments; gives the categories that they name, each with the place behind it."""
+    labels: list[tuple[int, str]] = []
+    spans: list[tuple[int, int]] = []
+    parting: list[tuple[int, int]] = []
+    figures: list[Block] = []
+    position = 0
+    while (start := source.find("<!--", position)) >= 0 and (end := source.find("-->", start + 4)) >= 0:
+        position = end + 3
+        word = source[start + 4 : end].strip().lower()
+        if word in _CATEGORIES and word != Category.FIGURE:
+            labels.append((position, word))
+        if word in _FIGURE_COMMENTS:
+            figures.append(Block(Category.FIGURE, start, position, is_certain=True))
+        elif source[source.rfind("\n", max(0, start - 1_000), start) + 1 : start].strip():
+            spans.append((start, position))
+        else:
+            parting.append((start, position))
+    return _take(_parted(blanked(source, spans), parting), figures, blocks), labels
+
+
+def _labelled(blocks: list[Block], labels: list[tuple[int, str]], text: str) -> list[Block]:
+    """The blocks, each with the category that a comment right before it names."""
+    blocks = sorted(blocks, key=lambda block: (block.start, block.end))
+    starts = [block.start for block in blocks]
+    for position, category in labels:
+        index = bisect_left(starts, position)
+        if index < len(blocks) and not text[position : starts[index]].strip():
+            blocks[index] = replace(blocks[index], category=category, is_certain=True)
+    return blocks
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").disable(["code", "html_block", "reference"])
+
+
+def _text_blocks(source: str) -> Iterator[Block]:
+    """What CommonMark's block structure makes of the text."""
+    tokens: list[Token] = []
+    parser = _parser()
+    parser.block.parse(source, parser, {}, tokens)
+    line_starts = [0, *(found.end() for found in re.finditer("\n", source)), len(source) + 1]
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        last = index
+        if token.nesting == 1:
+            last = _closing(tokens, index)
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            yield from _list(source, tokens[index : last + 1], line_starts)
+            index = last + 1
+        elif token.type == "blockquote_open":
+            index += 1  # what it holds is read as if it stood outside
+        elif token.type in ("heading_open", "paragraph_open"):
+            start, end = _place(source, token, line_starts)
+            content = tokens[index + 1].content
+            if token.type == "heading_open":
+                level = int(token.tag[1:])
+                yield _block(Category.TITLE, source, start, end, content, level=level)
+            else:
+                yield from _paragraph(source, start, end, content)
+            index = last + 1
+        elif token.type == "fence":
+            start, end = _place(source, token, line_starts)
+            yield Block(Category.CODE_TXT, start, end, text=token.content.removesuffix("\n"), is_certain=True)
+            index += 1
+        else:
+            index += 1
+
+
+def _closing(tokens: list[Token], index: int) -> int:
+    """The index of the token that closes the one at `index`."""
+    level = tokens[index].level
+    index += 1
+    while not (tokens[index].nesting == -1 and tokens[index].level == level):
+        index += 1
+    return index
+
+
+def _place(source: str, token: Token, line_starts: list[int]) -> tuple[int, int]:
+    assert token.map is not None, "markdown-it gives every block its lines"
+    start, end = line_starts[token.map[0]], line_starts[token.map[1]] - 1
+    inside = source[start:end]
+    return start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())
+
+
+def _list(source: str, tokens: list[Token], line_starts: list[int]) -> Iterator[Block]:
+    """A list as one block, with a line for each item; numbers stay, bullets are only Markdown's."""
+    lines: list[str] = []
+    marker = ""
+    for token in tokens:
+        if token.type == "list_item_open":
+            marker = f"{token.info}{token.markup} " if token.info else ""
+        elif token.type == "inline":
+            lines.append(marker + read_inline(token.content))
+            marker = ""
+        elif token.type == "fence":
+            lines.append(token.content.removesuffix("\n"))
+    start, end = _place(source, tokens[0], line_starts)
+    text = "\n".join(line for line in lines if line.strip())
+    if text:
+        yield Block(Category.LIST_GROUP, start, end, text=text, formulas=inline_formulas(source, start, end))
+
+
+def _paragraph(source: str, start: int, end: int, content: str) -> Iterator[Block]:
+    if content == _NOTHING:
+        return
+    images = list(_leading_images(source, start, end))
+    yield from images
+    if images:
+        start = images[-1].end
+        rest = source[start:end]
+        if not rest.strip():
+            return
+        start += len(rest) - len(rest.lstrip())
+        content = source[start:end]
+    heading = _LATEX_HEADING.fullmatch(content) if content.lstrip().startswith("\\") else None
+    if heading is not None and "}" not in heading[2].replace("\\}", "").strip("{}").split("{")[0]:
+        level = _HEADING_LEVELS[heading[1]]
+        yield _block(Category.TITLE, source, start, end, heading[2], level=level)
+    elif _HTML_BLOCK.match(source, start) is not None:
+        yield from read_html_blocks(source[start:end], start)
+    else:
+        block = _block(Category.TEXT_BLOCK, source, start, end, content)
+        if block.text:
+            yield block
+
+
+def _leading_images(source: str, start: int, end: int) -> Iterator[Block]:
+    while (found := _IMAGE.match(source, start, end)) is not None:
+        yield Block(Category.FIGURE, start, start + len(found[0].rstrip()), is_certain=True)
+        start = found.end()
+
+
+def _block(category: str, source: str, start: int, end: int, content: str, level: int | None = None) -> Block:
+    return Block(
+        category,
+        start,
+        end,
+        text=read_inline(content),
+        level=level,
+        formulas=inline_formulas(source, start, end),
+        is_caption_like=is_caption_source(content),
+    )
+
+
+_CHUNK = 50_000
+
+
+def read_inline(source: str) -> str:
+    """The text of running Markdown: lines are joined, hard breaks stay."""
+    joined = _HARD_BREAK.sub("<br>", source).replace("\n", " ")
+    if len(joined) <= _CHUNK:
+        return inline_text(joined)
+    texts: list[str] = []
+    start = 0
+    while start < len(joined):
+        end = joined.find(" ", start + _CHUNK, start + 2 * _CHUNK - 10)
+        end = min(len(joined), start + 2 * _CHUNK - 10) if end < 0 else end
+        texts.append(inline_text(joined[start:end]))
+        start = end
+    return " ".join(text for text in texts if text)
+
+
+_MATH_MARKS = {"$$": 2, "\\(": 2}
+
+
+def inline_formulas(source: str, start: int, end: int) -> tuple[tuple[str, int, int], ...]:
+    """LaTeX and place of the formulas in a part of the source."""
+    part = source[start:end].replace("\n", " ")
+    found: list[tuple[str, int, int]] = []
+    for span in protected_spans(part):
+        if span.kind == "math":
+            cut = _MATH_MARKS.get(part[span.start : span.start + 2], 1)
+            latex = part[span.start + cut : span.end - cut].strip()
+            found.append((latex, start + span.start, start + span.end))
+    return tuple(found)

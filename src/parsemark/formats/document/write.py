@@ -1,0 +1,130 @@
+r"""A page as Markdown that `read_document` reads back to the same elements.
+
+Titles, texts, lists, formulas, tables (as HTML, which has spans) and code are written as Markdown has them;
+what Markdown cannot say, such as that a text is a footnote, stands in a comment above the block
+(`<!-- page_footnote -->`), which nobody sees on a rendered page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from parsemark.errors import UnknownNameError
+from parsemark.formats.document.elements import OUTSIDE_READING_ORDER, caption_category
+from parsemark.formats.markdown_inline import escape_inline
+from parsemark.formats.write import write_table
+from parsemark.model import Category, Element, Page
+
+_BLOCK_START = re.compile(r"(?:[-+>#=]|\d{1,9}[.)])")
+_NUMBERED = re.compile(r"(\d{1,9})([.)]) ")
+_SECTION_NUMBER = re.compile(r"\d{1,2}((?:\.\d{1,2})*)\.?\s")
+_EQUATION_NUMBER = re.compile(r"\(.{1,12}\)")
+_SAID_BY_MARKDOWN = frozenset(
+    {
+        Category.TITLE,
+        Category.TEXT_BLOCK,
+        Category.LIST_GROUP,
+        Category.FIGURE,
+        Category.TABLE,
+        Category.EQUATION_ISOLATED,
+        Category.CODE_TXT,
+    }
+)
+
+
+def write_document(page: Page | Iterable[Element], format: str = "markdown") -> str:
+    """The elements of a page in reading order.
+
+    Args:
+        page: A page, or its elements. Running heads come first, feet and notes last, and elements that are
+            to be ignored too.
+        format: Only `markdown` so far.
+    """
+    if format != "markdown":
+        raise UnknownNameError("document format", format, ["markdown"])
+    elements = page.elements if isinstance(page, Page) else tuple(page)
+    blocks: list[str] = []
+    before = ""
+    for element in sorted(elements, key=_order):
+        written = _written(element)
+        if not written:
+            continue
+        # Two lists in a row would be one.
+        is_second = element.category == before == Category.LIST_GROUP
+        label = f"<!-- {element.category} -->\n\n" if is_second or _needs_label(element) else ""
+        blocks.append(label + written)
+        before = element.category
+    return "\n\n".join(blocks) + "\n"
+
+
+def _order(element: Element) -> tuple[int, int]:
+    if element.order is not None:
+        return 1, element.order
+    return (0 if element.category == Category.HEADER else 2), 0
+
+
+def _needs_label(element: Element) -> bool:
+    """Whether reading would take the block for something else."""
+    if element.category not in _SAID_BY_MARKDOWN or element.category in OUTSIDE_READING_ORDER:
+        return True
+    text = element.text or ""
+    is_number = _EQUATION_NUMBER.fullmatch(text) is not None
+    return element.category == Category.TEXT_BLOCK and (is_number or caption_category(text) is not None)
+
+
+def _written(element: Element) -> str:
+    if element.table is not None:
+        return write_table(element.table, "html")
+    if element.category == Category.EQUATION_ISOLATED and element.latex:
+        return f"$$\n{_one_block(element.latex)}\n$$"
+    if element.category == Category.FIGURE:
+        return "![]()"
+    return _written_text(element, element.text) if element.text and element.text.strip() else ""
+
+
+def _written_text(element: Element, text: str) -> str:
+    if element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
+        return _fenced(text)
+    if element.category == Category.LIST_GROUP:
+        return "\n".join(_item(line) for line in text.split("\n") if line.strip())
+    written = _escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
+    return f"{'#' * _level(element)} {written}" if element.category == Category.TITLE else written
+
+
+def _one_block(latex: str) -> str:
+    """LaTeX without blank lines, at which Markdown would end the formula, and without delimiters."""
+    return "\n".join(line for line in latex.strip().split("\n") if line.strip())
+
+
+def _fenced(text: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}code\n{text}\n{fence}"
+
+
+def _item(line: str) -> str:
+    numbered = _NUMBERED.match(line)
+    if numbered is not None:
+        return f"{numbered[0]}{_escaped(line[numbered.end() :])}"
+    return f"- {_escaped(line)}"
+
+
+def _level(element: Element) -> int:
+    level = element.attributes.get("level")
+    if isinstance(level, int) and not isinstance(level, bool):
+        return max(1, min(6, level))
+    numbered = _SECTION_NUMBER.match(element.text or "")
+    return min(6, 1 + numbered[1].count(".")) if numbered else 1
+
+
+def _escaped(text: str) -> str:
+    """The text so that no line of it begins a block and nothing in it is markup."""
+    written = escape_inline(text.strip(), brackets=False)
+    if written.endswith("#"):  # the closing sequence of a heading
+        written = f"{written[:-1]}\\#"
+    start = _BLOCK_START.match(written)
+    if start is None:
+        return written
+    mark = start.end() - 1
+    return f"{written[:mark]}\\{written[mark:]}"

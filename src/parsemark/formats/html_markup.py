@@ -1,0 +1,96 @@
+"""HTML as it is written: tags, comments and character references, in time linear in the text.
+
+For what works on the markup itself and needs no tree. Regular expressions such as `<b[^>]*>.*?</b>` look for
+their end again and again where there is none; here each search that fails is the last of its kind.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][^\s/>\x00]*+)")
+_REST = re.compile(r"(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>")
+_ATTRIBUTE = re.compile(
+    r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""",
+)
+_HUGE_REFERENCE = re.compile(r"&#(?:\d{8,}+|[xX][0-9a-fA-F]{8,}+);?")
+_QUOTED_TAG_CHARS = 2_000
+"""How far a tag is read with care for `>` in quotes; a longer one ends at its first `>`."""
+
+
+class Tag(NamedTuple):
+    """A tag `text[start:end]`."""
+
+    name: str
+    """In lower case."""
+    closes: bool
+    start: int
+    end: int
+    inside: str
+    """What stands between the name and `>`."""
+
+    def attributes(self) -> dict[str, str]:
+        """The attributes, names in lower case; of two with one name the last counts."""
+        return {
+            found[1].lower(): unescape(next((v for v in found.groups()[1:] if v is not None), ""))
+            for found in _ATTRIBUTE.finditer(self.inside)
+        }
+
+
+def read_tags(text: str, start: int = 0) -> Iterator[Tag]:
+    """The tags of a text. Comments, declarations and processing instructions are tags of the name `!`."""
+    position = start
+    while (position := text.find("<", position)) >= 0:
+        if text.startswith(("<!", "<?"), position):
+            closing = "-->" if text.startswith("<!--", position) else ">"
+            end = text.find(closing, position + 2)
+            end = len(text) if end < 0 else end + len(closing)
+            yield Tag("!", False, position, end, "")
+            position = end
+            continue
+        found = _TAG.match(text, position)
+        if found is None:
+            position += 1
+            continue
+        rest = _REST.match(text, found.end(), found.end() + _QUOTED_TAG_CHARS)
+        end = rest.end() if rest is not None else text.find(">", found.end()) + 1
+        if not end:
+            return
+        yield Tag(found["name"].lower(), bool(found["close"]), position, end, text[found.end() : end - 1])
+        position = end
+
+
+def replace_tags(text: str, replacement: Callable[[Tag], str | None]) -> str:
+    """The text with each tag replaced; None leaves it as it is."""
+    pieces: list[str] = []
+    position = 0
+    for tag in read_tags(text):
+        new = replacement(tag)
+        if new is not None:
+            pieces += [text[position : tag.start], new]
+            position = tag.end
+    return "".join([*pieces, text[position:]])
+
+
+def replace_elements(text: str, name: str, replacement: Callable[[Tag], str]) -> str:
+    """The text with each element `name` replaced, from its start tag to the next end tag of its name."""
+    pieces: list[str] = []
+    position = 0
+    opened: Tag | None = None
+    for tag in read_tags(text):
+        if tag.name != name:
+            continue
+        if opened is None and not tag.closes:
+            opened = tag
+        elif opened is not None and tag.closes:
+            pieces += [text[position : opened.start], replacement(opened)]
+            position, opened = tag.end, None
+    return "".join([*pieces, text[position:]])
+
+
+def unescape(text: str) -> str:
+    """`html.unescape`, which raises ValueError for a reference of thousands of digits."""
+    return html.unescape(_HUGE_REFERENCE.sub("\ufffd", text)) if "&" in text else text

@@ -1,0 +1,268 @@
+"""Whole documents: elements with their place and order, and a writer that reads back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsemark.corpora import load_corpus
+from parsemark.errors import FormatError, UnknownNameError
+from parsemark.formats import DOCUMENT_FORMATS, read_document, write_document
+from parsemark.model import Element, Page, Table
+
+from .strategies import PIECES
+
+MARKDOWN = r"""# A *great* title
+
+First paragraph with **bold**, a [link](http://x.y) and
+$a_1 \le b$ over two lines.
+Before $$E = mc^2$$ after.
+
+## 1.1 Methods
+
+- one
+- two $x$
+  continued
+1. first
+2. second
+
+Table 1: Results of all runs
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+<table><tr><td colspan="2">x</td></tr><tr><td>1</td><td>2</td></tr></table>
+
+\begin{align}
+a &= b \\
+- c &= d
+\end{align}
+
+(3)
+
+![plot](plot.png)
+
+**Figure 2** The plot.
+
+```python
+x = 1 | 2
+```
+
+\[ y = \frac{1}{2} \]
+
+> quoted text \[1\]
+
+<!-- page_footnote -->
+
+* Not a list.
+"""
+
+
+def shown(text: str, format: str = "markdown") -> list[tuple[str, str | None]]:
+    return [(str(e.category), e.text or e.latex) for e in read_document(text, format).elements]
+
+
+def test_markdown_gives_every_kind_of_element() -> None:
+    assert shown(MARKDOWN) == [
+        ("title", "A great title"),
+        ("text_block", r"First paragraph with bold, a link and $a_1 \le b$ over two lines. Before"),
+        ("equation_isolated", "E = mc^2"),
+        ("text_block", "after."),
+        ("title", "1.1 Methods"),
+        ("list_group", "one\ntwo $x$ continued"),
+        ("list_group", "1. first\n2. second"),
+        ("table_caption", "Table 1: Results of all runs"),
+        ("table", None),
+        ("table", None),
+        ("equation_isolated", "\\begin{align}\na &= b \\\\\n- c &= d\n\\end{align}"),
+        ("equation_caption", "(3)"),
+        ("figure", None),
+        ("figure_caption", "Figure 2 The plot."),
+        ("code_txt", "x = 1 | 2"),
+        ("equation_isolated", r"y = \frac{1}{2}"),
+        ("text_block", "quoted text [1]"),
+        ("page_footnote", "Not a list."),
+    ]
+
+
+def test_elements_know_their_place_level_and_order() -> None:
+    document = read_document(MARKDOWN)
+    places = [(e.attributes["start"], e.attributes["end"]) for e in document.elements]
+    sources = [MARKDOWN[start:end] for start, end in places]
+    assert places == sorted(places)
+    assert sources[0] == "# A *great* title"
+    assert sources[2] == "$$E = mc^2$$"
+    assert sources[8] == "| a | b |\n|---|---|\n| 1 | 2 |"
+    assert [e.attributes.get("level") for e in document.elements if e.category == "title"] == [1, 2]
+    orders = [e.order for e in document.elements]
+    assert orders[:-1] == list(range(len(orders) - 1)) and orders[-1] is None
+    assert document.elements[9].html == sources[9]
+    assert [(f.latex, f.attributes["within"]) for f in document.inline_formulas] == [
+        (r"a_1 \le b", "e2"),
+        ("x", "e6"),
+    ]
+    formula = document.inline_formulas[0].attributes
+    assert MARKDOWN[formula["start"] : formula["end"]] == r"$a_1 \le b$"
+
+
+def test_html_gives_every_kind_of_element() -> None:
+    text = (
+        "<html><head><title>no</title></head><body><h2>A <b>title</b></h2><p>Text &amp; more<br>second"
+        "<ul><li>one<li>two</ul><ol start=3><li><p>three</p></li></ol>"
+        "<table><caption>Table 1</caption><tr><td>a</td></tr></table>after<pre>x &lt; 1\n y</pre>"
+        '<figure><img src="a.png"><figcaption>A plot</figcaption></figure>'
+        '<math display="block" alttext="a=b"><mi>a</mi></math></body></html>'
+    )
+    assert shown(text, "html") == [
+        ("title", "A title"),
+        ("text_block", "Text & more\nsecond"),
+        ("list_group", "one\ntwo"),
+        ("list_group", "3. three"),
+        ("table", None),
+        ("table_caption", "Table 1"),
+        ("text_block", "after"),
+        ("code_txt", "x < 1\n y"),
+        ("figure", None),
+        ("figure_caption", "A plot"),
+        ("equation_isolated", "a=b"),
+    ]
+
+
+def test_latex_gives_every_kind_of_element() -> None:
+    text = r"""\documentclass{article}\newcommand{\ours}{Our method}
+\begin{document}
+\section*{Intro} Some \textbf{bold} text with $x^2$ % gone
+and more.
+
+New paragraph.
+\begin{itemize}\item one \item[b)] two\end{itemize}
+\begin{equation}\label{a} E=mc^2 \end{equation}
+\begin{table}\caption{Results}\begin{tabular}{ll} \ours & 1 \\ a & 2 \end{tabular}\end{table}
+\[ a=b \]
+\begin{verbatim}
+x = {1}
+\end{verbatim}
+\subsection{End}
+\end{document}"""
+    assert shown(text, "latex") == [
+        ("title", "Intro"),
+        ("text_block", "Some bold text with $x^2$ and more."),
+        ("text_block", "New paragraph."),
+        ("list_group", "one\nb) two"),
+        ("equation_isolated", "E=mc^2"),
+        ("table_caption", "Results"),
+        ("table", r"\begin{tabular}{ll} \ours & 1 \\ a & 2 \end{tabular}"),
+        ("equation_isolated", "a=b"),
+        ("code_txt", "x = {1}"),
+        ("title", "End"),
+    ]
+    (table,) = (e.table for e in read_document(text, "latex").elements if e.table)
+    assert table.text_rows() == [["Our method", "1"], ["a", "2"]]
+
+
+def test_text_gives_paragraphs_lists_and_tables() -> None:
+    text = (
+        "A line\nand another.\n\n• one\n• two\n  more\n\n"
+        "Name    Age   City\nAnn     31    Rome\nBob     42    Oslo\n"
+    )
+    assert shown(text, "text") == [
+        ("text_block", "A line and another."),
+        ("list_group", "• one\n• two more"),
+        ("table", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Sign:\n" + "_" * 60 + " (date)", [("text_block", "Sign: " + "_" * 60 + " (date)")]),
+        ("\\[1\\] Smith, J.", [("text_block", "[1] Smith, J.")]),
+        ("$$\n|a| = 1\n|b| = 2\n$$", [("equation_isolated", "|a| = 1\n|b| = 2")]),
+        ("It costs $5 and $6.", [("text_block", "It costs $5 and $6.")]),
+        ("```markdown\n# T\n\ntext\n```", [("title", "T"), ("text_block", "text")]),
+        ("```math\na=b\n```", [("equation_isolated", "a=b")]),
+        ("<!-- image -->", [("figure", None)]),
+        ("<h1>T</h1>\n\n<p align='center'>x</p>", [("title", "T"), ("text_block", "x")]),
+        ("\\section*{1 Intro}\n\ntext", [("title", "1 Intro"), ("text_block", "text")]),
+        ("    indented, not code", [("text_block", "indented, not code")]),
+        ("<!-- never closed", [("text_block", "<!-- never closed")]),
+    ],
+)
+def test_what_parsers_write(text: str, wanted: list[tuple[str, str | None]]) -> None:
+    assert shown(text) == wanted
+
+
+def test_the_demo_corpus_written_as_markdown_reads_back() -> None:
+    for sample in load_corpus("demo").samples():
+        assert sample.truth is not None
+        found = read_document(write_document(sample.truth)).elements
+        truth = sorted(sample.truth.elements, key=lambda e: (e.order is not None, e.order or 0))
+        for category in {e.category for e in truth}:
+            wanted = [_content(e) for e in truth if e.category == category]
+            assert [_content(e) for e in found if e.category == category] == wanted
+        assert [e.category for e in truth if e.order is not None] == [
+            e.category for e in found if e.order is not None
+        ]
+
+
+def _content(element: Element) -> object:
+    if element.table is None:
+        return element.text, element.latex
+    rows = [[" ".join(text.split()) for text in row] for row in element.table.text_rows()]
+    return rows, element.table.n_cells
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["a", "b c", "*", "_", "$", "$x_1$", "#", "1.", "-", ">", "|", "<", "&amp;", "\\", "`", "Table 1:",
+         "(2)", "[", "](", "~~", "+", "=", "é"]
+    )
+    | st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=4),
+    min_size=1,
+    max_size=8,
+).map(" ".join)  # fmt: skip
+KINDS = ["title", "text_block", "list_group", "table_caption", "page_footnote", "header", "reference"]
+ELEMENTS = st.lists(
+    st.tuples(st.sampled_from(KINDS), TEXTS).map(lambda pair: Element("x", pair[0], text=pair[1], order=1))
+    | st.just(Element("x", "equation_isolated", latex=r"\frac{a}{b} | c", order=1))
+    | st.just(Element("x", "code_txt", text="a | b\n\n  `c`", order=1))
+    | st.just(Element("x", "figure", order=1))
+    | TEXTS.map(lambda text: Element("x", "table", table=Table.from_rows([[text, "1"]]), order=1)),
+    max_size=6,
+)
+
+
+@given(ELEMENTS)
+def test_what_is_written_reads_back(elements: list[Element]) -> None:
+    found = read_document(write_document(Page("p", 1, 1, tuple(elements)))).elements
+    assert [(e.category, _content(e)) for e in found] == [(e.category, _content(e)) for e in elements]
+
+
+def test_bad_calls_are_refused() -> None:
+    with pytest.raises(UnknownNameError):
+        read_document("x", "docx")
+    with pytest.raises(FormatError):
+        read_document(b"x")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError):
+        write_document([], "latex")
+
+
+_BLOCKS = ["# a\n", "- ", "1. ", "> ", "\n\n", "```\n", "$$", "\\[", "\\]", "<p>", "<li>", "</ul>", "<table>",
+           "<td>", "| a |\n", "|--|\n", "<!--", "-->", "![](", "\\begin{table}", "\\end{table}", "\\item",
+           "\\begin{itemize}", "\\caption{", "}", "\\section{", "$", "---\n", "&#99999999999;"]  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(_BLOCKS) | PIECES | st.text(max_size=5), max_size=30).map("".join),
+    st.sampled_from(DOCUMENT_FORMATS),
+)
+def test_only_format_errors_come_out(text: str, format: str) -> None:
+    try:
+        document = read_document(text, format)
+    except FormatError:
+        return
+    for element in (*document.elements, *document.inline_formulas):
+        start, end = element.attributes["start"], element.attributes["end"]
+        assert isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= len(text)
