@@ -135,7 +135,7 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 1;
+  m.attr("VERSION") = 2;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -163,6 +163,13 @@ NB_MODULE(_native, m) {
       "a"_a, "b"_a, "overlap"_a = "union");
 
   m.def("levenshtein", &compare_texts<levenshtein>, "a"_a, "b"_a);
+  m.def(
+      "window_distance",
+      [](nb::str pattern, nb::str text, int cutoff) {
+        PatternMasks masks({to_text(pattern)}, {to_text(text)});
+        return window_distance(masks, 0, 0, cutoff);
+      },
+      "pattern"_a, "text"_a, "cutoff"_a);
   m.def("lcs_length", &compare_texts<lcs_length>, "a"_a, "b"_a);
   m.def("difflib_matched", &compare_texts<difflib_matched>, "a"_a, "b"_a);
   m.def(

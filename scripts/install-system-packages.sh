@@ -6,6 +6,7 @@ set -euo pipefail
 packages=(
   chromium poppler-utils tesseract-ocr tesseract-ocr-eng fonts-dejavu-core
   texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended
+  latex-cjk-chinese latex-cjk-chinese-arphic-gkai00mp
   texlive-science texlive-plain-generic texlive-pictures lmodern cm-super-minimal
 )
 

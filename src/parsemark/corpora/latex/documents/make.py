@@ -14,7 +14,6 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.latex.compile import require_pdflatex
 from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import JoinedTable, join_table, parts_by_table
 from parsemark.corpora.latex.documents.latexml import Disagreement, compare_with_latexml, find_latexml
@@ -25,6 +24,7 @@ from parsemark.corpora.latex.sources import Located, SourceDocument, locate, rea
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
+from parsemark.system.pdflatex import require_pdflatex
 
 GENERATOR = "parsemark latex 1"
 REPORT = "report.json"

@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from parsemark.corpora.latex.compile import REPRODUCIBLE, Limits, compile_latex
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, page_glyphs
+from parsemark.system.pdflatex import REPRODUCIBLE, Limits, compile_latex
 
 PASSES = 3
 """Runs of each kind: references and the widths of long tables need that many."""
