@@ -12,6 +12,7 @@ import typer
 from parsemark import __version__
 from parsemark.cli import (
     bench,
+    choose,
     compare,
     convert,
     corpus,
@@ -62,6 +63,7 @@ for command in (
     score,
     report,
     figures,
+    choose,
     compare,
     convert,
     corpus,

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from parsemark.formats.html_markup import unescape
+from parsemark.formats.html.markup import unescape
 from parsemark.formats.notation_latex import fold_latex
 
 _INLINE_TAG = re.compile(

@@ -8,14 +8,16 @@ embedded is checked as well, for systems without Landlock.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,12 +29,14 @@ from parsemark.system.processes import kill_group
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
-    "texlive-science texlive-plain-generic texlive-pictures texlive-lang-french lmodern cm-super-minimal"
+    "texlive-science texlive-plain-generic texlive-pictures texlive-lang-french lmodern cm-super"
 )
 SOURCE_DATE_EPOCH = "1735689600"  # 2025-01-01, so that equal sources give equal PDFs
 REPRODUCIBLE = r"\pdfinfoomitdate=1\pdftrailerid{}"
 MAX_LOG_BYTES = 32 * 2**20
 
+_CREATE_RULESET = 444
+_PROGRAM_PACKAGES = {"xelatex": "texlive-xetex", "lualatex": "texlive-luatex", "biber": "biber"}
 _EMBEDDED = re.compile(r"<<((?:/|\.\.|~)[^<>\n]*)>>")
 
 
@@ -64,6 +68,9 @@ def compile_latex(
     folder: Path,
     *,
     name: str = "job",
+    job: str | None = None,
+    engine: str = "pdflatex",
+    root: Path | None = None,
     format: Path | None = None,
     passes: int = 1,
     draft: bool = False,
@@ -74,8 +81,12 @@ def compile_latex(
 
     Args:
         source: The LaTeX source. It may `\input` what lies in `folder`.
-        folder: The only folder that the run may read from (besides TeX's own) and write to.
-        name: Name of the job and of its files.
+        folder: The folder to work in.
+        name: Name of the source file.
+        job: Name of the job and of the files it writes; the source's if not given.
+        engine: `pdflatex`, `xelatex` or `lualatex`.
+        root: The only folder that the run may read from (besides TeX's own) and write to: `folder`, or one
+            above it for a source that reads `../file`.
         format: A format made by `precompiled`; the source then starts after its preamble.
         passes: How often to compile (tables of contents, long tables).
         draft: Make no PDF; only the log is wanted.
@@ -87,15 +98,19 @@ def compile_latex(
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    job = job or name
     begin = "" if format is None else "\\endofdump\n"
     (folder / f"{name}.tex").write_text(begin + source, encoding="utf-8")
-    arguments = ["-interaction=batchmode", f"-jobname={name}"]
+    arguments = ["-interaction=batchmode", f"-jobname={job}"]
     arguments += ["-halt-on-error"] if halt_on_error else []
-    arguments += ["-draftmode"] if draft else []
+    if draft:
+        arguments += ["-no-pdf" if engine == "xelatex" else "-draftmode"]
     arguments += [f"-fmt={format.stem}"] if format is not None else []
     cpu_s = 0.0
     for _ in range(passes):
-        result = _run([*arguments, f"{name}.tex"], folder, name, limits or Limits(), format)
+        result = _run(
+            [*arguments, f"{name}.tex"], folder, job, limits or Limits(), format, engine=engine, root=root
+        )
         cpu_s += result.cpu_s
         if not result.ok:
             break
@@ -126,33 +141,79 @@ def precompiled(preamble: str, cache: Path | None = None) -> Path:
 
 def require_pdflatex(needed_for: str) -> str:
     """The path of pdflatex, or the error that says how to install it."""
-    found = shutil.which("pdflatex")
+    return require_program("pdflatex", needed_for)
+
+
+def require_program(name: str, needed_for: str) -> str:
+    """The path of one of TeX's programs, or the error that says how to install it."""
+    found = shutil.which(name)
     if found is None:
-        raise MissingDependencyError(
-            "pdflatex", needed_for, f"apt-get install --no-install-recommends {APT_PACKAGES}"
-        )
+        packages = _PROGRAM_PACKAGES.get(name, APT_PACKAGES)
+        raise MissingDependencyError(name, needed_for, f"apt-get install --no-install-recommends {packages}")
     return found
 
 
-def _run(arguments: list[str], folder: Path, name: str, limits: Limits, format: Path | None) -> Compiled:
-    program = require_pdflatex("Compiling LaTeX")
-    pdf, log = folder / f"{name}.pdf", folder / f"{name}.log"
-    for old in (pdf, log):
-        old.unlink(missing_ok=True)
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a confined program ended."""
+
+    code: int
+    cpu_s: float
+    exceeded: str | None
+    """The limit that was reached."""
+
+
+def run_confined(
+    command: Sequence[str],
+    folder: Path,
+    limits: Limits,
+    *,
+    root: Path | None = None,
+    format: Path | None = None,
+) -> Ran:
+    """Run one of TeX's programs in a folder; what it prints is lost."""
+    root = (root or folder).resolve()
     rights = Rights(
         cpu_s=limits.cpu_s,
         memory_mb=limits.memory_mb,
         file_mb=limits.output_mb,
         read=[*_readable(), *([str(format.parent)] if format else [])],
-        write=[str(folder), "/dev/null"],
+        write=[str(root), "/dev/null"],
     )
-    command = [program, "-no-shell-escape", *arguments]
-    process = start_confined(command, rights, cwd=folder, env=_environment(folder, format))
-    exceeded, code, cpu_s = _watch(process, folder, limits)
+    environment = _environment(root, format, reads_above=root != folder.resolve() and has_landlock())
+    process = start_confined(command, rights, cwd=folder, env=environment)
+    exceeded, code, cpu_s = _watch(process, root, limits)
+    return Ran(code, cpu_s, exceeded)
+
+
+@lru_cache(maxsize=1)
+def has_landlock() -> bool:
+    """Whether the kernel itself keeps a confined program to its files."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, 1)) >= 1
+
+
+def _run(
+    arguments: list[str],
+    folder: Path,
+    name: str,
+    limits: Limits,
+    format: Path | None,
+    *,
+    engine: str = "pdflatex",
+    root: Path | None = None,
+) -> Compiled:
+    program = require_program(engine, "Compiling LaTeX")
+    pdf, log = folder / f"{name}.pdf", folder / f"{name}.log"
+    for old in (pdf, log):
+        old.unlink(missing_ok=True)
+    ran = run_confined([program, "-no-shell-escape", *arguments], folder, limits, root=root, format=format)
     text = _read_log(log)
-    reason = exceeded or _reason(code, text, limits) or _leak(text, folder)
-    made = pdf if pdf.is_file() and not _leak(text, folder) and exceeded is None else None
-    return Compiled(reason is None, made, text, cpu_s, reason)
+    leak = _leak(text, (root or folder).resolve())
+    reason = ran.exceeded or _reason(ran.code, text, limits, engine) or leak
+    made = pdf if pdf.is_file() and leak is None and ran.exceeded is None else None
+    return Compiled(reason is None, made, text, ran.cpu_s, reason)
 
 
 def _watch(process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> tuple[str | None, int, float]:
@@ -188,12 +249,14 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _environment(folder: Path, format: Path | None) -> Mapping[str, str]:
+def _environment(folder: Path, format: Path | None, *, reads_above: bool = False) -> Mapping[str, str]:
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
-        "LC_ALL": "C",
-        "openin_any": "p",
+        "TMPDIR": str(folder),
+        "LC_ALL": "C.UTF-8",
+        # TeX's own rule forbids every `..`, also inside of the document; the kernel's is exact.
+        "openin_any": "a" if reads_above else "p",
         "openout_any": "p",
         "shell_escape": "f",
         "MKTEXTFM": "0",
@@ -229,9 +292,13 @@ def _readable() -> tuple[str, ...]:
         "/lib64",
         "/bin",
         "/etc/texmf",
+        "/etc/fonts",
+        "/var/cache/fontconfig",
+        "/etc/perl",
         "/etc/ld.so.cache",
         "/etc/localtime",
         "/dev/null",
+        "/dev/urandom",
     )
     return (*sorted(folders), str(program.parent), *system)
 
@@ -251,7 +318,7 @@ def _read_log(path: Path) -> str:
         return file.read(MAX_LOG_BYTES).decode("utf-8", errors="replace")
 
 
-def _reason(code: int, log: str, limits: Limits) -> str | None:
+def _reason(code: int, log: str, limits: Limits, engine: str) -> str | None:
     if code == 0:
         return None
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -259,12 +326,17 @@ def _reason(code: int, log: str, limits: Limits) -> str | None:
     if code == -signal.SIGXFSZ:
         return f"wrote a file of more than {limits.output_mb} MB"
     if code < 0:
-        return f"pdflatex ended by signal {-code}"
-    error = re.search(r"^! (.*)", log, re.MULTILINE)
-    line = re.search(r"^l\.(\d+)", log, re.MULTILINE)
-    if error:
-        return error[1].strip() + (f" (line {line[1]})" if line else "")
-    return f"pdflatex ended with status {code}"
+        return f"{engine} ended by signal {-code}"
+    return first_error(log) or f"{engine} ended with status {code}"
+
+
+def first_error(log: str) -> str | None:
+    """TeX's first error, with its line."""
+    error = re.search(r"^! ?(.*)", log, re.MULTILINE)
+    if error is None:
+        return None
+    line = re.search(r"^l\.(\d+)", log[error.start() :], re.MULTILINE)
+    return error[1].strip() + (f" (line {line[1]})" if line else "")
 
 
 def _leak(log: str, folder: Path) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from parsemark.errors import UnknownNameError
 from parsemark.formats.document.elements import OUTSIDE_READING_ORDER, caption_category
-from parsemark.formats.markdown_inline import escape_inline
+from parsemark.formats.markdown.inline import escape_inline
 from parsemark.formats.write import write_table
 from parsemark.model import Category, Element, Page
 

@@ -13,15 +13,15 @@ from collections.abc import Callable
 
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
-from parsemark.formats.drawn import find_drawn_tables
-from parsemark.formats.fences import blanked, unfenced
-from parsemark.formats.found import FORMATS, FoundTable
-from parsemark.formats.html import find_html_tables
+from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.latex import find_latex_tables
 from parsemark.formats.limits import check_size, check_tables
-from parsemark.formats.markdown import find_pipe_tables
-from parsemark.formats.plain import find_aligned_tables, find_plain_tables
+from parsemark.formats.markdown.fences import blanked, unfenced
+from parsemark.formats.markdown.tables import find_pipe_tables
+from parsemark.formats.text.aligned import find_aligned_tables, find_plain_tables
+from parsemark.formats.text.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
+from parsemark.formats.text.grid import find_drawn_tables
 from parsemark.model import Table
 
 Finder = Callable[[str], list[FoundTable]]

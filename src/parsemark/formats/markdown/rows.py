@@ -6,7 +6,7 @@ import re
 
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_COLUMNS
-from parsemark.formats.markdown_spans import protected_spans
+from parsemark.formats.markdown.spans import protected_spans
 
 _RULE = r":?[-–—]++:?\s*+"
 _DELIMITER = re.compile(rf"\s*+\|?\s*+{_RULE}(?:[|+]\s*+{_RULE})*+\|?\s*+")

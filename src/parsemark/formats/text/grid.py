@@ -10,14 +10,15 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
+from collections import defaultdict
+from typing import NamedTuple
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.drawn_walls import merged_cells
-from parsemark.formats.found import FoundTable
+from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_size, check_tables
-from parsemark.formats.lines import Line, split_lines
-from parsemark.formats.markdown_inline import inline_text
+from parsemark.formats.markdown.inline import inline_text
+from parsemark.formats.text.lines import Line, split_lines
 from parsemark.model import Cell, Table
 
 _BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")
@@ -96,7 +97,7 @@ def _read_block(block: list[str], position: int) -> Table | None:
             area.colspan,
             None if n_headers is None else area.row < n_headers,
         )
-        for area in merged_cells(canvas, rules, edges)
+        for area in _merged_cells(canvas, rules, edges)
     )
     return Table(len(rules) - 1, len(edges) - 1, cells)
 
@@ -160,3 +161,74 @@ def _text(
 
 def _slice(line: str, left: int, right: int) -> str:
     return line[left + 1 : right].replace(_FILLER, "")
+
+
+_WALLS = frozenset("|+")
+_RULES = frozenset("-=:+")
+
+
+class _Area(NamedTuple):
+    """The grid positions of one cell."""
+
+    row: int
+    col: int
+    rowspan: int
+    colspan: int
+
+
+def _merged_cells(canvas: list[str], rules: list[int], edges: list[int]) -> list[_Area]:
+    """The cells between `rules` (line numbers) and `edges` (column numbers).
+
+    Where the missing walls would give a cell that is no rectangle, the drawing is broken, and every place is
+    a cell of its own.
+    """
+    n_rows, n_cols = len(rules) - 1, len(edges) - 1
+    joined = _Joined(n_rows * n_cols)
+    for row in range(n_rows):
+        for col in range(n_cols):
+            here = row * n_cols + col
+            if col + 1 < n_cols and not _has_wall(canvas, rules[row], rules[row + 1], edges[col + 1]):
+                joined.join(here, here + 1)
+            if row + 1 < n_rows and not _has_rule(canvas[rules[row + 1]], edges[col], edges[col + 1]):
+                joined.join(here, here + n_cols)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place in range(n_rows * n_cols):
+        groups[joined.root(place)].append(place)
+    areas = [_area(places, n_cols) for places in groups.values()]
+    if any(a.rowspan * a.colspan != len(p) for a, p in zip(areas, groups.values(), strict=True)):
+        return [_Area(row, col, 1, 1) for row in range(n_rows) for col in range(n_cols)]
+    return areas
+
+
+def _has_wall(canvas: list[str], top: int, bottom: int, edge: int) -> bool:
+    between = canvas[top + 1 : bottom]
+    return not between or all(line[edge : edge + 1] in _WALLS for line in between)
+
+
+def _has_rule(line: str, left: int, right: int) -> bool:
+    part = line[left + 1 : right]
+    return not line or (bool(part) and all(c in _RULES for c in part))
+
+
+def _area(places: list[int], n_cols: int) -> _Area:
+    rows = [place // n_cols for place in places]
+    cols = [place % n_cols for place in places]
+    return _Area(min(rows), min(cols), max(rows) - min(rows) + 1, max(cols) - min(cols) + 1)
+
+
+class _Joined:
+    """Disjoint sets of numbers (union by link to the smaller, with path halving)."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def root(self, item: int) -> int:
+        parent = self._parent
+        while parent[item] != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    def join(self, one: int, other: int) -> None:
+        low, high = sorted((self.root(one), self.root(other)))
+        self._parent[high] = low

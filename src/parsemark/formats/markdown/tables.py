@@ -11,17 +11,17 @@ from collections import Counter
 from dataclasses import dataclass
 
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.found import FoundTable
+from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size, check_tables
-from parsemark.formats.lines import Line, split_lines
-from parsemark.formats.markdown_inline import inline_text
-from parsemark.formats.markdown_rows import (
+from parsemark.formats.markdown.inline import inline_text
+from parsemark.formats.markdown.rows import (
     delimiter_columns,
     has_pipe,
     is_framed,
     is_repeated_delimiter,
     split_row,
 )
+from parsemark.formats.text.lines import Line, split_lines
 from parsemark.model import Cell, Table
 
 _MAX_CONTINUED = 20

@@ -8,13 +8,15 @@ that is only a rule is no row; a rule below the first rows makes them headers.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from statistics import median
+from typing import NamedTuple
 
 from parsemark.formats.cell_text import clean_limited, without_controls
-from parsemark.formats.found import FoundTable
+from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import check_grid, check_size, check_tables
-from parsemark.formats.lines import Line, blocks, split_lines
-from parsemark.formats.plain_columns import Part, columns_of, parts_of, spanned_columns
+from parsemark.formats.text.lines import Line, blocks, split_lines
 from parsemark.model import Cell, Table
 
 _RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
@@ -52,8 +54,8 @@ def _found(text: str, block: list[Line]) -> list[FoundTable]:
 def _read_block(block: list[Line]) -> Table:
     lines = [line.text.expandtabs() for line in block]
     rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
-    rows = [parts_of(line) for i, line in enumerate(lines) if i not in set(rules)]
-    columns = columns_of(rows)
+    rows = [_parts_of(line) for i, line in enumerate(lines) if i not in set(rules)]
+    columns = _columns_of(rows)
     check_grid(len(rows), len(columns), block[0].start)
     n_headers = _header_rows(rules, len(lines))
     cells = [
@@ -64,11 +66,11 @@ def _read_block(block: list[Line]) -> Table:
     return Table(len(rows), len(columns), tuple(cells))
 
 
-def _row_cells(row: int, parts: list[Part], columns: list[Part], header: bool | None) -> list[Cell]:
+def _row_cells(row: int, parts: list[_Part], columns: list[_Part], header: bool | None) -> list[Cell]:
     """Cells of a line: parts in the same columns make one, and columns without a part are empty cells."""
     placed: list[tuple[int, int, list[str]]] = []
     for part in parts:
-        first, last = spanned_columns(part, columns)
+        first, last = _spanned_columns(part, columns)
         if placed and first <= placed[-1][1]:
             before = placed.pop()
             placed.append((before[0], max(last, before[1]), [*before[2], part.text]))
@@ -93,7 +95,7 @@ def _header_rows(rules: list[int], n_lines: int) -> int | None:
 def _is_aligned(block: list[Line]) -> bool:
     """Whether a block looks like a table and not like prose in columns, a list or a table of contents."""
     lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
-    rows = [parts_of(line) for line in lines]
+    rows = [_parts_of(line) for line in lines]
     divided = [row for row in rows if len(row) > 1]
     if len(divided) < 3 or len(divided) < 0.6 * len(rows):
         return False
@@ -103,6 +105,67 @@ def _is_aligned(block: list[Line]) -> bool:
         return False
     if median(len(part.text) for row in divided for part in row) > _SHORT_PART:
         return False
-    columns = columns_of(rows)
-    fitting = [row for row in divided if len(row) == len({spanned_columns(p, columns)[0] for p in row})]
+    columns = _columns_of(rows)
+    fitting = [row for row in divided if len(row) == len({_spanned_columns(p, columns)[0] for p in row})]
     return len(columns) >= 2 and len(fitting) >= 0.8 * len(divided)
+
+
+_PART = re.compile(r"\S+(?: \S+)*")
+
+
+class _Part(NamedTuple):
+    """Text without a gap in it, from column `start` to before `end`."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+def _parts_of(line: str) -> list[_Part]:
+    """The parts of a line that two or more spaces divide."""
+    return [_Part(m.start(), m.end(), m.group()) for m in _PART.finditer(line)]
+
+
+def _columns_of(rows: list[list[_Part]]) -> list[_Part]:
+    """The extents of the columns, left to right.
+
+    They come from the lines that have as many parts as most lines with several have, or more; parts of
+    other lines that stand where none of these columns is make columns of their own.
+    """
+    counts = Counter(len(row) for row in rows if len(row) > 1)
+    if not counts:
+        parts = [part for row in rows for part in row]
+        return [_Part(min(p.start for p in parts), max(p.end for p in parts))] if parts else []
+    usual = max(counts, key=lambda n: (counts[n] * n, n))
+    columns = _merged([part for row in rows if len(row) >= usual for part in row])
+    outside = [part for row in rows for part in row if len(row) > 1 and not _overlapping(part, columns)]
+    return _merged([*columns, *outside])
+
+
+def _spanned_columns(part: _Part, columns: list[_Part]) -> tuple[int, int]:
+    """First and last column that a part stands in; the nearest one where it stands in none."""
+    overlapping = _overlapping(part, columns)
+    if overlapping:
+        return overlapping[0], overlapping[-1]
+    after = min(bisect_left([c.start for c in columns], part.end), len(columns) - 1)
+    before = max(after - 1, 0)
+    distance_before = part.start - columns[before].end
+    nearest = before if distance_before <= columns[after].start - part.end else after
+    return nearest, nearest
+
+
+def _overlapping(part: _Part, columns: list[_Part]) -> range:
+    first = bisect_left(columns, part.start + 1, key=lambda c: c.end)
+    last = bisect_left(columns, part.end, key=lambda c: c.start)
+    return range(first, max(first, last))
+
+
+def _merged(parts: list[_Part]) -> list[_Part]:
+    """Disjoint extents that cover all parts."""
+    merged: list[_Part] = []
+    for part in sorted(parts):
+        if merged and part.start < merged[-1].end:
+            merged[-1] = _Part(merged[-1].start, max(merged[-1].end, part.end))
+        else:
+            merged.append(_Part(part.start, part.end))
+    return merged

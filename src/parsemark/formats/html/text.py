@@ -10,7 +10,7 @@ from __future__ import annotations
 from lxml import etree
 
 from parsemark.formats.cell_text import clean_limited
-from parsemark.formats.html_tree import parse_html
+from parsemark.formats.html.tree import parse_html
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _LISTS = frozenset({"li", "ul", "ol", "dl", "dd", "dt"})

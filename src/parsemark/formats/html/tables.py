@@ -15,12 +15,12 @@ from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
-from parsemark.formats.found import FoundTable
-from parsemark.formats.html_scan import html_table_spans
-from parsemark.formats.html_text import ROW_PARTS, cell_text
-from parsemark.formats.html_tree import parse_html
+from parsemark.formats.found_table import FoundTable
+from parsemark.formats.html.placing import GridBuilder
+from parsemark.formats.html.scan import html_table_spans
+from parsemark.formats.html.text import ROW_PARTS, cell_text
+from parsemark.formats.html.tree import parse_html
 from parsemark.formats.limits import check_size
-from parsemark.formats.placing import GridBuilder
 from parsemark.model import Table
 
 _DIGITS = re.compile(r"\s*\+?(\d{1,9})")

@@ -6,8 +6,8 @@ row or headers in the body, and holes other than at the end of a row (they becom
 
 from __future__ import annotations
 
-from parsemark.formats.markdown_inline import escape_inline
-from parsemark.formats.markdown_rows import delimiter_columns
+from parsemark.formats.markdown.inline import escape_inline
+from parsemark.formats.markdown.rows import delimiter_columns
 from parsemark.model import HOLE, Table
 
 

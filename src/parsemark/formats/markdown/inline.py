@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from parsemark.formats.cell_text import check_cell, clean, clean_limited
-from parsemark.formats.html_text import fragment_text
-from parsemark.formats.markdown_spans import match_math, protected_spans
+from parsemark.formats.html.text import fragment_text
+from parsemark.formats.markdown.spans import match_math, protected_spans
 
 _SPECIAL = re.compile(r"[\\`*_$<&~\[]|[\U000F0000-\U0010FFFF]")
 _PLACEHOLDERS = re.compile("[\U000f0000-\U0010ffff]")
