@@ -336,6 +336,7 @@ PROTOCOLS = Registry(
     "protocol",
     "parsemark.protocols",
     {
+        "document": "parsemark.protocols.document.protocol:DocumentProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
