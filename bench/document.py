@@ -1,6 +1,6 @@
 """Whole pages: CPU time of the published profiles on OmniDocBench's demo, and of CDM.
 
-Needs the reference data: the folder in PARSEMARK_DATA, by default that beside the project. The aims are tenths
+Needs the reference data: the folder in PARSEMARK_DATA, by default the one beside the project. Aims are tenths
 of what the reference programs need for the same pages: 16.6 s for v1.6, and 50 s more for CDM of 23 formulas.
 """
 

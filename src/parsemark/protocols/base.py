@@ -337,6 +337,7 @@ PROTOCOLS = Registry(
     "parsemark.protocols",
     {
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
 )
