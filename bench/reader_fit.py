@@ -1,141 +1,153 @@
-"""Fit the numbers of `reader` to people, and say how well that does on tables it has not seen.
+"""Fit the prices of `reader` to people, and say how well that does on tables it has not seen.
 
-    python -m bench.reader_fit RATINGS.json [--quick]
+    python -m bench.reader_fit RATINGS.json [--splits 50] [--ablate]
 
-Everything in `parsemark.metrics.reader.parameters` is fitted, except `padded`, which is held at a cost that
-keeps padded headers equivalent. Cross-validation leaves one table out at a time and fits *all* numbers anew
-without it. Weights, size and bend are found by L-BFGS; credits by coordinate descent over a few values each,
-so that a fit cannot follow single pairs. `--quick` fits only the weights.
+The events between truth and extraction are found with the prices in use; then all prices, and how they grow,
+are fitted by least squares, each held near its value in use on a logarithmic scale, so that a kind of event
+that is rare does not choose a price of its own. Cross-validation leaves out *a third of the tables* together,
+fits without them and predicts them, many times; the mean and the worst tenth are reported. The rules that
+find the events were made while reading these pairs, so this says nothing about rules that fit these tables
+alone; `tests/metrics/reader/cases.py` holds made-up tables of every class of error for that.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.stats import pearsonr
+from scipy.stats import pearsonr, spearmanr
 
+from bench.reader_cases import cases
 from parsemark.metrics import TableInput
-from parsemark.metrics.reader.credit import credit
-from parsemark.metrics.reader.facts import Side
+from parsemark.metrics.reader.events import FULL_SCORE, MISREAD, PRICE, Account
 from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
-from parsemark.metrics.reader.read import read, together
-from parsemark.metrics.reader.verdict import losses
+from parsemark.metrics.reader.read import read
 from parsemark.study import correlate, read_ratings
 
 Floats = NDArray[np.float64]
 
-WEIGHTS = ("value", "header", "label", "row", "column", "invented", "size", "bend")
-CREDITS: dict[str, tuple[float, ...]] = {
-    "mark_lost": (0.85, 0.93, 0.97, 1.0),
-    "mark_invented": (0.4, 0.6, 0.8),
-    "regrouped": (0.6, 0.75, 0.85, 0.95),
-    "misspelling": (1.0, 1.5, 2.0, 3.0),
-    "inferred": (0.3, 0.45, 0.6, 0.8),
-    "ragged": (0.6, 0.75, 0.9, 1.0),
-    "group": (0.25, 0.5, 1.0),
-    "ambiguous": (0.0, 0.25, 0.5, 0.75),
-    "spanned": (0.0, 0.25, 0.5, 0.75),
-    "no_value": (0.25, 0.5, 1.0),
-    "cut_off": (1.5, 2.0, 3.0, 4.0),
-}
-LOST = ("value", "header", "label", "row", "column", "invented", "cut_off", "padded", "total")
-N_PASSES = 1
-"""Times that each credit is looked at again."""
-RIDGE = 0.002
-"""Weights are held near each other: a kind of error that is rare must not choose a weight of its own."""
+NAMES = tuple(field.name for field in dataclasses.fields(Parameters))
+HELD = {"no_value", "padded"}
+"""Not fitted: `no_value` changes what is counted; `padded` is held where padded headers stay equivalent."""
+RIDGE = 0.3
+"""How strongly a price is held near the one in use, against the squared error in points."""
+
+
+CLASS_WEIGHT = 3.0
+"""A class of made-up cases weighs as much as this many rated pairs."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rated:
-    """One pair, aligned once."""
+    """One pair, and the events found in it."""
 
+    id: str
     table: str
     people: float
-    sides: tuple[Side, ...]
-    outside: str
+    account: Account
 
 
-def load(path: Path) -> list[Rated]:
+class Design:
+    """The events of all pairs as arrays."""
+
+    def __init__(self, pairs: Sequence[Rated]) -> None:
+        rows = [
+            (k, NAMES.index(PRICE[e.kind]), e.severity, e.kind in MISREAD, _share(e.extent, pair.account))
+            for k, pair in enumerate(pairs)
+            for e in pair.account.events
+        ]
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+        self.pair = np.array(columns[0], dtype=np.intp)
+        self.price = np.array(columns[1], dtype=np.intp)
+        self.severity = np.array(columns[2], dtype=float)
+        self.misread = np.array(columns[3], dtype=bool)
+        self.share = np.array(columns[4], dtype=float)
+        self.known = np.array([pair.account.known if pair.account.total else 0.0 for pair in pairs])
+
+    def predict(self, values: Floats) -> Floats:
+        """The scores of all pairs at given parameters, in the order of their fields."""
+        power = np.where(self.misread, values[NAMES.index("severity")], 1.0)
+        cost = values[self.price] * self.severity**power * self.share ** values[NAMES.index("growth")]
+        form = self.price == NAMES.index("padded")
+        harm = np.bincount(self.pair[~form], cost[~form], len(self.known))
+        padded = np.zeros(len(self.known))
+        np.maximum.at(padded, self.pair[form], cost[form])
+        return np.asarray(FULL_SCORE * np.exp(-(harm ** values[NAMES.index("bend")]) - padded) * self.known)
+
+
+def _share(extent: float, account: Account) -> float:
+    return min(1.0, extent / max(account.total, 1.0))
+
+
+def load(path: Path, parameters: Parameters = PARAMETERS) -> list[Rated]:
+    """The rated pairs with a non-empty extraction, and their events."""
     found: list[Rated] = []
     truths: dict[str, TableInput] = {}
     for pair in read_ratings(path).pairs:
         if pair.is_empty:
             continue
-        truth = truths.setdefault(pair.truth, TableInput(pair.truth))
-        pages = TableInput(pair.pred).pages
-        parts = read(truth.pages.sheets[0], truth.pages.structure, pages, PARAMETERS).parts
-        found.append(Rated(pair.cluster, pair.mean_rating, tuple(p.side for p in parts), pages.outside))
+        truth = truths.setdefault(pair.truth, TableInput(pair.truth)).pages
+        account = read(truth.sheets[0], truth.structure, TableInput(pair.pred).pages, parameters)
+        found.append(Rated(pair.id, pair.cluster, pair.mean_rating, account))
     return found
 
 
-class Losses:
-    """What every pair loses under given credits; computed once for each set of credits."""
-
-    def __init__(self, pairs: Sequence[Rated]) -> None:
-        self.pairs = pairs
-        self.known: dict[tuple[float, ...], Floats] = {}
-
-    def under(self, parameters: Parameters) -> Floats:
-        # `cut_off` only weighs, so it does not change what is lost.
-        key = tuple(getattr(parameters, name) for name in CREDITS if name != "cut_off")
-        if key not in self.known:
-            self.known[key] = np.array([self._row(pair, parameters) for pair in self.pairs])
-        return self.known[key]
-
-    def _row(self, pair: Rated, parameters: Parameters) -> list[float]:
-        if not pair.sides:
-            return [0, 0, 0, 10, 0, 0, 0, 0, 10]
-        parts = tuple(credit(side, parameters, pair.outside) for side in pair.sides)
-        lost = losses(together(parts))
-        return [float(getattr(lost, name)) for name in LOST]
+def made_up() -> tuple[Design, Floats, Floats]:
+    """The made-up cases, the middle of what people gave to each, and the weight of each variant."""
+    pairs, targets, classes = [], [], []
+    for case in cases():
+        truth = TableInput(case.truth).pages
+        account = read(truth.sheets[0], truth.structure, TableInput(case.pred).pages, PARAMETERS)
+        pairs.append(Rated(case.name, case.name, 0.0, account))
+        targets.append((case.low + case.high) / 2)
+        classes.append(case.name.rsplit(" ", 1)[0])
+    weights = np.array([CLASS_WEIGHT / classes.count(name) for name in classes])
+    return Design(pairs), np.array(targets), weights
 
 
-def predict(lost: Floats, parameters: Parameters) -> Floats:
-    """`Losses.score` for all pairs at once."""
-    columns = dict(zip(LOST, lost.T, strict=True))
-    total = np.maximum(columns["total"], 1.0)
-    weighted = sum(getattr(parameters, name) * columns[name] for name in LOST[:6])
-    weighted = weighted + parameters.row * parameters.cut_off * columns["cut_off"]
-    cost = (weighted / total**parameters.size) ** parameters.bend
-    return np.asarray(10 * np.exp(-cost - parameters.padded * columns["padded"] / total))
+def fit(design: Design, people: Floats, inside: NDArray[np.bool_], free: Sequence[str]) -> Floats:
+    """Fit on some of the pairs, and on the made-up cases."""
+    start = np.array([getattr(PARAMETERS, name) for name in NAMES])
+    places = np.array([NAMES.index(name) for name in free])
 
-
-def fit_weights(lost: Floats, people: Floats, start: Parameters) -> tuple[Parameters, float]:
-    def unpack(vector: Floats) -> Parameters:
-        values = [*np.exp(vector[:6]), vector[6], vector[7]]
-        return dataclasses.replace(start, **dict(zip(WEIGHTS, map(float, values), strict=True)))
+    def unpack(vector: Floats) -> Floats:
+        values = start.copy()
+        values[places] = start[places] * np.exp(vector)
+        return values
 
     def loss(vector: Floats) -> float:
-        error = predict(lost, unpack(vector)) - people
-        return float(np.square(error).mean() + RIDGE * np.square(vector[:6] - vector[:6].mean()).sum())
+        error = (design.predict(unpack(vector)) - people)[inside]
+        made = ANCHORS[0].predict(unpack(vector)) - ANCHORS[1]
+        squares = np.square(error).sum() + (ANCHORS[2] * np.square(made)).sum()
+        return float(squares / 10 + RIDGE * np.square(vector).sum() * 10)
 
-    first = np.array([*np.log([getattr(start, name) for name in WEIGHTS[:6]]), start.size, start.bend])
-    found = minimize(loss, first, method="L-BFGS-B", bounds=[(-4, 4)] * 6 + [(0.3, 1.2), (0.3, 1.5)])
-    return unpack(found.x), float(found.fun)
+    bounds = [(-1.5, 1.5)] * len(free)
+    return unpack(np.asarray(minimize(loss, np.zeros(len(free)), method="L-BFGS-B", bounds=bounds).x))
 
 
-def fit(table: Losses, people: Floats, rows: NDArray[np.intp], quick: bool) -> Parameters:
-    """Fit on some of the pairs."""
-    best, least = fit_weights(table.under(PARAMETERS)[rows], people[rows], PARAMETERS)
-    for _ in range(0 if quick else N_PASSES):
-        before = best
-        for name, values in CREDITS.items():
-            for value in values:
-                if value == getattr(best, name):
-                    continue
-                tried = dataclasses.replace(best, **{name: value})
-                found, loss = fit_weights(table.under(tried)[rows], people[rows], tried)
-                if loss < least - 1e-4:
-                    best, least = found, loss
-        if best == before:
-            break
-    return best
+ANCHORS = made_up()
+
+
+def left_out(
+    tables: Sequence[str], people: Floats, predict: Callable[[NDArray[np.bool_]], Floats], splits: int
+) -> tuple[Floats, Floats]:
+    """Pearson and Spearman on the third of the tables that was left out, for each split."""
+    names = sorted(set(tables))
+    of = np.array([names.index(t) for t in tables])
+    rng = np.random.default_rng(13)
+    found = []
+    for _ in range(splits):
+        chosen = rng.permutation(len(names))[: round(len(names) / 3)]
+        outside = np.isin(of, chosen)
+        scores = predict(~outside)[outside]
+        found.append((pearsonr(scores, people[outside])[0], spearmanr(scores, people[outside])[0]))
+    pearson, spearman = np.array(found).T
+    return pearson, spearman
 
 
 def main() -> None:
@@ -143,29 +155,51 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("ratings", type=Path)
-    parser.add_argument("--quick", action="store_true", help="fit the weights alone")
+    parser.add_argument("--splits", type=int, default=50)
+    parser.add_argument("--ablate", action="store_true", help="what each kind of event is worth")
     arguments = parser.parse_args()
     pairs = load(arguments.ratings)
     people = np.array([pair.people for pair in pairs])
     tables = [pair.table for pair in pairs]
-    table = Losses(pairs)
-    everything = np.arange(len(pairs))
-    fitted = fit(table, people, everything, arguments.quick)
-    _report("in sample", predict(table.under(fitted), fitted), people, tables)
-    _report("as shipped", predict(table.under(PARAMETERS), PARAMETERS), people, tables)
-    unseen = np.zeros(len(pairs))
-    chosen: list[Parameters] = []
-    for name in dict.fromkeys(tables):
-        inside = np.array([k for k, t in enumerate(tables) if t == name])
-        chosen.append(fit(table, people, np.setdiff1d(everything, inside), arguments.quick))
-        unseen[inside] = predict(table.under(chosen[-1])[inside], chosen[-1])
-    _report("leave one table out", unseen, people, tables)
-    _report_tables(unseen, people, tables)
-    print("\nParameters, and their range over the folds:")
-    for field in dataclasses.fields(Parameters):
-        values = [getattr(p, field.name) for p in chosen]
-        spread = f"{min(values):.2f} to {max(values):.2f}"
-        print(f"    {field.name}: float = {getattr(fitted, field.name):.2f}  # {spread}")
+    design = Design(pairs)
+    free = [name for name in NAMES if name not in HELD]
+    everything = np.ones(len(pairs), dtype=bool)
+    used = np.array([getattr(PARAMETERS, name) for name in NAMES])
+    fitted = fit(design, people, everything, free)
+    _report("as shipped", design.predict(used), people, tables)
+    _report("fitted, in sample", design.predict(fitted), people, tables)
+    shipped = left_out(tables, people, lambda _: design.predict(used), arguments.splits)
+    refitted = left_out(
+        tables, people, lambda inside: design.predict(fit(design, people, inside, free)), arguments.splits
+    )
+    for title, (pearson, spearman) in (("as shipped", shipped), ("fitted without them", refitted)):
+        print(
+            f"a third of the tables left out, {title}: Pearson {pearson.mean():.3f}, worst tenth "
+            f"{np.quantile(pearson, 0.1):.3f}; Spearman {spearman.mean():.3f}, worst tenth "
+            f"{np.quantile(spearman, 0.1):.3f}"
+        )
+    if arguments.ablate:
+        _ablate(design, people, tables, free, arguments.splits)
+    print("\nParameters in use, and fitted:")
+    for name, before, after in zip(NAMES, used, fitted, strict=True):
+        print(f"    {name}: {before:.2f}  {after:.2f}")
+
+
+def _ablate(design: Design, people: Floats, tables: list[str], free: list[str], splits: int) -> None:
+    """Left-out figures with each price set to nothing, and with each kind's events unseen."""
+    print("\nwithout: Pearson left out, mean and worst tenth; number of pairs with such an event")
+    for name in [n for n in NAMES if n in set(PRICE.values())]:
+        place = NAMES.index(name)
+        others = [n for n in free if n != name]
+
+        def predict(inside: NDArray[np.bool_], place: int = place, others: list[str] = others) -> Floats:
+            values = fit(design, people, inside, others)
+            values[place] = 0.0
+            return design.predict(values)
+
+        pearson, _ = left_out(tables, people, predict, splits)
+        count = len(set(design.pair[design.price == place].tolist()))
+        print(f"    {name}: {pearson.mean():.3f} {np.quantile(pearson, 0.1):.3f}  {count}")
 
 
 def _report(title: str, scores: Floats, people: Floats, tables: list[str]) -> None:
@@ -176,15 +210,6 @@ def _report(title: str, scores: Floats, people: Floats, tables: list[str]) -> No
         f"{title}: n {found.n}, Pearson {found.pearson:.3f} ({low:.3f} to {high:.3f}), "
         f"Spearman {found.spearman:.3f}, Kendall {found.kendall:.3f}, RMSE {error:.2f}"
     )
-
-
-def _report_tables(scores: Floats, people: Floats, tables: list[str]) -> None:
-    print("by table: Pearson, mean error")
-    for name in dict.fromkeys(tables):
-        inside = [k for k, t in enumerate(tables) if t == name]
-        x, y = scores[inside], people[inside]
-        shown = f"{pearsonr(x, y).statistic:.3f}" if np.ptp(x) and np.ptp(y) else "  –  "
-        print(f"    {name}: {shown}  {np.abs(x - y).mean():.2f}")
 
 
 if __name__ == "__main__":

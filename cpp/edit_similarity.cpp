@@ -45,7 +45,7 @@ int lcs_plain(const DenseText& a, const DenseText& b) {
   return row[b.size()];
 }
 
-int levenshtein_one_word(const PatternMasks& masks, const DenseText& text, int length) {
+int levenshtein_one_word(const PatternMasks& masks, TextRange text, int length) {
   Word vertical_plus = ~Word{0}, vertical_minus = 0;
   const Word last = Word{1} << (length - 1);
   int score = length;
@@ -64,7 +64,7 @@ int levenshtein_one_word(const PatternMasks& masks, const DenseText& text, int l
   return score;
 }
 
-int levenshtein_blocks(const PatternMasks& masks, const DenseText& text, int length) {
+int levenshtein_blocks(const PatternMasks& masks, TextRange text, int length) {
   const int blocks = masks.blocks();
   std::vector<Word> vertical_plus(blocks, ~Word{0}), vertical_minus(blocks, 0);
   const Word last = Word{1} << ((length - 1) % 64);
@@ -104,7 +104,39 @@ int levenshtein(PatternMasks& masks, int other, int pattern) {
   if (text.empty()) return length;
   masks.select(pattern);
   if (!masks.usable()) return levenshtein_plain(text, wanted);
+  return levenshtein_to_range(masks, {text.data(), text.data() + text.size()}, length);
+}
+
+int levenshtein_to_range(const PatternMasks& masks, TextRange text, int length) {
   return length <= 64 ? levenshtein_one_word(masks, text, length) : levenshtein_blocks(masks, text, length);
+}
+
+int window_distance(PatternMasks& masks, int other, int pattern, int cutoff) {
+  const DenseText& text = masks.other(other);
+  const DenseText& wanted = masks.pattern(pattern);
+  const int length = static_cast<int>(wanted.size());
+  if (length == 0 || wanted.size() > text.size()) return -1;
+  masks.select(pattern);
+  std::uint32_t alphabet = 0;
+  for (std::uint32_t c : wanted) alphabet = std::max(alphabet, c);
+  for (std::uint32_t c : text) alphabet = std::max(alphabet, c);
+  std::vector<int> needed(alphabet + 1, 0), present(alphabet + 1, 0);
+  for (std::uint32_t c : wanted) ++needed[c];
+  int common = 0;  // characters that pattern and window share, wherever they stand
+  int best = cutoff + 1;
+  for (std::size_t end = 0; end < text.size(); ++end) {
+    if (++present[text[end]] <= needed[text[end]]) ++common;
+    if (end + 1 < wanted.size()) continue;
+    const std::size_t start = end + 1 - wanted.size();
+    if (length - common < best) {  // what is not shared has to be edited
+      const TextRange window{text.data() + start, text.data() + end + 1};
+      best = std::min(best, masks.usable() ? levenshtein_to_range(masks, window, length)
+                                           : levenshtein_plain(DenseText(window.begin(), window.end()), wanted));
+      if (best == 0) break;
+    }
+    if (present[text[start]]-- <= needed[text[start]]) --common;
+  }
+  return best <= cutoff ? best : -1;
 }
 
 int lcs_length(PatternMasks& masks, int other, int pattern) {

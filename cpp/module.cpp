@@ -113,21 +113,32 @@ SpanOverlap span_overlap(const std::string& name) {
   throw nb::value_error("overlap must be union or hull");
 }
 
+// Runs a computation that touches no Python object, so that other threads can go on meanwhile.
+template <typename Computation>
+auto without_gil(Computation compute) {
+  nb::gil_scoped_release released;
+  return compute();
+}
+
 template <int (*Compare)(PatternMasks&, int, int)>
 int compare_texts(nb::str a, nb::str b) {
-  PatternMasks masks({to_text(b)}, {to_text(a)});
-  return Compare(masks, 0, 0);
+  const Text wanted = to_text(a), given = to_text(b);
+  return without_gil([&] {
+    PatternMasks masks({given}, {wanted});
+    return Compare(masks, 0, 0);
+  });
 }
 
 std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) {
   const int n_a = static_cast<int>(rewards.size());
   const int n_b = rewards.empty() ? 0 : static_cast<int>(rewards[0].size());
-  AlignmentTable table(n_a, n_b, true);
-  for (const std::vector<double>& row : rewards) {
+  for (const std::vector<double>& row : rewards)
     if (row.size() != static_cast<std::size_t>(n_b)) throw nb::value_error("rewards must be a rectangle");
-    table.add_row([&](int j, double) { return row[j]; });
-  }
-  return {table.value(n_b), table.trace()};
+  return without_gil([&]() -> std::pair<double, Pairs> {
+    AlignmentTable table(n_a, n_b, true);
+    for (const std::vector<double>& row : rewards) table.add_row([&](int j, double) { return row[j]; });
+    return {table.value(n_b), table.trace()};
+  });
 }
 
 }  // namespace
@@ -135,7 +146,7 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 1;
+  m.attr("VERSION") = 2;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -147,28 +158,48 @@ NB_MODULE(_native, m) {
   m.def("text_grid", &make_text_grid, "rows"_a, "cols"_a, "ids"_a, "texts"_a);
   m.def("span_grid", &make_span_grid, "rows"_a, "cols"_a, "ids"_a, "spans"_a);
 
-  m.def("row_tree_distance", &row_tree_distance, "a"_a, "b"_a, "structure_only"_a = false);
-  m.def("ordered_tree_distance", &ordered_tree_distance, "a"_a, "b"_a, "structure_only"_a = false);
+  m.def(
+      "row_tree_distance",
+      [](const RowTree& a, const RowTree& b, bool structure_only) {
+        return without_gil([&] { return row_tree_distance(a, b, structure_only); });
+      },
+      "a"_a, "b"_a, "structure_only"_a = false);
+  m.def(
+      "ordered_tree_distance",
+      [](const OrderedTree& a, const OrderedTree& b, bool structure_only) {
+        return without_gil([&] { return ordered_tree_distance(a, b, structure_only); });
+      },
+      "a"_a, "b"_a, "structure_only"_a = false);
   m.def(
       "match_text_grids",
       [](const TextGrid& a, const TextGrid& b, const std::string& similarity) {
-        return as_tuple(match_text_grids(a, b, text_similarity(similarity)));
+        const TextSimilarity kind = text_similarity(similarity);
+        return without_gil([&] { return as_tuple(match_text_grids(a, b, kind)); });
       },
       "a"_a, "b"_a, "similarity"_a = "difflib");
   m.def(
       "match_span_grids",
       [](const SpanGrid& a, const SpanGrid& b, const std::string& overlap) {
-        return as_tuple(match_span_grids(a, b, span_overlap(overlap)));
+        const SpanOverlap kind = span_overlap(overlap);
+        return without_gil([&] { return as_tuple(match_span_grids(a, b, kind)); });
       },
       "a"_a, "b"_a, "overlap"_a = "union");
 
   m.def("levenshtein", &compare_texts<levenshtein>, "a"_a, "b"_a);
+  m.def(
+      "window_distance",
+      [](nb::str pattern, nb::str text, int cutoff) {
+        PatternMasks masks({to_text(pattern)}, {to_text(text)});
+        return window_distance(masks, 0, 0, cutoff);
+      },
+      "pattern"_a, "text"_a, "cutoff"_a);
   m.def("lcs_length", &compare_texts<lcs_length>, "a"_a, "b"_a);
   m.def("difflib_matched", &compare_texts<difflib_matched>, "a"_a, "b"_a);
   m.def(
       "close_matches",
       [](const nb::list& queries, const nb::list& candidates, double cutoff) {
-        return close_matches(to_texts(queries), to_texts(candidates), cutoff);
+        const std::vector<Text> wanted = to_texts(queries), given = to_texts(candidates);
+        return without_gil([&] { return close_matches(wanted, given, cutoff); });
       },
       "queries"_a, "candidates"_a, "cutoff"_a);
   m.def("align", &align, "rewards"_a);

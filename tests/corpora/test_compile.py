@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.corpora.latex import compile as compiling
-from parsemark.corpora.latex.compile import Limits, compile_latex, precompiled
 from parsemark.errors import MissingDependencyError
+from parsemark.system import pdflatex as compiling
+from parsemark.system.pdflatex import Limits, compile_latex, precompiled
 
 pytestmark = [
     pytest.mark.latex,

@@ -11,7 +11,7 @@ import pytest
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
-from parsemark.corpora.latex.documents.main_file import flattened, main_file
+from parsemark.corpora.latex.documents.main_file import flattened, main_files
 from parsemark.corpora.latex.documents.make import Report, make_documents
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.render import page_words
@@ -65,8 +65,8 @@ REPORT = rf"""\documentclass{{report}}\usepackage{{longtable}}\begin{{document}}
 \end{{longtable}}\end{{document}}"""
 
 BROKEN = r"\documentclass{article}\begin{document}\undefined\end{document}"
-UNMARKABLE = r"""\documentclass{article}\usepackage{tabu}
-\begin{document}\begin{tabu}{ll}a&b\\c&d\end{tabu}\end{document}"""
+UNMARKABLE = r"""\documentclass{article}\usepackage{tabularray}
+\begin{document}\begin{tblr}{ll}a&b\\c&d\end{tblr}\end{document}"""
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_all_pages_are_there_and_failures_say_why(made: tuple[dict[str, Sample],
         "article", "twocolumn", "koma", "report",
     }  # fmt: skip
     assert "Undefined control sequence" in str(by_name["broken"].problem)
-    assert "tabu" in str(by_name["unmarkable"].problem)
+    assert "tblr" in str(by_name["unmarkable"].problem)
     assert "documentclass" in str(by_name["fragment"].problem)
     assert sum(name.startswith("article") for name in samples) == 3
     assert not tables(samples["article-p002"])
@@ -135,7 +135,7 @@ def test_boxes_hold_their_words(made: tuple[dict[str, Sample], Report, Path]) ->
     for sample in made[0].values():
         words = page_words(sample)
         for element in tables(sample):
-            if element.table is None or element.box is None or element.attributes["rotation"]:
+            if element.table is None or element.box is None or element.attributes["rotated"]:
                 continue
             for cell in element.table.cells:
                 assert cell.box is not None
@@ -150,9 +150,9 @@ def test_boxes_hold_their_words(made: tuple[dict[str, Sample], Report, Path]) ->
 def test_rotation(made: tuple[dict[str, Sample], Report, Path]) -> None:
     samples = made[0]
     two = [e for key, s in samples.items() if key.startswith("twocolumn") for e in tables(s)]
-    assert sorted(e.attributes["rotation"] for e in two if e.attributes["rotation"] is not None) == [0, 270]
+    assert sorted(bool(e.attributes["rotated"]) for e in two) == [False, True]
     (sideways,) = [e for key, s in samples.items() if key.startswith("koma") for e in tables(s)]
-    assert sideways.attributes["rotation"] == 90
+    assert sideways.attributes["rotated"] is True
     assert sideways.table is not None
     assert sideways.table.text_rows()[1] == ["other", "text"]
 
@@ -194,11 +194,11 @@ def test_main_file_and_inputs() -> None:
         "a.tex": b"A\\input{a}% \\input{sub/b}",
         "sub/b.tex": b"B",
     }
-    assert main_file(document) == "main.tex"
+    assert main_files(document) == ["main.tex", "other.tex"]
     assert flattened(document, "main.tex").endswith("A\\input{a}B")
     document.files = {"a.tex": b"x"}
     with pytest.raises(LatexError, match="documentclass"):
-        main_file(document)
+        main_files(document)
 
 
 def test_second_opinion(tmp_path: Path) -> None:
@@ -216,3 +216,97 @@ def test_second_opinion(tmp_path: Path) -> None:
     elements = [Element("t1", "table", table=same), Element("t2", "table", table=other)]
     found = compare_with_latexml(str(program), tmp_path, "main.tex", elements)
     assert [(d.table, d.kind) for d in found] == [("t2", "grid")]
+
+
+AS_SHOWN = r"""\documentclass{article}\usepackage{threeparttable}
+\newcommand{\rmnum}[1]{\expandafter\uppercase\expandafter{\romannumeral #1}}
+\begin{document}File \jobname.
+\begin{threeparttable}\begin{tabular}{lcc}\hline Method & Value & See \\ \hline
+Alpha \cite{a} & 10.1\tnote{1} & \ref{s} \\ \shortstack{Beta\\two} & Gar\c{c}on & Dis-\rmnum{2} \\ \hline
+\end{tabular}\begin{tablenotes}\item[1] a note\end{tablenotes}\end{threeparttable}
+\section{S}\label{s}\begin{thebibliography}{9}\bibitem{a} A.\end{thebibliography}\end{document}"""
+SIDE_BY_SIDE = r"""\documentclass{article}\begin{document}\begin{tabular}{cc}
+\begin{tabular}{ll}a & b \\ c & d\end{tabular} & \begin{tabular}{ll}e & f \\ g & h\end{tabular}\end{tabular}
+\end{document}"""
+BIBTEX = {
+    "paper.tex": r"""\documentclass{article}\begin{document}
+    \begin{tabular}{ll}x & \cite{k} \\ y & z\end{tabular}
+    \bibliographystyle{plain}\bibliography{refs}\end{document}""",
+    "refs.bib": "@book{k, author={A. Author}, title={Title}, publisher={P}, year=2000}",
+}
+UNMARKED_PAGE = r"""\documentclass{article}\usepackage{tabularray}\begin{document}First page.\newpage
+\begin{tblr}{ll}one & two \\ three & four\end{tblr}\newpage
+\begin{tabular}{ll}five & six \\ seven & eight\end{tabular}\end{document}"""
+PARTS = {
+    "doc/main.tex": r"\documentclass{article}\begin{document}\input{../common/rows}\input{gone}\nono "
+    r"\end{document}",
+    "doc/second.tex": r"\documentclass{article}\begin{document}x\end{document}",
+    "common/rows.tex": r"\begin{tabular}{ll}a1 & b1 \\ a2 & b2\end{tabular}",
+}
+
+
+def make_one(folder: Path, files: dict[str, str]) -> tuple[dict[str, Sample], Report]:
+    for name, text in files.items():
+        (folder / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "in" / name).write_text(text, encoding="utf-8")
+    _, report = make_documents([folder / "in"], folder / "out", workers=1)
+    return {s.id: s for s in load_corpus(str(folder / "out")).samples()}, report
+
+
+def test_the_truth_is_what_the_page_shows(tmp_path: Path) -> None:
+    samples, _ = make_one(tmp_path, {"as-shown/thesis.tex": AS_SHOWN})
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None
+    assert element.table.text_rows() == [
+        ["Method", "Value", "See"], ["Alpha [1]", "10.1^1", "1"], ["Beta\ntwo", "Garçon", "Dis-II"]
+    ]  # fmt: skip
+    assert [c.header for c in element.table.cells][:4] == [True, True, True, False]
+    assert element.attributes["line"] == "fewer_line"
+    assert any("thesis" in w.text for w in page_words(next(iter(samples.values()))))
+
+
+def test_tables_beside_each_other_in_a_layout_are_tables(tmp_path: Path) -> None:
+    samples, _ = make_one(tmp_path, {"main.tex": SIDE_BY_SIDE})
+    (sample,) = samples.values()
+    rows = [e.table.text_rows() for e in tables(sample) if e.table is not None]
+    assert rows == [[["a", "b"], ["c", "d"]], [["e", "f"], ["g", "h"]]]
+
+
+def test_bibliographies_are_made(tmp_path: Path) -> None:
+    samples, _ = make_one(tmp_path, BIBTEX)
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None
+    assert element.table.text_rows()[0] == ["x", "[1]"]
+
+
+def test_a_page_with_a_table_that_cannot_be_marked_is_left_out(tmp_path: Path) -> None:
+    samples, report = make_one(tmp_path, {"main.tex": UNMARKED_PAGE})
+    assert sorted(samples) == ["in-p001", "in-p003"]
+    (document,) = report.documents
+    assert list(document.left_out) == [2]
+    assert "tblr" in document.left_out[2]
+
+
+def test_files_above_missing_parts_errors_and_several_main_files(tmp_path: Path) -> None:
+    samples, report = make_one(tmp_path, PARTS)
+    by_name = {d.document: d for d in report.documents}
+    assert by_name["doc"].main == "main.tex"
+    notes = " ".join(by_name["doc"].notes)
+    assert "gone.tex is missing" in notes
+    assert "Undefined control sequence" in notes
+    assert "other main files: second.tex" in notes
+    (element,) = tables(samples["doc-p001"])
+    assert element.table is not None
+    assert element.table.text_rows() == [["a1", "b1"], ["a2", "b2"]]
+    assert "documentclass" in str(by_name["common"].problem)
+
+
+@pytest.mark.skipif(shutil.which("xelatex") is None, reason="xelatex is not installed")
+def test_documents_for_other_engines(tmp_path: Path) -> None:
+    text = r"""\documentclass{article}\usepackage{fontspec}\setmainfont{lmroman10-regular.otf}
+    \begin{document}\begin{tabular}{ll}Žluťoučký & kůň \\ Ωμέγα & 1\end{tabular}\end{document}"""
+    samples, report = make_one(tmp_path, {"main.tex": text.replace("Ωμέγα", "omega")})
+    assert report.documents[0].engine == "xelatex"
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None
+    assert element.table.text_rows() == [["Žluťoučký", "kůň"], ["omega", "1"]]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.corpora.latex.compile import compile_latex
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, MarkedTable, read_marks
 from parsemark.model import Box
 from parsemark.pdf import page_glyphs
+from parsemark.system.pdflatex import compile_latex
 
 pytestmark = [
     pytest.mark.latex,

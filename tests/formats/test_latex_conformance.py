@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.corpora.latex.compile import Limits, compile_latex
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedTable, read_marks
 from parsemark.formats import read_table, read_tables
@@ -18,6 +17,7 @@ from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.joining import PrintedCell, join_rows
 from parsemark.model import Table
+from parsemark.system.pdflatex import Limits, compile_latex
 
 pytestmark = pytest.mark.conformance
 

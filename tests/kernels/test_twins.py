@@ -52,6 +52,16 @@ def _lcs(a: str, b: str) -> int:
 
 @both
 @settings(max_examples=150, deadline=None)
+@given(pattern=short | word, text=short | word | long, cutoff=st.integers(0, 80))
+def test_window_distance(impl: ModuleType, pattern: str, text: str, cutoff: int) -> None:
+    size = len(pattern)
+    starts = range(len(text) - size + 1) if size else ()
+    least = min((_levenshtein(pattern, text[i : i + size]) for i in starts), default=cutoff + 1)
+    assert impl.window_distance(pattern, text, cutoff) == (least if least <= cutoff else -1)
+
+
+@both
+@settings(max_examples=150, deadline=None)
 @given(a=short | word | long, b=short | word | long)
 def test_text_comparisons(impl: ModuleType, a: str, b: str) -> None:
     assert impl.levenshtein(a, b) == _levenshtein(a, b)

@@ -225,6 +225,36 @@ def check(
 
 
 @app.command()
+def audit(
+    corpus: CorpusArgument,
+    *,
+    run: Annotated[Path, typer.Option("--run", help="A run of several parsers on it.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many cells to list.")] = 20,
+) -> None:
+    """Find errors of the truth: cells where independent parsers agree against it, worst first."""
+    from parsemark.choose.audit import audit_run
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.report.audit_page import write_audit
+    from parsemark.store import Run
+
+    loaded = running.load(corpus)
+    with page_progress("Auditing pages", len(loaded)) as progress:
+        found = audit_run(loaded, Run.open(run), progress)
+    for s in found.suspicions[:limit]:
+        where = f"{s.sample} {s.element} row {s.row} column {s.col}"
+        print(f"{s.strength:.2f}  {where}: {s.truth!r} → {s.consensus!r}")
+        print(f"      {', '.join(s.against)} against {', '.join(s.for_truth) or 'none'}")
+    print(f"{len(found.suspicions)} of {found.n_cells} cells on {found.n_pages} pages are worth a look")
+    if out is not None:
+        for path in write_audit(loaded, found, out):
+            print(path)
+
+
+@app.command()
 def degrade(
     corpus: CorpusArgument,
     *,

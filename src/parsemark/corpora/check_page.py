@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ GLYPH_TOLERANCE = 0.25
 INK_TOLERANCE = 0.5
 
 _MATH = re.compile(r"\$[^$]*\$")
+_ACCENTS = frozenset("´`ˆ˜¨¯˘˙˚˝ˇ¸˛ ")
 _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
 
 
@@ -157,8 +159,10 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
 
 def _compare(cell: Cell, glyphs: Iterable[Glyph]) -> str | None:
     """None if truth and glyphs agree, else why not."""
+    glyphs = list(glyphs)
     wanted, shown = _key(cell.text), _key("".join(g.text for g in glyphs))
-    if wanted == shown:
+    divided = _key(_without_divisions(glyphs))
+    if wanted in (shown, divided) or _without_accents(wanted) in map(_without_accents, (shown, divided)):
         return None
     if sorted(wanted) == sorted(shown):
         return "cell: order of glyphs"
@@ -173,6 +177,22 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph]) -> str | None:
 def _key(text: str) -> str:
     """Folded, without what a text layer cannot say: blanks and script marks."""
     return _SCRIPT_MARKS.sub("", fold_notation(text))
+
+
+def _without_divisions(glyphs: list[Glyph]) -> str:
+    """The text without hyphens at the ends of lines, where the next one begins further to the left."""
+    following = [*glyphs[1:], None][: len(glyphs)]
+    return "".join(
+        glyph.text
+        for glyph, after in zip(glyphs, following, strict=True)
+        if glyph.text != "-" or after is None or after.box.x0 > glyph.box.x0
+    )
+
+
+def _without_accents(key: str) -> str:
+    """Old fonts set an accent as a glyph of its own, beside its letter."""
+    letters = (c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
+    return "".join(c for c in letters if c not in _ACCENTS)
 
 
 def _text_key(text: str) -> str:

@@ -1,8 +1,8 @@
 """Turns text or bytes (HTML, Markdown, LaTeX, benchmark JSON) into the model and back."""
 
 from parsemark.formats.document import DOCUMENT_FORMATS, Document, read_document, write_document
-from parsemark.formats.find import read_table, read_tables
-from parsemark.formats.found import FORMATS, FoundTable
+from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.tables import read_table, read_tables
 from parsemark.formats.write import WRITERS, write_table
 
 __all__ = [

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from parsemark.formats.html_markup import unescape
+from parsemark.formats.html.markup import unescape
 from parsemark.formats.notation_latex import fold_latex
 
 _INLINE_TAG = re.compile(
@@ -59,6 +59,8 @@ _SAME_CHARACTER = str.maketrans(
         **dict.fromkeys("⋅∙", "·"),
         **dict.fromkeys("〈", "⟨"),
         **dict.fromkeys("〉", "⟩"),
+        **dict.fromkeys("⋯", "..."),
+        **dict.fromkeys("≔", ":="),
         **dict.fromkeys("⩽", "≤"),
         **dict.fromkeys("⩾", "≥"),
         **dict.fromkeys("\u0305", "\u0304"),

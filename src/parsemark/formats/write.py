@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from parsemark.errors import UnknownNameError
+from parsemark.formats.html.write import write_html
 from parsemark.formats.latex import write_latex
-from parsemark.formats.write_csv import write_csv
-from parsemark.formats.write_html import write_html
-from parsemark.formats.write_markdown import write_markdown
+from parsemark.formats.markdown.write import write_markdown
+from parsemark.formats.text.write import write_csv
 from parsemark.model import Table
 
 

@@ -3,10 +3,10 @@
 from parsemark.kernels.alignment import align
 from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
 from parsemark.kernels.row_trees import row_tree, row_tree_distance
-from parsemark.kernels.texts import close_matches, difflib_matched, lcs_length, levenshtein
+from parsemark.kernels.texts import close_matches, difflib_matched, lcs_length, levenshtein, window_distance
 from parsemark.kernels.trees import ordered_tree, ordered_tree_distance
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "row_tree_distance",
     "span_grid",
     "text_grid",
+    "window_distance",
 ]

@@ -13,6 +13,23 @@ def levenshtein(a: str, b: str) -> int:
     return Levenshtein.distance(a, b)
 
 
+def window_distance(pattern: str, text: str, cutoff: int) -> int:
+    """Least Levenshtein distance between `pattern` and a window of its length in `text`.
+
+    -1 where it is above the cutoff, or there is no such window.
+    """
+    size = len(pattern)
+    if not 0 < size <= len(text):
+        return -1
+    best = cutoff + 1
+    for start in range(len(text) - size + 1):
+        distance = Levenshtein.distance(pattern, text[start : start + size], score_cutoff=best - 1)
+        best = min(best, distance)
+        if best == 0:
+            break
+    return best if best <= cutoff else -1
+
+
 def lcs_length(a: str, b: str) -> int:
     """Length of a longest common subsequence."""
     return LCSseq.similarity(a, b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -101,8 +101,13 @@ def tree_of_rows(rows: Rows) -> EditTree:
     )
 
 
-def tree_of_element(table: etree._Element) -> EditTree:
-    """The tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves."""
+def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = read_span) -> EditTree:
+    """The tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves.
+
+    Args:
+        table: The element.
+        span: Reads `colspan` and `rowspan`.
+    """
     labels: list[str] = []
     leftmost: list[int] = []
     contents: list[Tokens | None] = []
@@ -110,7 +115,7 @@ def tree_of_element(table: etree._Element) -> EditTree:
     def visit(node: etree._Element) -> int:
         first = -1
         if node.tag == "td":
-            label = _cell_label(read_span(node.get("colspan")), read_span(node.get("rowspan")))
+            label = _cell_label(span(node.get("colspan")), span(node.get("rowspan")))
             content: Tokens | None = _cell_tokens(node)
         else:
             label, content = str(node.tag), None

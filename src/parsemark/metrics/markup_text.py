@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsemark.formats import write_table
-from parsemark.formats.html_markup import Tag, replace_elements, replace_tags, unescape
+from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, check_pairs

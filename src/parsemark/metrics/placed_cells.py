@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from parsemark.errors import FormatError
-from parsemark.formats.html_markup import Tag, read_tags, unescape
+from parsemark.formats.html.markup import Tag, read_tags, unescape
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.metrics.html_rows import RowCell, read_span
 

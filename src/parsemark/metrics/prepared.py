@@ -9,7 +9,7 @@ from lxml import etree
 from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.cell_text import flat_table
-from parsemark.formats.html_tree import has_stray_angles, parse_html
+from parsemark.formats.html.tree import has_stray_angles, parse_html
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.edit_tree import EditTree, tree_of_element, tree_of_rows
 from parsemark.metrics.grids import TableGrids, grids_of_rows, grids_of_table

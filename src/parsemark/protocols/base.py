@@ -350,7 +350,12 @@ class PageProtocol(ABC):
 
 
 PROTOCOLS = Registry(
-    "protocol", "parsemark.protocols", {"tables": "parsemark.protocols.tables:TablesProtocol"}
+    "protocol",
+    "parsemark.protocols",
+    {
+        "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "tables": "parsemark.protocols.tables:TablesProtocol",
+    },
 )
 DEFAULT_PROTOCOLS = ("tables",)
 

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import Source
+from parsemark.report.visible import visible_value
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -62,6 +63,7 @@ class Site:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            finalize=visible_value,
         )
 
     def leaderboard_name(self, source: Source) -> str:

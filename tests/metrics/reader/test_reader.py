@@ -61,22 +61,22 @@ def test_the_same_table_in_another_notation_has_everything() -> None:
         (
             "−2.8",
             "2.8",
-            "wrong_value",
+            "value_wrong",
             "Row “Second / Ours β”, column “Task 1 / Diff”: “2.8” instead of “−2.8”.",
         ),
         (
             "91.2",
             "912",
-            "wrong_value",
+            "value_wrong",
             "Row “First / Ours α”, column “Task 1 / Score”: “912%” instead of “91.2%”.",
         ),
-        ("Task 1 Diff", "Task 1", "lost_header", "Column “Task 1 / Diff” is read as “Task 1” (4 values)."),
-        ("Ours α", "Ours a", "lost_name", "Row “First / Ours α” is named “First / Ours a” (2 values)."),
+        ("Task 1 Diff", "Task 1", "header_lost", "Column “Task 1 / Diff” is called “Task 1”."),
+        ("Ours α", "Ours a", "name_misread", "Row “First / Ours α”: “Ours a” instead of “Ours α”."),
         (
             "| Second | Baseline | 79.3% | N/A |\n",
             "",
-            "missing_row",
-            "Row “Second / Baseline” is missing (2 values).",
+            "row_missing",
+            "Row “Second / Baseline”: missing.",
         ),
     ],
 )
@@ -87,6 +87,8 @@ def test_an_error_is_told_in_words(written: str, given: str, kind: str, message:
     assert (worst["kind"], worst["message"]) == (kind, message)
     assert result.value is not None
     assert worst["cost"] > 0.5
+    assert result.details["counts"][kind] == 1
+    assert worst["extent"] > 0
 
 
 def test_costs_sum_up_to_the_lost_points_and_come_strongest_first() -> None:
@@ -100,7 +102,7 @@ def test_costs_sum_up_to_the_lost_points_and_come_strongest_first() -> None:
 
 def test_an_invented_row_is_told() -> None:
     said = messages(TRUTH, MARKDOWN + "| Third | Nothing | 1.0% | 2.0 |\n")
-    assert any("“Nothing” in row 6" in m for m in said), said
+    assert any("“Third Nothing 1.0% 2.0” of the output" in m for m in said), said
 
 
 def test_an_output_that_breaks_off_is_worse_than_a_missing_row() -> None:

@@ -20,8 +20,11 @@ def tex_spans(marked: MarkedTable) -> set[Span]:
     return {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells}
 
 
-def covers(placed: PlacedTable, tex: set[Span]) -> bool:
-    """Whether each of TeX's cells with a place in the table lies in exactly one cell of it."""
+def covers(placed: PlacedTable, tex: set[Span], shown: set[Span] | None = None) -> bool:
+    """Whether each of TeX's cells lies in exactly one cell of the table.
+
+    Cells that show nothing (not in `shown`) may have no place in the table: it leaves out what is only space.
+    """
     taken = {
         (r, c): slot
         for slot in placed.tex_slots
@@ -30,7 +33,9 @@ def covers(placed: PlacedTable, tex: set[Span]) -> bool:
     }
     for row, col, rowspan, colspan in tex:
         places = {taken.get((r, c)) for r in range(row, row + rowspan) for c in range(col, col + colspan)}
-        if len(places) != 1:
+        if len(places) != 1 or (
+            places == {None} and (shown is None or (row, col, rowspan, colspan) in shown)
+        ):
             return False
     return len(tex) >= len(placed.tex_slots)
 
@@ -42,4 +47,5 @@ def is_normalised(source: str, spans: set[Span], marked: MarkedTable) -> bool:
     except (FormatError, ValueError):
         return False
     read = {(c.row, c.col, c.rowspan, c.colspan) for c in placed.table.cells}
-    return read == spans and covers(placed, tex_spans(marked))
+    shown = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells if c.text}
+    return read == spans and covers(placed, tex_spans(marked), shown)

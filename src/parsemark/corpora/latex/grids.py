@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from parsemark.corpora.latex.compile import Limits, compile_latex, precompiled
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedTable, read_marks
 from parsemark.corpora.latex.synthetic.style import preamble
+from parsemark.system.pdflatex import Limits, compile_latex, precompiled
 
 BATCH = 100
 _SHIP = r"""\long\def\pmship#1#2{\setbox0\hbox{\pmblock{#1}{#2}}%

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsemark.corpora.complexity import complexity
-from parsemark.corpora.latex.compile import require_pdflatex
 from parsemark.corpora.latex.measure import BATCH, Measured, TableSource, measure
 from parsemark.corpora.latex.pool import PoolEntry, Rejected, write_lines
 from parsemark.corpora.latex.slots import MarkedTable
@@ -18,6 +17,7 @@ from parsemark.corpora.latex.standalone import StandaloneTable, document_definit
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex import read_latex_table
 from parsemark.model import Table
+from parsemark.system.pdflatex import require_pdflatex
 
 _Candidate = tuple[str, str, StandaloneTable, Table]
 """Source, licence, the table, and how we read it."""

@@ -11,18 +11,26 @@ from typing import Any
 
 from pypdfium2 import raw
 
-from parsemark.corpora.latex.slots import MarkedCell, MarkedTable, RawCell, RawTable, place_cells
+from parsemark.corpora.latex.cell_text import Character, character_of
+from parsemark.corpora.latex.slots import (
+    InkPiece,
+    LooseCharacter,
+    MarkedCell,
+    MarkedTable,
+    RawCell,
+    RawTable,
+    place_cells,
+    take_loose,
+    turn,
+)
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import open_document, to_page_box
 
 MARKS_FILE = Path(__file__).with_name("marks.tex")
 
-_KERNEL_RULES = r"\def\@arrayrule{\@addtopreamble{\hskip-.5\arrayrulewidth\vline\hskip-.5\arrayrulewidth}}"
-"""Vertical rules without width, as LaTeX has them; array's would make the tables of a document wider."""
 LOAD_MARKS = (
-    r"\makeatletter\AddToHook{begindocument/before}{\RequirePackage{etoolbox}"
-    rf"\@ifpackageloaded{{array}}{{}}{{\RequirePackage{{array}}{_KERNEL_RULES}}}}}\makeatother"
+    r"\AddToHook{begindocument/before}{\RequirePackage{etoolbox}}"
     r"\AddToHook{begindocument/end}{\input{marks.tex}}"
 )
 """Put this before a source, and a copy of MARKS_FILE beside it, to have its tables marked."""
@@ -45,6 +53,10 @@ class MarkedPage:
     """The ink of each block."""
     block_texts: dict[int, str]
     """The glyphs of each block, in the order of the file."""
+    nested: tuple[MarkedTable, ...] = ()
+    """Tables in cells of others."""
+    unmarked: tuple[str, ...] = ()
+    """Environments that begin or end here and are tables whose cells cannot be marked."""
 
 
 @dataclass
@@ -52,7 +64,11 @@ class _Ink:
     """What is painted on a page, by cell and by block."""
 
     boxes: list[Box] = field(default_factory=list)
-    cells: dict[int, list[tuple[Box, str, int]]] = field(default_factory=lambda: defaultdict(list))
+    pictures: list[Box] = field(default_factory=list)
+    cells: dict[int, list[InkPiece]] = field(default_factory=lambda: defaultdict(list))
+    characters: dict[int, list[Character]] = field(default_factory=lambda: defaultdict(list))
+    loose: list[LooseCharacter] = field(default_factory=list)
+    """Characters in no cell: those between columns (`r@{.}l`), and all outside of tables."""
     blocks: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
     texts: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
@@ -69,37 +85,48 @@ def read_marks(pdf: Path) -> list[MarkedPage]:
 def _read_page(page: Any, number: int) -> MarkedPage:
     width, height = page.get_size()
     ink = _read_ink(page)
-    tables = _read_tables(page, ink)
+    tables, unmarked = _read_tables(page, ink)
+    placed = [place_cells(table, ink.boxes, ink.pictures) for table in tables]
     return MarkedPage(
         number,
         width,
         height,
-        tuple(place_cells(table, ink.boxes) for table in tables),
+        tuple(table for table in placed if table.parent is None),
         {block: Box.hull(boxes) for block, boxes in ink.blocks.items()},
         {block: "".join(parts) for block, parts in ink.texts.items()},
+        tuple(table for table in placed if table.parent is not None),
+        tuple(unmarked),
     )
 
 
-def _read_tables(page: Any, ink: _Ink) -> list[RawTable]:
+def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
     tables: dict[int, RawTable] = {}
     cells: dict[int, RawCell] = {}
+    unmarked: list[str] = []
     for note, box in _notes(page):
         kind, *rest = note.split(";")
         numbers = [number for part in rest if (number := _whole_number(part)) is not None]
-        if kind == "S" and len(numbers) == 5:
-            table_id, row, col, span, cell_id = numbers
-            cell = RawCell(row, col, span, start=box, ink=ink.cells.get(cell_id, []))
+        if kind == "S" and len(numbers) == 6:
+            table_id, row, col, span, cell_id, parent = numbers
+            cell = RawCell(row, col, span, box, ink.cells[cell_id], ink.characters[cell_id])
             cells[cell_id] = cell
-            tables.setdefault(table_id, RawTable(table_id)).cells.append(cell)
+            table = tables.setdefault(table_id, RawTable(table_id))
+            table.parent = parent or None
+            table.cells.append(cell)
         elif kind == "E" and numbers and numbers[0] in cells:
             cells[numbers[0]].end = box
         elif kind == "R" and len(numbers) == 2 and numbers[0] in cells:
-            cells[numbers[0]].rowspan = numbers[1]
+            cells[numbers[0]].rowspan = numbers[1] or 1
         elif kind == "V" and len(numbers) == 2:
             tables.setdefault(numbers[0], RawTable(numbers[0])).edges[numbers[1]].append(box)
         elif kind == "T" and numbers:
             tables.setdefault(numbers[0], RawTable(numbers[0])).box = box
-    return [table for table in tables.values() if table.cells]
+        elif kind == "U" and rest:
+            unmarked.append(rest[0])
+    found = [table for table in tables.values() if table.cells]
+    for table in found:
+        take_loose(table, ink.loose)
+    return found, unmarked
 
 
 def _whole_number(text: str) -> int | None:
@@ -126,25 +153,82 @@ def _read_ink(page: Any) -> _Ink:
     ink = _Ink()
     text_page = page.get_textpage()
     edges = [ctypes.c_float() for _ in range(4)]
+    cells_of: dict[int, tuple[list[int], int]] = {}
+    has_cells = False
     for index in range(raw.FPDFPage_CountObjects(page)):
         item = raw.FPDFPage_GetObject(page, index)
         if not raw.FPDFPageObj_GetBounds(item, *edges):
             continue
         left, bottom, right, top = (e.value for e in edges)
         box = to_page_box(page, left, bottom, right, top)
-        is_text = raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT
+        kind = raw.FPDFPageObj_GetType(item)
+        is_text = kind == raw.FPDF_PAGEOBJ_TEXT
         text = _utf16(lambda b, n, i=item: raw.FPDFTextObj_GetText(i, text_page, b, n)) if is_text else ""
         if is_text and not text.strip():
             continue
+        if not is_text and _is_unseen(item, box):
+            continue
         ink.boxes.append(box)
+        if kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_SHADING):
+            ink.pictures.append(box)
+        angle = _angle(item, page) if is_text else 0
+        cells = []
         for tag, number in _tags(item):
             if tag == CELL_TAG:
-                ink.cells[number].append((box, text, _angle(item) if is_text else 0))
+                ink.cells[number].append((box, text, angle))
+                cells.append(number)
             elif tag == BLOCK_TAG:
                 ink.blocks[number].append(box)
                 ink.texts[number].append(text)
+        if is_text:
+            cells_of[ctypes.addressof(item.contents)] = cells, angle
+            has_cells |= bool(cells)
+    if has_cells:
+        _read_characters(page, text_page, cells_of, ink)
     text_page.close()
     return ink
+
+
+def _is_unseen(item: Any, box: Box) -> bool:
+    """A path that paints nothing: without area, or neither filled nor stroked."""
+    if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
+        return False
+    mode, stroke = ctypes.c_int(), ctypes.c_int()
+    if not raw.FPDFPath_GetDrawMode(item, mode, stroke):
+        return False
+    if mode.value == raw.FPDF_FILLMODE_NONE and not stroke.value:
+        return True
+    return not stroke.value and (box.width <= 0 or box.height <= 0)
+
+
+def _read_characters(
+    page: Any, text_page: Any, cells_of: dict[int, tuple[list[int], int]], ink: _Ink
+) -> None:
+    """The characters of each cell, one by one."""
+    rectangle = raw.FS_RECTF()
+    x, y, matrix = ctypes.c_double(), ctypes.c_double(), raw.FS_MATRIX()
+    for index in range(text_page.count_chars()):
+        item = raw.FPDFText_GetTextObject(text_page, index)
+        if not item or raw.FPDFText_IsGenerated(text_page, index) == 1:
+            continue
+        found = cells_of.get(ctypes.addressof(item.contents))
+        if found is None:
+            continue
+        cells, angle = found
+        code = raw.FPDFText_GetUnicode(text_page, index)
+        raw.FPDFText_GetLooseCharBox(text_page, index, rectangle)
+        raw.FPDFText_GetCharOrigin(text_page, index, x, y)
+        raw.FPDFText_GetMatrix(text_page, index, matrix)
+        xs, ys = sorted((rectangle.left, rectangle.right)), sorted((rectangle.bottom, rectangle.top))
+        box = to_page_box(page, xs[0], ys[0], xs[1], ys[1])
+        origin = to_page_box(page, x.value, y.value, x.value, y.value)
+        scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
+        size = raw.FPDFText_GetFontSize(text_page, index) * scale
+        character = Character(character_of(code), turn(box, angle), turn(origin, angle).y0, size)
+        for cell in cells:
+            ink.characters[cell].append(character)
+        if not cells:
+            ink.loose.append((box, angle, character))
 
 
 def _tags(item: Any) -> Iterator[tuple[str, int]]:
@@ -157,13 +241,14 @@ def _tags(item: Any) -> Iterator[tuple[str, int]]:
             yield name.raw[: length.value].decode("utf-16-le").rstrip("\0"), value.value
 
 
-def _angle(item: Any) -> int:
-    """By how many degrees the text is turned counter-clockwise: 0, 90, 180 or 270."""
+def _angle(item: Any, page: Any) -> int:
+    """By how many degrees the text is turned counter-clockwise on the page as it is shown."""
     matrix = raw.FS_MATRIX()
     raw.FPDFPageObj_GetMatrix(item, matrix)
-    if abs(matrix.b) > abs(matrix.a):
-        return 90 if matrix.b > 0 else 270
-    return 0 if matrix.a >= 0 else 180
+    is_upright = abs(matrix.a) >= abs(matrix.b)
+    angle = (0 if matrix.a >= 0 else 180) if is_upright else (90 if matrix.b > 0 else 270)
+    turned: int = (angle - page.get_rotation()) % 360
+    return turned
 
 
 def _utf16(fill: Any) -> str:

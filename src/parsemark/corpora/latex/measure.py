@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.corpora.latex.compile import Limits, compile_latex, precompiled
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, MarkedTable, read_marks
 from parsemark.corpora.latex.pool import POOL_PACKAGES
 from parsemark.errors import LatexError
+from parsemark.system.pdflatex import Limits, compile_latex, precompiled
 
 BATCH = 50
 """Tables per run."""

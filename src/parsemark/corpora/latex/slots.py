@@ -10,35 +10,46 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import median
 
+from parsemark.corpora.latex.cell_text import Character, composed_text
 from parsemark.model import Box
 
 SLACK = 1.0
 """By how much ink may leave TeX's box: the width of its own outer rules, also if they are scaled up."""
+RULE_SLACK = 3.0
+"""The same for thick rules: at most their own width, in points."""
 NEAR = 1.5
 """Ink this close to a long table belongs to it, in points."""
 RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
 """What is a rule, and how far from the cells of a long table it may lie, in points."""
 
 
+InkPiece = tuple[Box, str, int]
+"""Something painted: its box, its glyphs, and the angle of these."""
+LooseCharacter = tuple[Box, int, Character]
+"""A character in no cell: its box on the page, its angle, and itself."""
+
+
 @dataclass
 class RawCell:
-    """A cell as marked: its place in TeX's alignment, and its ink as (box, text, angle)."""
+    """A cell as marked: its place in TeX's alignment, and its ink."""
 
     row: int
     col: int
     colspan: int
     start: Box
-    ink: Sequence[tuple[Box, str, int]]
+    ink: list[InkPiece]
+    characters: list[Character]
     end: Box | None = None
     rowspan: int = 1
 
-    @property
+    @cached_property
     def text(self) -> str:
-        """The glyphs."""
-        return "".join(text for _, text, _ in self.ink)
+        """What a reader of the page sees in it."""
+        return composed_text(self.characters)
 
 
 @dataclass
@@ -46,6 +57,8 @@ class RawTable:
     """A table as marked, on one page."""
 
     id: int
+    parent: int | None = None
+    """The table in one of whose cells this one stands."""
     cells: list[RawCell] = field(default_factory=list)
     edges: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
     box: Box | None = None
@@ -61,7 +74,7 @@ class MarkedCell:
     rowspan: int
     colspan: int
     text: str
-    """The glyphs, without reliable blanks."""
+    """What a reader of the page sees in it."""
     box: Box
     ink: Box | None
 
@@ -78,16 +91,22 @@ class MarkedTable:
     n_rows: int
     n_cols: int
     cells: tuple[MarkedCell, ...]
+    parent: int | None = None
+    """The table in one of whose cells this one stands."""
+    rules: tuple[Box, ...] = ()
+    """The lines of the table, in its own frame (see `turn`)."""
+    picture_share: float = 0.0
+    """The share of the table's area that pictures cover."""
 
 
-def place_cells(table: RawTable, page_ink: Iterable[Box]) -> MarkedTable:
+def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:
     """Number the rows, join what is spanned, and give each cell its slot."""
     angle = _angle(table.cells)
     rows = _row_ranks(table, angle)
     cells = _without_covered(table.cells, rows)
     n_cols = max(c.col + c.colspan for c in table.cells)
     box = _ink_box(table, page_ink)
-    turned = _turn(box, angle)
+    turned = turn(box, angle)
     columns = _column_edges(table, n_cols, angle, turned)
     bands = _row_edges(table.cells, rows, angle, turned)
     placed = []
@@ -101,7 +120,38 @@ def place_cells(table: RawTable, page_ink: Iterable[Box]) -> MarkedTable:
         )
         ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
         placed.append(MarkedCell(row, cell.col, span, cell.colspan, cell.text, _turn_back(slot, angle), ink))
-    return MarkedTable(table.id, angle, box, len(rows), n_cols, tuple(placed))
+    inside = (turn(ink, angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
+    rules = tuple(ink for ink in inside if min(ink.width, ink.height) < RULE_HEIGHT)
+    covered = sum(picture.intersection_area(box) for picture in pictures)
+    share = min(1.0, covered / box.area) if box.area else 0.0
+    return MarkedTable(table.id, angle, box, len(rows), n_cols, tuple(placed), table.parent, rules, share)
+
+
+def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
+    """Give what stands between the columns of a table (`r@{.}l`) to the cell before it, or else behind it."""
+    angle = _angle(table.cells)
+    if table.box is not None:
+        frame = table.box.expanded(SLACK)
+    else:
+        frame = Box.hull(box for cell in table.cells for box in (cell.start, cell.end) if box is not None)
+    for box, own_angle, character in loose:
+        if own_angle != angle or not frame.contains(box, SLACK):
+            continue
+        place = turn(box, angle)
+        x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
+        row = [c for c in table.cells if turn(c.start, angle).y0 <= y <= turn(c.start, angle).y1]
+        ends = [(turn(c.end, angle).x1, c) for c in row if c.end is not None]
+        before = [(end, c) for end, c in ends if end <= x + SLACK]
+        after = [(turn(c.start, angle).x0, c) for c in row if turn(c.start, angle).x0 >= x - SLACK]
+        if before:
+            cell = max(before, key=lambda pair: pair[0])[1]
+            cell.characters.append(character)
+        elif after:
+            cell = min(after, key=lambda pair: pair[0])[1]
+            cell.characters.insert(0, character)
+        else:
+            continue
+        cell.ink.append((box, character.text, angle))
 
 
 def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
@@ -110,7 +160,7 @@ def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
         return {row: rank for rank, row in enumerate(sorted({c.row for c in table.cells}))}
     tops: dict[int, float] = {}
     for cell in table.cells:
-        top = _turn(cell.start, angle).y0
+        top = turn(cell.start, angle).y0
         tops[cell.row] = min(top, tops.get(cell.row, top))
     return {row: rank for rank, row in enumerate(sorted(tops, key=lambda row: (tops[row], row)))}
 
@@ -120,7 +170,7 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
 
     A span ends before a cell that has ink of its own, so that cells stay disjoint.
     """
-    inked = {(rows[c.row], col) for c in cells if c.text.strip() for col in range(c.col, c.col + c.colspan)}
+    inked = {(rows[c.row], col) for c in cells if c.text for col in range(c.col, c.col + c.colspan)}
     tops = {rank: row for row, rank in rows.items()}
     covered: set[tuple[int, int]] = set()
     kept = []
@@ -131,10 +181,8 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
         first, last = _span(cell, rows[cell.row], len(rows), inked)
         if last - first > 1:
             covered |= {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
-        kept.append(
-            RawCell(tops[first], cell.col, cell.colspan, cell.start, cell.ink, cell.end, last - first)
-        )
-    return [c for c in kept if c.rowspan > 1 or c.text.strip() or (rows[c.row], c.col) not in covered]
+        kept.append(replace(cell, row=tops[first], rowspan=last - first))
+    return [c for c in kept if c.rowspan > 1 or c.text or (rows[c.row], c.col) not in covered]
 
 
 def _span(cell: RawCell, rank: int, n_rows: int, inked: set[tuple[int, int]]) -> tuple[int, int]:
@@ -158,8 +206,12 @@ def _angle(cells: Sequence[RawCell]) -> int:
 def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
     inks = [box for cell in table.cells for box, _, _ in cell.ink]
     if table.box is not None:
-        frame = table.box.expanded(SLACK)
-        inks += [ink for ink in page_ink if frame.contains(ink)]
+        # what pdfium says of a rule has half of its width more at each end
+        inks += [
+            ink
+            for ink in page_ink
+            if table.box.expanded(SLACK + min(ink.width, ink.height, RULE_SLACK)).contains(ink)
+        ]
         return Box.hull(inks) if inks else table.box
     marks = [box for cell in table.cells for box in (cell.start, cell.end) if box is not None]
     rows = Box.hull([*marks, *inks])
@@ -182,7 +234,7 @@ def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[
     middles: dict[int, float] = {}
     for col, boxes in table.edges.items():
         if 0 < col < n_cols:
-            middles[col] = _middle(_turn(box, angle) for box in boxes)
+            middles[col] = _middle(turn(box, angle) for box in boxes)
     starts, ends = _extents(table, angle)
     for col in range(1, n_cols):
         if col not in middles and col in starts and col in ends:
@@ -206,10 +258,10 @@ def _extents(table: RawTable, angle: int) -> tuple[dict[int, float], dict[int, f
     starts: dict[int, float] = {}
     ends: dict[int, float] = {}
     for cell in table.cells:
-        start = _turn(cell.start, angle).x0
+        start = turn(cell.start, angle).x0
         starts[cell.col] = min(start, starts.get(cell.col, start))
         if cell.end is not None:
-            end, after = _turn(cell.end, angle).x1, cell.col + cell.colspan
+            end, after = turn(cell.end, angle).x1, cell.col + cell.colspan
             ends[after] = max(end, ends.get(after, end))
     return starts, ends
 
@@ -224,9 +276,10 @@ def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], angle: int, frame
             parts += [box for box, _, _ in cell.ink]
         row = rows[cell.row]
         for part in parts:
-            turned = _turn(part, angle)
+            turned = turn(part, angle)
             tops[row].append(turned.y0)
             bottoms[row].append(turned.y1)
+    _flatten_overlapped(cells, rows, tops, bottoms)
     edges = [frame.y0]
     for row in range(1, len(rows)):
         middle = (max(bottoms[row - 1]) + min(tops[row])) / 2
@@ -234,7 +287,24 @@ def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], angle: int, frame
     return [*edges, frame.y1]
 
 
-def _turn(box: Box, angle: int) -> Box:
+def _flatten_overlapped(
+    cells: Sequence[RawCell],
+    rows: dict[int, int],
+    tops: dict[int, list[float]],
+    bottoms: dict[int, list[float]],
+) -> None:
+    """A row without ink over which another one was pulled (by a negative space) has no height."""
+    inked = {rows[cell.row] for cell in cells if cell.ink}
+    for row in range(len(rows) - 1, -1, -1):
+        if row in inked:
+            continue
+        if row + 1 in tops and max(bottoms[row]) > min(tops[row + 1]) + SLACK:
+            tops[row] = bottoms[row] = [min(tops[row + 1])]
+        elif row - 1 in bottoms and min(tops[row]) < max(bottoms[row - 1]) - SLACK:
+            tops[row] = bottoms[row] = [max(bottoms[row - 1])]
+
+
+def turn(box: Box, angle: int) -> Box:
     """The box in the frame of a table turned by `angle`: x runs along its rows, y down its columns."""
     if angle == 90:
         return Box(-box.y1, box.x0, -box.y0, box.x1)
@@ -246,7 +316,7 @@ def _turn(box: Box, angle: int) -> Box:
 
 
 def _turn_back(box: Box, angle: int) -> Box:
-    """Inverse of `_turn`."""
+    """Inverse of `turn`."""
     if angle == 90:
         return Box(box.y0, -box.x1, box.y1, -box.x0)
     if angle == 180:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import tarfile
 import zlib
@@ -32,6 +33,11 @@ MAX_NAME = 200
 """Characters of a document's name, and of a file's as it is reported."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar", ".gz")
 
+MAX_ABOVE = 3
+"""How many folders up a document may read."""
+
+_ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
+_ENDINGS = ("", ".tex", ".bib", ".pdf", ".png", ".jpg", ".eps", ".sty", ".cls")
 _BROKEN_ARCHIVE = (
     tarfile.TarError,
     OSError,
@@ -64,6 +70,8 @@ class SourceDocument:
     files: dict[str, bytes] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     """All folders that the files need."""
+    files_above: dict[str, bytes] = field(default_factory=dict)
+    """Files that the document reads as `../name`, by that path."""
     skipped: list[str] = field(default_factory=list)
     """Members that were not taken, each with the reason."""
     problem: str | None = None
@@ -72,7 +80,7 @@ class SourceDocument:
     @property
     def n_bytes(self) -> int:
         """Size of all files."""
-        return sum(len(data) for data in self.files.values())
+        return sum(len(data) for data in (*self.files.values(), *self.files_above.values()))
 
     def tex_files(self) -> dict[str, str]:
         """The LaTeX files as text."""
@@ -87,12 +95,22 @@ class SourceDocument:
                 return next((line for line in lines if line), default)[:200]
         return default
 
-    def write_to(self, folder: Path) -> None:
-        """Write all files below a folder."""
-        for name, data in self.files.items():
-            target = folder / name
+    @property
+    def reads_above(self) -> bool:
+        """Whether a file of the document names one as `../name`."""
+        return any("../" in text for text in self.tex_files().values())
+
+    def write_to(self, root: Path) -> str:
+        """Write all files below a folder, and return the document's own folder in it.
+
+        A document that reads `../name` lies deeper in `root`, so that this stays in it.
+        """
+        place = "/".join(["parsemark-above"] * MAX_ABOVE) if self.reads_above else ""
+        for name, data in {**self.files, **self.files_above}.items():
+            target = Path(os.path.normpath(root / place / name))
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
+        return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +120,8 @@ class Located:
     name: str
     """As in `SourceDocument`."""
     path: Path
+    within: Path | None = None
+    """The folder that was given; files above the document are only taken from here."""
 
 
 def locate(paths: Iterable[Path]) -> list[Located]:
@@ -115,7 +135,7 @@ def locate(paths: Iterable[Path]) -> list[Located]:
     for path in paths:
         if not path.exists():
             raise CorpusError(f"{path} does not exist; give LaTeX files, folders, or .tar.gz archives.")
-        located += [Located(_unique(_stem(found), taken), found) for found in _documents_below(path)]
+        located += [Located(_unique(_stem(found), taken), found, path) for found in _documents_below(path)]
     return located
 
 
@@ -181,6 +201,7 @@ def read_document(located: Located) -> SourceDocument:
     try:
         if path.is_dir():
             _read_folder(path, document)
+            _read_above(path, located.within or path, document)
         elif path.name.lower().endswith(ARCHIVES):
             _read_archive(path, document)
         else:
@@ -199,6 +220,22 @@ def _read_folder(folder: Path, document: SourceDocument) -> None:
             document.skipped.append(f"{name}: is a link")
         elif path.is_file():
             _add(document, name, path.stat().st_size, path.open("rb"))
+
+
+def _read_above(folder: Path, within: Path, document: SourceDocument) -> None:
+    """Files that the document names as `../name`, as far as they lie in the folder that was given."""
+    limit = within.resolve()
+    for text in document.tex_files().values():
+        for name in dict.fromkeys(_ABOVE.findall(text)):
+            depth = len(PurePosixPath(name).parts) - len([p for p in PurePosixPath(name).parts if p != ".."])
+            for ending in _ENDINGS:
+                path = (folder / f"{name}{ending}").resolve()
+                is_ours = path.is_relative_to(limit) and not path.is_relative_to(folder.resolve())
+                if depth <= MAX_ABOVE and is_ours and path.is_file() and not path.is_symlink():
+                    data = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else b""
+                    if document.n_bytes + len(data) <= MAX_DOCUMENT_BYTES:
+                        document.files_above[f"{name}{ending}"] = data
+                    break
 
 
 def _read_archive(path: Path, document: SourceDocument) -> None:

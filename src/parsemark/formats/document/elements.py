@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from parsemark.errors import FormatError
-from parsemark.formats.found import FoundTable
+from parsemark.formats.found_table import FoundTable
 from parsemark.model import AttributeValue, Category, Element
 
 MAX_ELEMENTS = 50_000

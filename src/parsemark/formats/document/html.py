@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
-from parsemark.formats.fences import blanked
-from parsemark.formats.html import find_html_tables
-from parsemark.formats.html_markup import Tag, read_tags, unescape
-from parsemark.formats.html_text import fragment_text
+from parsemark.formats.html.markup import Tag, read_tags, unescape
+from parsemark.formats.html.tables import find_html_tables
+from parsemark.formats.html.text import fragment_text
+from parsemark.formats.markdown.fences import blanked
 from parsemark.model import Category
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
-from parsemark.formats.found import FoundTable
+from parsemark.formats.found_table import FoundTable
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS

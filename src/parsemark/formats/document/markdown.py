@@ -23,11 +23,11 @@ from parsemark.formats.document.elements import Block, is_caption_source, table_
 from parsemark.formats.document.formulas import display_formulas
 from parsemark.formats.document.html import read_html_blocks
 from parsemark.formats.document.latex import read_floats
-from parsemark.formats.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
-from parsemark.formats.find import find_marked_up_tables, find_text_tables, read_tables
 from parsemark.formats.limits import check_lines
-from parsemark.formats.markdown_inline import inline_text
-from parsemark.formats.markdown_spans import protected_spans
+from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
+from parsemark.formats.markdown.inline import inline_text
+from parsemark.formats.markdown.spans import protected_spans
+from parsemark.formats.tables import find_marked_up_tables, find_text_tables, read_tables
 from parsemark.model import Category
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from parsemark.errors import FormatError
-from parsemark.formats.found import FoundTable
+from parsemark.formats.found_table import FoundTable
 from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.definitions import Definitions
 from parsemark.formats.latex.environments import find_environments

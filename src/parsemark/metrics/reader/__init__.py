@@ -1,9 +1,9 @@
 """`reader`: a table metric that agrees with people, and says why.
 
-- `sheet`, `structure`: the table as a reader sees it, and its headers
-- `likeness`, `paths`: how alike two texts, and two column headers, are
-- `align`, `rejoin`: which row and column answers which
-- `credit`, `names`, `facts`: what is left of each value with its headers
-- `read`, `verdict`, `explain`: all tables of an output together, the value, and the errors in words
-- `parameters`: every fitted number, with its meaning
+- `sheet`, `symbols`, `structure`: the table as a reader sees it, its look-alikes, and its headers
+- `likeness`, `paths`: how two texts, and two header paths, differ
+- `align`, `rejoin`, `regroup`, `stack`: which row and column answers which; pieces put together again
+- `naming`, `find`: the events: what happened to headers, names, values, rows and columns
+- `read`: every form in which a table may be given, and the best account of it
+- `events`, `parameters`: what an event is, what it costs, and every fitted number with its meaning
 """

@@ -1,4 +1,4 @@
-"""How alike two folded texts are to a reader: 1 for the same content, 0 for another one.
+"""How two folded texts differ to a reader: not at all, in notation alone, by misread letters, or altogether.
 
 Closeness of characters is not closeness of meaning: 1.12 is as wrong as 9.99 where 112 was printed, while a
 misspelt word is still read. So numbers count only if they are the same numbers, and words by their letters.
@@ -8,24 +8,55 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from enum import Enum
 from functools import lru_cache
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.metrics.reader.parameters import Parameters
-
 _NUMBER = re.compile(r"(?<![\w.)])-?\d[\d.]*|\d[\d.]*")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
-_LOOKS_ALIKE = str.maketrans({"‖": "|", "△": "Δ", "▵": "Δ", "ı": "i"})
+_LOOKS_ALIKE = str.maketrans({"‖": "|", "ı": "i", "×": "x"})
 _DROPPED = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])")
 _SEPARATORS = re.compile(r"[\s,;]+")
+_APART = re.compile(r"(?<=[\d.]) (?=[\d.])")
 _CACHE = 50_000
+_COMPARED = 400
+"""Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
+NEAR = 0.5
+"""Texts at least this alike are the same one misread; less, another one."""
+
+
+class Change(Enum):
+    """In which way two texts differ."""
+
+    NONE = "none"
+    NOTATION = "notation"
+    """The characters are all there, but grouped, spaced or raised in another way."""
+    MISREAD = "misread"
+    """Some letters are wrong; the text is still recognised."""
+    OTHER = "other"
+    """It says something else."""
+
+
+class Difference(NamedTuple):
+    """How a text differs from what it should be."""
+
+    change: Change
+    likeness: float
+    """1 for the same content, 0 for another one."""
+    cause: str = ""
+    """What was done to its notation."""
+
+
+SAME = Difference(Change.NONE, 1.0)
 
 
 @lru_cache(_CACHE)
 def tight(text: str) -> str:
     """The text without white space and hyphens inside words, and with one character for look-alikes."""
-    return _DROPPED.sub("", text).translate(_LOOKS_ALIKE)
+    dropped = _DROPPED.sub("", text)
+    return dropped.translate(_LOOKS_ALIKE) if len(dropped) > 1 else dropped
 
 
 @lru_cache(_CACHE)
@@ -45,37 +76,6 @@ def is_numeric(text: str) -> bool:
     return digits > 0 and digits >= sum(c.isalpha() for c in text)
 
 
-def likeness(truth: str, pred: str, parameters: Parameters) -> float:
-    """Likeness of two folded texts, between 0 and 1.
-
-    >>> from parsemark.metrics.reader.parameters import PARAMETERS
-    >>> likeness("1.12", "112", PARAMETERS)
-    0.0
-    >>> 0.5 < likeness("Riffusion", "Diffusion", PARAMETERS) < 1.0
-    True
-    """
-    if truth == pred:
-        return 1.0
-    return _likeness(truth, pred, parameters)
-
-
-@lru_cache(4 * _CACHE)
-def _likeness(truth: str, pred: str, parameters: Parameters) -> float:
-    one, other = tight(truth), tight(pred)
-    if one == other:
-        return 1.0
-    if not one or not other:
-        return 0.0
-    if (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        regrouped = _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred)
-        return parameters.regrouped if regrouped else 0.0
-    if bare(one) == bare(other):
-        invented = sum(c in "^_" for c in other) > sum(c in "^_" for c in one)
-        return parameters.mark_invented if invented else parameters.mark_lost
-    similarity = Levenshtein.normalized_similarity(one.casefold(), other.casefold())
-    return float(similarity**parameters.misspelling)
-
-
 @lru_cache(_CACHE)
 def bare(text: str) -> str:
     """A tight text without case, accents and the height of scripts."""
@@ -84,3 +84,73 @@ def bare(text: str) -> str:
         return plain
     decomposed = unicodedata.normalize("NFD", plain)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def likeness(truth: str, pred: str) -> float:
+    """Likeness of two folded values, between 0 and 1.
+
+    >>> likeness("1.12", "112")
+    0.0
+    >>> 0.5 < likeness("Riffusion", "Diffusion") < 1.0
+    True
+    """
+    return 1.0 if truth == pred else difference(truth, pred).likeness
+
+
+def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
+    """How a folded text differs from the true one.
+
+    Args:
+        truth: The true text.
+        pred: The given one.
+        name: Whether it is a header or a name, which has to tell which one, rather than a value: its letters
+            count even where most of it are digits.
+
+    >>> difference("92.0", "9 2 . 0").change.value, difference("λ_c", "λc").change.value
+    ('notation', 'none')
+    """
+    return SAME if truth == pred else _difference(truth, pred, name)
+
+
+@lru_cache(4 * _CACHE)
+def _difference(truth: str, pred: str, name: bool) -> Difference:
+    one, other = tight(truth), tight(pred)
+    if one == other:
+        spaced = len(_APART.findall(pred)) > len(_APART.findall(truth)) + 1
+        return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
+    if not one or not other:
+        return Difference(Change.OTHER, 0.0)
+    lettered = name and any(c.isalpha() for c in one)
+    if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
+        if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
+            return Difference(Change.NOTATION, 0.75, "numbers run together")
+        return Difference(Change.OTHER, 0.0)
+    if bare(one) == bare(other):
+        return _marks(one, other)
+    similarity = float(Levenshtein.normalized_similarity(bare(one)[:_COMPARED], bare(other)[:_COMPARED]))
+    change = Change.MISREAD if similarity >= NEAR else Change.OTHER
+    return Difference(change, similarity)
+
+
+def _marks(one: str, other: str) -> Difference:
+    """The difference of two texts that have the same letters."""
+    if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
+        return Difference(Change.NOTATION, 0.6, "scripts where there are none")
+    if one.translate(_SCRIPT_MARKS) == other.translate(_SCRIPT_MARKS):
+        return SAME  # a script set flat: the text still tells which one
+    return Difference(Change.MISREAD, 0.97, "case or accents")
+
+
+def slip(truth: str, pred: str) -> str:
+    """What was replaced by what, each kind of replacement once: the cause of a difference.
+
+    >>> slip("θ1", "01") == slip("θ2", "02")
+    True
+    """
+    one, other = tight(truth)[:_COMPARED], tight(pred)[:_COMPARED]
+    changes = {
+        f"{one[o.src_start : o.src_end]}>{other[o.dest_start : o.dest_end]}"
+        for o in Levenshtein.opcodes(one, other)
+        if o.tag != "equal"
+    }
+    return " ".join(sorted(changes))

@@ -9,10 +9,9 @@ from typing import Any
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.comparable import check_pairs
 from parsemark.metrics.prepared import TableInput
-from parsemark.metrics.reader.explain import as_details, explain
+from parsemark.metrics.reader.events import FULL_SCORE, Account
 from parsemark.metrics.reader.parameters import PARAMETERS
 from parsemark.metrics.reader.read import read
-from parsemark.metrics.reader.verdict import FULL_SCORE, Losses, losses
 
 MAX_CELL_PAIRS = 120_000_000
 """Cells of one table times cells of the other (11,000 each): 4 bytes each, and seconds of work."""
@@ -22,16 +21,19 @@ MAX_CELL_PAIRS = 120_000_000
 class Reader(Metric[TableInput]):
     r"""A table as a person reads it, from 0 (nothing can be known from it) to 10 (everything).
 
-    Each value of the truth is a fact: the value, under its column header, in its named row. Notation is
-    folded; columns and rows of the extraction are aligned; and each fact is credited with what is left of its
-    value, its header and its name. What is lost is weighted by the way it was lost, set in relation to the
-    table's size, and bent, since the first errors cost people's trust and the later ones less:
-    10 · exp(−(Σ weight · lost / size^s)^b). The numbers are in `parameters.py`, with their meanings.
+    Notation is folded, and columns and rows of the extraction are aligned. The difference that is left is
+    explained by few *events*: a header lost, misread or moved; rows or columns missing, merged, split or
+    invented; values wrong. Each is found once, with the number of values that it touches, and has a price
+    by its kind that grows slowly with its extent: 10 · exp(−(Σ price · severity · extent^g)^b), times the
+    share of values that are there at all. A header or a name is judged by whether it still tells which
+    column or row it is. The numbers are in `parameters.py`, with their meanings.
 
-    Flattened, repeated or padded headers, resolved row spans, empty columns, a table split in two with its
-    headers repeated, a caption inside of the table and a transposed table lose nothing or next to nothing.
+    Flattened, repeated or padded headers, resolved row spans, empty columns, sections given as headings over
+    tables of their own, row groups folded line by line, a title or caption inside or above, look-alikes
+    and a transposed table lose nothing or next to nothing.
 
-    `Score.details["errors"]` are the errors that cost points, strongest first: kind, where, message, cost.
+    `Score.details["errors"]` are the events, strongest first: kind, extent, where, message, cost in points;
+    `details["counts"]` has their number by kind, and `details["n_values"]` the number of values asked for.
 
     Empty cases: two empty tables have 10; an empty table against another has 0.
 
@@ -61,13 +63,12 @@ class Reader(Metric[TableInput]):
     def compute(self, truth: TableInput, pred: TableInput) -> tuple[float, Mapping[str, Any]]:
         """The value and the errors."""
         expected, given = truth.pages, pred.pages
-        if not expected.sheets or not given.sheets:
-            empty = not expected.sheets and not given.sheets
-            lost = Losses(total=0.0)
-            return (FULL_SCORE if empty else 0.0), as_details([], lost)
+        if not expected.sheets:
+            value = 0.0 if given.sheets else FULL_SCORE
+            return value, Account((), 0.0).details(PARAMETERS)
         sheet = expected.sheets[0]
         for other in given.sheets:
             check_pairs("cells", sheet.n_rows * sheet.n_cols, other.n_rows * other.n_cols, MAX_CELL_PAIRS)
-        reading = read(sheet, expected.structure, given, PARAMETERS)
-        lost = losses(reading)
-        return lost.score(PARAMETERS), as_details(explain(reading, lost, PARAMETERS), lost)
+        account = read(sheet, expected.structure, given, PARAMETERS)
+        value = account.score(PARAMETERS) if account.total else 0.0
+        return value, account.details(PARAMETERS)

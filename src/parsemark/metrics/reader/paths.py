@@ -1,15 +1,25 @@
-"""Column headers as paths: the texts above a column, from the widest group to its own name."""
+"""Header paths: the texts that name a column (or a row), from the widest group to its own name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
-from parsemark.metrics.reader.likeness import likeness, tight
-from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.likeness import NEAR, SAME, Difference, difference, tight
 from parsemark.metrics.reader.sheet import Sheet
 
 Path = tuple[str, ...]
+
+_GROUP_WEIGHT = 0.5
+"""Weight of the upper levels of a path against the last one, where paths are compared."""
+_WHOLE = 0.8
+"""Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
+_SEPARATORS = re.compile(r"[\s/_\-|:>.,;()\[\]&+]+")
+_CACHE = 50_000
+_LONGEST_FLAT = 600
 
 
 class Fill(Enum):
@@ -26,14 +36,15 @@ class Fill(Enum):
 def column_paths(sheet: Sheet, header_rows: Iterable[int], fill: Fill) -> list[Path]:
     """The header path of each column, given which rows are headers."""
     rows = [sheet.texts[r] if fill is Fill.NOT else _filled(sheet, r, fill) for r in header_rows]
-    paths: list[Path] = []
-    for col in range(sheet.n_cols):
-        levels: list[str] = []
-        for row in rows:
-            if row[col] and row[col] not in levels[-1:]:
-                levels.append(row[col])
-        paths.append(tuple(levels))
-    return paths
+    return [_path(row[col] for row in rows) for col in range(sheet.n_cols)]
+
+
+def _path(texts: Iterable[str]) -> Path:
+    levels: list[str] = []
+    for text in texts:
+        if text and text not in levels[-1:]:
+            levels.append(text)
+    return tuple(levels)
 
 
 def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
@@ -45,7 +56,7 @@ def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
     return texts
 
 
-def ordered_paths(sheet: Sheet, header_rows: Iterable[int], columns: list[int]) -> list[Path]:
+def counted_paths(sheet: Sheet, header_rows: Iterable[int], columns: list[int]) -> list[Path]:
     """The header paths if names are given to the columns in turn, wherever their cells stand.
 
     So a reader does where a header row has as many names as there are columns, or one less because the
@@ -64,46 +75,92 @@ def ordered_paths(sheet: Sheet, header_rows: Iterable[int], columns: list[int]) 
     return [tuple(found) for found in levels]
 
 
-def path_likeness(truth: Path, pred: Path, parameters: Parameters, outside: str = "") -> float:
-    """How much of a column's header a reader finds above the column that answers it."""
-    if truth == pred:
-        return 1.0
-    if not truth:
-        return 1.0
-    if not pred:
-        return parameters.inferred if outside and all(_contains(outside, level) for level in truth) else 0.0
-    whole = likeness(" ".join(truth), " ".join(pred), parameters)
-    if whole == 1.0:
-        return 1.0
-    found = [max(_level_likeness(level, p, parameters) for p in pred) for level in truth]
-    if outside:
-        found = [
-            max(f, parameters.inferred * _contains(outside, t)) for f, t in zip(found, truth, strict=True)
-        ]
-    groups = found[:-1]
-    recall = found[-1]
-    if groups:
-        recall = (recall + parameters.group * sum(groups) / len(groups)) / (1 + parameters.group)
-    explained = sum(_explained(p, truth, parameters) for p in pred) / len(pred)
-    return max(whole, recall * (0.5 + 0.5 * explained))
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a true path, and what was found of it."""
+
+    text: str
+    found: str
+    difference: Difference
 
 
-def _level_likeness(level: str, text: str, parameters: Parameters) -> float:
-    if _contains(text, level):
-        return 1.0
-    return likeness(level, text, parameters)
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A true path against a given one."""
+
+    credit: float
+    """How well the given path names what the true one names: 1 for all of it."""
+    levels: tuple[Level, ...]
+    extra: tuple[str, ...]
+    """Levels of the given path that the true one does not have."""
 
 
-def _contains(text: str, part: str) -> bool:
-    """Whether a text holds a part between word ends."""
-    if len(part) >= len(text):
+@lru_cache(_CACHE)
+def match(truth: Path, given: Path) -> Match:
+    """Compare a true path with a given one, however its levels are joined.
+
+    >>> match(("Urban", "PSNR"), ("Urban - PSNR",)).credit
+    1.0
+    >>> match(("Urban", "PSNR"), ("PSNR",)).levels[0].difference.likeness
+    0.0
+    """
+    if truth == given or not truth or _flat(truth, given):
+        return Match(1.0, tuple(Level(text, text, SAME) for text in truth), ())
+    # What is one level of the truth is not another one misread.
+    left = tuple(text for text in given if text not in truth)
+    levels = tuple(_level(text, given if text in given else left) for text in truth)
+    likenesses = [level.difference.likeness for level in levels]
+    credit = likenesses[-1]
+    if len(levels) > 1:
+        groups = sum(likenesses[:-1]) / (len(levels) - 1)
+        credit = (credit + _GROUP_WEIGHT * groups) / (1 + _GROUP_WEIGHT)
+    extra = tuple(text for text in given if _unexplained(text, truth) > NEAR)
+    if given:
+        credit *= 1 - 0.5 * sum(_unexplained(text, truth) for text in given) / len(given)
+    whole = difference(" ".join(truth), " ".join(given), name=True).likeness
+    return Match(min(1.0, max(credit, whole if whole > _WHOLE else 0.0)), levels, extra)
+
+
+def _flat(truth: Path, given: Path) -> bool:
+    """Whether the given levels hold the true ones and nothing else but separators."""
+    rest = tight(" ".join(given))
+    if len(rest) > _LONGEST_FLAT:
         return False
-    return f" {part} " in f" {text} "
+    for level in sorted(map(tight, truth), key=len, reverse=True):
+        at = rest.find(level)
+        if at < 0:
+            return False
+        while at >= 0:
+            rest = f"{rest[:at]} {rest[at + len(level) :]}"
+            at = rest.find(level)
+    return not any(c.isalnum() for c in rest)
 
 
-def _explained(text: str, truth: Path, parameters: Parameters) -> float:
-    """Share of a predicted level that the truth's levels account for."""
-    if any(likeness(level, text, parameters) > 0.5 for level in truth):
-        return 1.0
-    covered = sum(len(tight(level)) for level in truth if _contains(text, level))
-    return min(1.0, covered / max(1, len(tight(text))))
+def _level(text: str, given: Path) -> Level:
+    best = Level(text, "", difference(text, "", name=True))
+    if text in given:
+        return Level(text, text, SAME)
+    for found in given:
+        diff = SAME if holds(found, text) else difference(text, found, name=True)
+        if diff.likeness > best.difference.likeness:
+            best = Level(text, found, diff)
+    return best
+
+
+@lru_cache(_CACHE)
+def _worded(text: str) -> str:
+    return f" {_SEPARATORS.sub(' ', text).strip()} "
+
+
+def holds(text: str, part: str) -> bool:
+    """Whether a text holds a part between word ends."""
+    words = _worded(part)
+    return len(words) > 2 and words in _worded(text)
+
+
+def _unexplained(text: str, truth: Path) -> float:
+    """Share of a given level that the true levels do not account for."""
+    if any(difference(level, text, name=True).likeness > NEAR for level in truth):
+        return 0.0
+    covered = sum(len(tight(level)) for level in truth if holds(text, level))
+    return 1.0 - min(1.0, covered / max(1, len(tight(text))))

@@ -1,44 +1,82 @@
-"""Reads a prediction against the truth: every table of it, upright or transposed, whole or split."""
+"""Reads a prediction against the truth in every form that a reader would accept, and takes the best.
+
+A table may be given upright or transposed, whole or in several tables with or without headings between
+them, side by side, with rows folded into one, with columns run together, or as lines of text.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.align import Lookup, align
-from parsemark.metrics.reader.credit import credit
-from parsemark.metrics.reader.facts import Comparison, Fact, Position, Side
+from parsemark.metrics.reader.align import Alignment, Lookup, align
+from parsemark.metrics.reader.events import Account, Event, Kind
+from parsemark.metrics.reader.find import Side, Values, find_events
+from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.stack import side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
-from parsemark.metrics.reader.verdict import Reading
+from parsemark.metrics.reader.symbols import with_symbols_of
 
-_MOST_TABLES = 8
+_MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
-_GOOD_ENOUGH = 0.6
-"""Where this share is known upright, the table is not tried transposed."""
+_MOST_LINES = 200
+_GOOD_ENOUGH = 9.4
+"""A reading of at least this value is not tried in another form."""
+_PLAUSIBLE = 0.6
+"""Where this share of the values is there, a table is not tried transposed."""
+_RELATED = 0.1
+"""Share of the truth's words that a table has to have to be tried in another form."""
+_OF_MERGED_ROWS = frozenset({Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
+_OF_MERGED_COLUMNS = frozenset(
+    {
+        Kind.COLUMN_MISSING,
+        Kind.ROW_MISSING,
+        Kind.INVENTED,
+        Kind.CELLS_MERGED,
+        Kind.VALUE_SHIFTED,
+        Kind.VALUE_LOST,
+    }
+)
+"""What columns or rows run together look like where they are taken as one."""
+_SEPARATE = 0.9
+"""Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """All that a text shows: its tables as sheets, and the text around them."""
+    """All that a text shows: its tables as sheets with the headings above them, and the text around them."""
 
     sheets: tuple[Sheet, ...]
+    headings: tuple[str, ...] = ()
     outside: str = ""
+    lines: tuple[str, ...] = ()
+    """The lines of text around the tables."""
 
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:
-        """The tables of a text and the folded text around them."""
-        sheets = [Sheet.from_table(f.table) for f in found]
+        """The tables of a text and the text around them."""
         pieces, end = [], 0
         for f in found:
             pieces.append(text[end : f.start])
             end = max(end, f.end)
         pieces.append(text[end:])
-        return cls(tuple(s for s in sheets if s.n_rows)[:_MOST_TABLES], fold_notation(" ".join(pieces)))
+        sheets = [(Sheet.from_table(f.table), piece) for f, piece in zip(found, pieces, strict=False)]
+        kept = [(sheet, piece) for sheet, piece in sheets if sheet.n_rows][:_MOST_TABLES]
+        lines = [line for piece in pieces for line in _lines(piece)]
+        return cls(
+            tuple(sheet for sheet, _ in kept),
+            tuple(_heading(piece) for _, piece in kept),
+            fold_notation(" ".join(lines)),
+            tuple(lines[:_MOST_LINES]),
+        )
 
     @cached_property
     def structure(self) -> Structure:
@@ -46,59 +84,150 @@ class Pages:
         return read_structure(self.sheets[0])
 
 
-def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Reading:
-    """Read all tables of a prediction as answers to one table."""
-    parts: list[Comparison] = []
-    for sheet in pages.sheets:
-        part = _compare(truth, structure, sheet, parameters, pages.outside)
-        if parts and part.side.pred_header == 0 and sheet.n_cols == parts[0].side.pred.n_cols:
-            # A table that goes on without its headers: the reader remembers them.
-            continued = sheet.below(parts[0].side.pred, parts[0].side.pred_header)
-            part = _compare(truth, structure, continued, parameters, pages.outside)
-        parts.append(part)
-    return together(tuple(parts))
+def _lines(text: str) -> list[str]:
+    """The lines of a text without the marks of headings."""
+    return [stripped for line in text.splitlines() if (stripped := line.strip().lstrip("#").strip())]
 
 
-def _compare(
-    truth: Sheet, structure: Structure, pred: Sheet, parameters: Parameters, outside: str
-) -> Comparison:
-    upright = _upright(truth, structure, pred, parameters, outside)
-    if upright.known >= _GOOD_ENOUGH or min(pred.n_rows, pred.n_cols) < 2:
-        return upright
-    turned = _upright(truth, structure, pred.transposed(), parameters, outside)
-    return turned if turned.known > upright.known else upright
+def _heading(text: str) -> str:
+    """The last line above a table."""
+    return next(reversed(_lines(text)), "")
 
 
-def _upright(
-    truth: Sheet, structure: Structure, pred: Sheet, parameters: Parameters, outside: str
-) -> Comparison:
-    alignment = align(Lookup(truth, pred), structure.n_header)
-    joined = joined_rows(truth, pred, alignment, parameters)
-    if joined is not pred:
-        alignment = align(Lookup(truth, joined), structure.n_header)
-    return credit(Side(truth, structure, joined, alignment), parameters, outside)
+def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
+    """The best account of a prediction as an answer to one table."""
+    reader = _Reader(truth, structure, pages.outside, parameters)
+    if len(pages.sheets) == 1 and pages.sheets[0].says_the_same_as(truth):
+        return reader.nothing_happened()
+    best: Account | None = None
+    for sheet, extra in _arrangements(pages):
+        found = reader.sheet(with_symbols_of(truth, sheet))
+        if extra:
+            found = dataclasses.replace(found, events=(*found.events, *extra))
+        if best is None or found.score(parameters) > best.score(parameters):
+            best = found
+        if best.score(parameters) >= _GOOD_ENOUGH:
+            return best
+    lines = _lines_of(pages, truth)
+    if lines is not None:
+        found = reader.lines(lines)
+        if best is None or found.score(parameters) > best.score(parameters):
+            best = found
+    return best or Account((), 0.0)
 
 
-def together(parts: tuple[Comparison, ...]) -> Reading:
-    """What is known from several tables: of each value the best that any of them says."""
-    facts: dict[Position, tuple[Fact, int]] = {}
-    for index, part in enumerate(parts):
-        for place, fact in part.facts.items():
-            known = facts.get(place)
-            if known is None or fact.credit > known[0].credit or (known[0].found is None and fact.found):
-                facts[place] = (fact, index)
-    extras = tuple((index, place) for index, part in enumerate(parts) for place in part.extras)
-    return Reading(parts, facts, extras, _cut_off(parts))
+def _arrangements(pages: Pages) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    """The tables of a prediction together, in the ways that they can be, and each of them alone."""
+    if len(pages.sheets) > 1:
+        yield stacked(pages.sheets, pages.headings), ()
+        beside = side_by_side(pages.sheets)
+        if beside is not None:
+            yield beside, ()
+    for index, sheet in enumerate(pages.sheets):
+        others = [s for k, s in enumerate(pages.sheets) if k != index]
+        yield sheet, tuple(_unasked(s) for s in others)
 
 
-def _cut_off(parts: tuple[Comparison, ...]) -> frozenset[int]:
-    """The last rows of the truth if they are missing and the last row before them is not complete."""
-    rows = {t: (p, part.side) for part in parts for t, p in part.side.alignment.rows.items()}
-    if not rows:
-        return frozenset()
-    last = max(rows)
-    at, side = rows[last]
-    complete = sum(side.pred.present[at]) >= sum(side.truth.present[last])
-    if complete or at != side.pred.n_rows - 1:
-        return frozenset()
-    return frozenset(range(last + 1, side.truth.n_rows))
+def _unasked(sheet: Sheet) -> Event:
+    count = sum(sum(1 for text in row if text) for row in sheet.texts)
+    return Event(Kind.INVENTED, float(count), "The output has a further table that does not belong here.")
+
+
+def _lines_of(pages: Pages, truth: Sheet) -> Sheet | None:
+    """The text around the tables as lines, if it has something of the truth."""
+    words = {tight(text) for row in truth.texts for text in row if text}
+    said = tight(pages.outside)
+    if not words or sum(word in said for word in words) < len(words) / 3:
+        return None
+    return Sheet.from_lines(pages.lines)
+
+
+class _Reader:
+    """Reads one arrangement of a prediction in every form."""
+
+    def __init__(self, truth: Sheet, structure: Structure, outside: str, parameters: Parameters) -> None:
+        self.truth, self.structure = truth, structure
+        self.outside, self.parameters = outside, parameters
+        self.words = {word for row in truth.texts for text in row for word in text.split()}
+
+    def nothing_happened(self) -> Account:
+        """The account of the truth itself."""
+        same = range(self.truth.n_cols), range(self.structure.n_header, self.truth.n_rows)
+        alignment = Alignment(*({index: index for index in indices} for indices in same))
+        side = Side(self.truth, self.structure, self.truth, alignment)
+        return Account((), Values(side, self.parameters.no_value).total)
+
+    def sheet(self, pred: Sheet) -> Account:
+        """The best account of one table, upright, transposed or regrouped."""
+        best = self.upright(pred)
+        if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
+            return best
+        if min(pred.n_rows, pred.n_cols) > 1 and best.known < _PLAUSIBLE:
+            best = self.better(best, self.upright(pred.transposed()))
+        kinds = {event.kind for event in best.events}
+        for regrouped, extra in self.regroupings(pred, kinds):
+            found = self.upright(regrouped)
+            best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+        return best
+
+    def lines(self, pred: Sheet) -> Account:
+        """The account of lines of text."""
+        regrouped = regroup_columns(self.truth, pred)
+        if regrouped is None:
+            return self.upright(pred)
+        found = self.upright(regrouped.sheet)
+        event = Event(Kind.PLAIN_LINES, found.total, "The table is given as lines of text.")
+        return dataclasses.replace(found, events=(*found.events, event))
+
+    def has_something_of_it(self, pred: Sheet) -> bool:
+        """Whether a table shares words with the truth; else no other form of it will do."""
+        words = self.words & {word for row in pred.texts for text in row for word in text.split()}
+        return len(words) >= _RELATED * len(self.words)
+
+    def better(self, one: Account, other: Account) -> Account:
+        """The account with the higher score."""
+        return other if other.score(self.parameters) > one.score(self.parameters) else one
+
+    def upright(self, pred: Sheet) -> Account:
+        """The account of a table as it stands, torn rows joined."""
+        alignment = align(Lookup(self.truth, pred), self.structure.n_header)
+        joined = joined_rows(self.truth, pred, alignment)
+        if joined is not pred:
+            alignment = align(Lookup(self.truth, joined), self.structure.n_header)
+        side = Side(self.truth, self.structure, joined, alignment)
+        return find_events(side, self.outside, self.parameters.no_value)
+
+    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+        """The table with merged rows cut, and with merged columns cut, where something points to that."""
+        rows = None
+        if pred.n_rows < self.truth.n_rows and kinds & _OF_MERGED_ROWS:
+            rows = regroup_rows(self.truth, pred)
+        if rows is not None:
+            yield rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows"))
+        columns = regroup_columns(self.truth, pred) if kinds & _OF_MERGED_COLUMNS else None
+        if columns is not None:
+            yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
+
+    def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
+        """The events of a regrouping."""
+        if found.merged:
+            groups = found.merged
+            held = sum(group.held for group in groups)
+            numbers = ", ".join(self.names(group, kind) for group in groups[:3])
+            more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
+            if sum(g.separate * g.held for g in groups) >= _SEPARATE * held:
+                message = f"{noun} {numbers}{more} are folded into one, each part on its own line."
+                yield Event(Kind.PADDED, held, message)
+            else:
+                glued = sum(g.glued * g.held for g in groups) / held if held else 0.0
+                message = f"{noun} {numbers}{more} are run together."
+                yield Event(kind, held, message, severity=0.7 + 0.3 * glued)
+        for lines in found.split:
+            extent = float(self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols)
+            where = "–".join(str(line + 1) for line in (lines[0], lines[-1]))
+            yield Event(Kind.COLUMN_SPLIT, extent, f"{noun} {where} of the output are one in the truth.")
+
+    def names(self, group: Grouped, kind: Kind) -> str:
+        """The lines of a group, counted from one."""
+        offset = 1 if kind is Kind.COLUMNS_MERGED else 1 - self.structure.n_header
+        return f"{group.lines[0] + offset}–{group.lines[-1] + offset}"

@@ -6,14 +6,13 @@ from itertools import pairwise
 
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.likeness import likeness
-from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.sheet import Sheet
 
 _MOST_LINES = 6
 """A torn row has at most this many pieces on each side of the one that was recognised."""
 
 
-def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, parameters: Parameters) -> Sheet:
+def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
     """The prediction with torn rows joined, or the prediction itself if there are none."""
     if len(alignment.rows) == pred.n_rows or not alignment.rows:
         return pred
@@ -25,7 +24,9 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, parameters: Par
     for position, (row, partner) in enumerate(matched):
         above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
-        best = _best_group(truth, pred, alignment, parameters, row, partner, above, below)
+        if not above and not below:
+            continue
+        best = _best_group(truth, pred, alignment, row, partner, above, below)
         if len(best) > 1:
             groups[partner] = best
             taken.update(best)
@@ -36,7 +37,6 @@ def _best_group(
     truth: Sheet,
     pred: Sheet,
     alignment: Alignment,
-    parameters: Parameters,
     row: int,
     partner: int,
     above: list[int],
@@ -46,7 +46,7 @@ def _best_group(
         total = 0.0
         for col, other in alignment.columns.items():
             if truth.texts[row][col]:
-                total += likeness(truth.texts[row][col], _joined_text(pred, group, other), parameters)
+                total += likeness(truth.texts[row][col], _joined_text(pred, group, other))
         return total
 
     best, most = [partner], worth([partner])

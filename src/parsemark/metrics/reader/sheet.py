@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,6 +13,11 @@ from parsemark.model import HOLE, Table
 
 Entry = TypeVar("Entry")
 Grid = list[list[Entry]]
+
+_SPACED_PAIR = re.compile(r"(?<=\d)(?:\s+,\s*|,(?:\s|\\[ ,;:]|~)+)(?=[-\d])")
+_COMMA = re.compile(r"(?<=\d),(?=[-\d])")
+_BRACKETED = re.compile(r"[(\[][^()\[\];]*[)\]]")
+_ORDINAL = str.maketrans({"º": "°"})
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,19 @@ class Sheet:
             header_rows=_flagged_rows(table, rows),
         )
 
+    def says_the_same_as(self, other: Sheet) -> bool:
+        """Whether two sheets have the same texts in the same cells."""
+        return self.texts == other.texts and self.starts == other.starts and self.present == other.present
+
+    def full(self, row: int, col: int) -> str:
+        """The folded text of a cell, placeholders too."""
+        return self.texts[row][col] or fold_notation(self.shown[row][col])
+
+    @staticmethod
+    def folded(text: str) -> str:
+        """A text that is folded already, empty for a placeholder."""
+        return "" if is_placeholder(text) else text
+
     def transposed(self) -> Sheet:
         """The sheet with rows and columns exchanged."""
         return Sheet(
@@ -69,26 +89,66 @@ class Sheet:
             None,
         )
 
-    def below(self, head: Sheet, n_header: int) -> Sheet:
-        """The sheet with the first rows of another one of equal width on top."""
+    @classmethod
+    def from_lines(cls, lines: Sequence[str]) -> Sheet:
+        """Lines of text as a table of one column."""
+        return cls.stacked([], [[line] for line in lines], 1)
+
+    @classmethod
+    def stacked(cls, sheets: Sequence[Sheet], rows: Sequence[Sequence[str]], n_cols: int) -> Sheet:
+        """Sheets of one width below each other, and then rows of texts."""
+        texts = [[fold_cell(text) for text in row] for row in rows]
+        return cls(
+            [row for s in sheets for row in s.texts] + texts,
+            [row for s in sheets for row in s.shown] + [list(row) for row in rows],
+            [row for s in sheets for row in s.starts] + [[True] * n_cols for _ in rows],
+            [row for s in sheets for row in s.present] + [[bool(t.strip()) for t in row] for row in rows],
+            [row for s in sheets for row in s.holes] + [[False] * n_cols for _ in rows],
+            None,
+        )
+
+    def with_texts(self, texts: Grid[str]) -> Sheet:
+        """The sheet with other folded texts."""
+        return dataclasses.replace(self, texts=texts)
+
+    def part(self, rows: Sequence[int], columns: Sequence[int | None]) -> Sheet:
+        """Some rows, and some columns in another order; None stands for an empty column."""
+
+        def chosen(grid: Grid[Entry], empty: Entry) -> Grid[Entry]:
+            return [[empty if c is None else grid[r][c] for c in columns] for r in rows]
+
         return Sheet(
-            head.texts[:n_header] + self.texts,
-            head.shown[:n_header] + self.shown,
-            head.starts[:n_header] + self.starts,
-            head.present[:n_header] + self.present,
-            head.holes[:n_header] + self.holes,
-            n_header,
+            chosen(self.texts, ""),
+            chosen(self.shown, ""),
+            chosen(self.starts, True),
+            chosen(self.present, False),
+            chosen(self.holes, False),
+            None,
         )
 
 
 def fold_cell(text: str) -> str:
-    """The folded text of a cell, empty for a placeholder. A lone root sign is a check mark misread."""
-    folded = fold_notation(text)
-    if folded == "√":
-        return "✓"
+    r"""The folded text of a cell, empty for a placeholder.
+
+    A comma with white space behind it, or alone in brackets, separates two numbers; TeX's math mode drops the
+    space.
+
+    >>> fold_cell("(81, 501)") == fold_cell("(81,501)"), fold_cell("1,234 K"), fold_cell("[1,000, 2,000]")
+    (True, '1234 K', '[1000;2000]')
+    """
+    folded = fold_notation(_separated(text.translate(_ORDINAL)))
+    folded = _COMMA.sub(";", folded) if "," in folded else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
+
+
+def _separated(text: str) -> str:
+    """The text with semicolons between numbers that are two."""
+    if "," not in text:
+        return text
+    text = _SPACED_PAIR.sub("; ", text)
+    return _BRACKETED.sub(lambda found: _COMMA.sub("; ", found[0]), text)
 
 
 def _flipped(grid: Sequence[Sequence[Entry]]) -> Grid[Entry]:

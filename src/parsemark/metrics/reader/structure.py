@@ -70,11 +70,14 @@ def _is_record(sheet: Sheet, n_header: int) -> bool:
 
 
 def is_section(sheet: Sheet, row: int) -> bool:
-    """Whether a row holds one text alone, in its first column or over all of them."""
+    """Whether a row holds one text alone: in its first column, over all of them, or again in each."""
     if sheet.n_cols < 2 or not sheet.present[row][0]:
         return False
     begun = [c for c in range(sheet.n_cols) if sheet.present[row][c] and sheet.starts[row][c]]
-    return begun == [0]
+    if begun == [0]:
+        return True
+    texts = sheet.texts[row]
+    return bool(texts[0]) and not is_numeric(texts[0]) and texts.count(texts[0]) == sheet.n_cols > 2
 
 
 def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tuple[tuple[int, ...], ...]:

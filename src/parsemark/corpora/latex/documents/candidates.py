@@ -8,15 +8,13 @@ from parsemark.corpora.latex.documents.main_file import flattened
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.latex.standalone import document_definitions
-from parsemark.errors import FormatError, LatexError
+from parsemark.errors import FormatError
 from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 
-UNMARKED = frozenset(
-    ("tabu", "longtabu", "tblr", "longtblr", "talltblr", "NiceTabular", "NiceTabular*", "NiceTabularX")
-)
-"""Environments that do not use LaTeX's own tabular, so that the marks do not see them."""
+MIN_ROW, MIN_ROWS = 6, 2
+"""Glyphs of a row by which it can be found on a page, and rows by which a table can."""
 
 
 @dataclass
@@ -33,6 +31,11 @@ class Candidate:
     def __post_init__(self) -> None:
         self.glyphs = "".join(self.row_glyphs)
 
+    def stands_on(self, page: str) -> bool:
+        """Whether the glyphs of a page hold most rows of the table."""
+        rows = [row for row in self.row_glyphs if len(row) >= MIN_ROW]
+        return len(rows) >= MIN_ROWS and sum(row in page for row in rows) > 0.5 * len(rows)
+
 
 @dataclass
 class Candidates:
@@ -44,17 +47,11 @@ class Candidates:
 
 
 def read_candidates(document: SourceDocument, main: str) -> Candidates:
-    """The tables of the source; `array` is a formula here.
-
-    Raises:
-        LatexError: The document has tables that the marks would not see.
-    """
+    """The tables of the source; `array` is a formula here."""
     found = Candidates()
     text = flattened(document, main)
     definitions = document_definitions(document.tex_files())
     for environment in find_environments(text):
-        if environment.name in UNMARKED:
-            raise LatexError(f"it uses {environment.name}, whose tables cannot be marked")
         if environment.name in ("array", "NiceArray"):
             continue
         latex = text[environment.start : environment.end]

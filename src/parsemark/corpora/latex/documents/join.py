@@ -1,19 +1,29 @@
-"""Joins the tables that TeX set with those of the source: boxes from one, content from the other."""
+"""Joins the tables that TeX set with those of the source.
+
+Boxes, cells and what a reader sees in them come from TeX. The source adds what the page does not say: the
+notation of formulas, header rows, and columns that belong together (`r@{.}l`). Where the two disagree, the
+page is right: a cell whose source does not give its glyphs (a citation, a reference, a macro that only TeX
+can expand) has the text of the page, and a table whose source has other cells is taken from TeX alone.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.corpora.complexity import complexity
+from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import Candidate
+from parsemark.corpora.latex.documents.look import line_style
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.grid_agreement import covers
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.slots import MarkedCell
+from parsemark.corpora.latex.visible_grid import header_rows_by_rules, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
@@ -22,7 +32,12 @@ from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
 
 MIN_SIMILARITY = 0.6
 """Glyphs that a table and its source have in common, at least."""
+MIN_AGREEMENT = 0.5
+"""The share of cells that must show what the source says, for its grid to be believed."""
+MAX_PICTURES = 0.25
+"""An alignment of which pictures cover more than this share is a figure."""
 _HEAD = ("endhead", "endfirsthead")
+_CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabela|tabella|tab\.)\s*[\divxla-c.]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +54,67 @@ class JoinedTable:
 
     page: int
     element: Element | None
-    """None if it is no table: a title block, a list, a frame around something."""
-    note: str
-    """What the report says."""
+    """None if it is no table (`is_layout`), or if it had to be given up."""
+    note: str = ""
+    """What the report says; empty if there is nothing to say."""
+    is_layout: bool = False
+    """A title block, a grid of figures, a frame around something."""
 
 
-def parts_by_table(pages: Sequence[MarkedPage]) -> list[list[Part]]:
-    """The parts of each table, in the order in which TeX began the tables."""
+def alignments(pages: Sequence[MarkedPage]) -> list[list[Part]]:
+    """The parts of each alignment that is a table or layout, in the order in which TeX began them.
+
+    Tables in the cells of a table belong to it; those in the cells of an alignment that is only layout (two
+    tables beside each other) count for themselves.
+    """
     parts: dict[int, list[Part]] = {}
     for page in pages:
-        for marked in page.tables:
+        for marked in (*page.tables, *page.nested):
             parts.setdefault(marked.id, []).append(Part(page.number, marked))
-    return [parts[identifier] for identifier in sorted(parts)]
+    children: dict[int | None, list[int]] = {}
+    for identifier in sorted(parts):
+        parent = parts[identifier][0].marked.parent
+        children.setdefault(parent if parent in parts else None, []).append(identifier)
+    found: list[list[Part]] = []
+    waiting = children.get(None, [])[::-1]
+    while waiting:
+        identifier = waiting.pop()
+        inner = children.get(identifier, [])
+        found.append(parts[identifier])
+        if not is_table(parts[identifier]) or _holds_tables(parts, identifier, inner):
+            waiting += inner[::-1]
+    return [
+        own
+        for own in found
+        if not (is_table(own) and _holds_tables(parts, own[0].marked.id, children.get(own[0].marked.id, [])))
+    ]
+
+
+def _holds_tables(parts: Mapping[int, list[Part]], outer: int, inner: Sequence[int]) -> bool:
+    """Whether most of what an alignment holds are tables."""
+    tables = sum(is_table(parts[identifier]) for identifier in inner)
+    filled = sum(bool(c.text) for part in parts[outer] for c in part.marked.cells)
+    return tables > 0 and 2 * tables >= filled
+
+
+def is_table(parts: Sequence[Part]) -> bool:
+    """At least two rows and columns, text in at least four cells, and no figures: else it is layout."""
+    n_filled = sum(bool(c.text) for part in parts for c in part.marked.cells)
+    n_rows = sum(part.marked.n_rows for part in parts)
+    n_cols = max(part.marked.n_cols for part in parts)
+    pictures = max(part.marked.picture_share for part in parts)
+    return n_rows > 1 and n_cols > 1 and n_filled >= 4 and pictures <= MAX_PICTURES
 
 
 def join_table(parts: Sequence[Part], candidates: Sequence[Candidate]) -> list[JoinedTable]:
     """The truth of each part of a table."""
-    if not any(is_table(part.marked) for part in parts):
-        return [JoinedTable(part.page, None, "layout") for part in parts]
+    if not is_table(parts):
+        return [JoinedTable(part.page, None, is_layout=True) for part in parts]
+    parts = [replace(part, marked=_without_caption(part.marked)) for part in parts]
     candidate = _best(parts, candidates)
     if candidate is None:
-        return [_from_glyphs(part, len(parts) > 1, "its source was not found") for part in parts]
+        numbers = range(len(parts)) if len(parts) > 1 else (None,)
+        return [_from_page(part, number) for part, number in zip(parts, numbers, strict=True)]
     candidate.is_used = True
     joined: list[JoinedTable] = []
     next_row = 0
@@ -67,15 +122,9 @@ def join_table(parts: Sequence[Part], candidates: Sequence[Candidate]) -> list[J
         marked, rows = _rows_of(part.marked, candidate, next_row)
         body = [row for row in rows if candidate.grid.sections[row] == ""]
         next_row = max(body, default=next_row - 1) + 1
-        joined.append(
-            _joined(replace(part, marked=marked), candidate, rows, number if len(parts) > 1 else None)
-        )
+        own = number if len(parts) > 1 else None
+        joined.append(_joined(replace(part, marked=marked), candidate, rows, own) or _from_page(part, own))
     return joined
-
-
-def is_table(marked: MarkedTable) -> bool:
-    """At least two rows and columns, and text in at least four cells: else it is layout."""
-    return marked.n_rows > 1 and marked.n_cols > 1 and sum(bool(c.text.strip()) for c in marked.cells) >= 4
 
 
 def _best(parts: Sequence[Part], candidates: Sequence[Candidate]) -> Candidate | None:
@@ -104,6 +153,13 @@ def _marked_rows(marked: MarkedTable) -> list[str]:
     for cell in marked.cells:
         rows[cell.row] += glyph_text(cell.text)
     return rows
+
+
+def _without_caption(marked: MarkedTable) -> MarkedTable:
+    """Long tables set their caption as a row of its own."""
+    first = [c for c in marked.cells if c.row == 0 and c.text]
+    is_caption = len(first) == 1 and first[0].colspan == marked.n_cols and _CAPTION.match(first[0].text)
+    return _without_rows(marked, {0}) if is_caption and marked.n_rows > 2 else marked
 
 
 def _rows_of(marked: MarkedTable, candidate: Candidate, next_row: int) -> tuple[MarkedTable, list[int]]:
@@ -155,7 +211,8 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
     return replace(marked, n_rows=len(kept), cells=cells, box=box)
 
 
-def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int | None) -> JoinedTable:
+def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int | None) -> JoinedTable | None:
+    """The table with the grid of its source; None if TeX has another."""
     sections = candidate.grid.sections
     n_head = sum(sections[row] in _HEAD for row in rows)
     grid = candidate.grid
@@ -163,71 +220,104 @@ def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int |
         grid = select_rows(grid, rows, n_head or None)
     try:
         placed = place_table(grid)
-    except (FormatError, ValueError) as error:
-        return _from_glyphs(part, number is not None, f"its source cannot be read: {error}")
-    tex = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells}
-    if not covers(placed, tex):
-        return _from_glyphs(part, number is not None, "its source has another grid than TeX")
-    table = _with_boxes(placed, part.marked.cells)
-    share = _agreement(placed, part.marked.cells)
+    except (FormatError, ValueError):
+        return None
+    shown_spans = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells if c.text}
+    spans = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells}
+    if not covers(placed, spans, shown_spans):
+        return None
+    shown = [_cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
+    agree = [
+        _agrees(cell.text, "".join(c.text for c in own))
+        for cell, own in zip(placed.table.cells, shown, strict=True)
+    ]
+    share = sum(agree) / len(agree) if agree else 1.0
+    if share < MIN_AGREEMENT:
+        return None
+    table = _with_page(placed, shown, agree)
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
-    element = _element(part.marked, table, number, candidate.latex)
-    return JoinedTable(part.page, replace(element, attributes={**element.attributes, **attributes}), "joined")
+    return _finished(part, table, number, candidate.latex, attributes)
 
 
-def _inside(cell: MarkedCell, slot: tuple[int, int, int, int]) -> bool:
-    return slot[0] <= cell.row < slot[0] + slot[2] and slot[1] <= cell.col < slot[1] + slot[3]
+def _cells_in(cells: Sequence[MarkedCell], slot: tuple[int, int, int, int]) -> list[MarkedCell]:
+    return [c for c in cells if slot[0] <= c.row < slot[0] + slot[2] and slot[1] <= c.col < slot[1] + slot[3]]
 
 
-def _with_boxes(placed: PlacedTable, marked: Sequence[MarkedCell]) -> Table:
+def _agrees(source: str, shown: str) -> bool:
+    """Whether a cell shows the glyphs that the source says, in any order; unknown glyphs can be anything.
+
+    A hyphen may be the division of a word at the end of a line.
+    """
+    wanted, seen = Counter(glyph_text(source)), Counter(glyph_text(shown.replace(DIVISION, "")))
+    unknown = seen.pop(UNKNOWN, 0)
+    missing, extra = wanted - seen, seen - wanted
+    missing["-"] -= min(missing["-"], shown.count(DIVISION))
+    return not extra and missing.total() <= unknown
+
+
+def _with_page(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]], agree: Sequence[bool]) -> Table:
+    """Boxes, and the text of the page where the source has another."""
     cells = []
-    for cell, slot in zip(placed.table.cells, placed.tex_slots, strict=True):
-        boxes = [c.box for c in marked if _inside(c, slot)]
-        cells.append(replace(cell, box=rounded(Box.hull(boxes)) if boxes else None))
+    for cell, own, is_same in zip(placed.table.cells, shown, agree, strict=True):
+        text = cell.text if is_same else " ".join(_seen(c) for c in own if c.text)
+        box = rounded(Box.hull(c.box for c in own)) if own else None
+        cells.append(replace(cell, text=text, box=box))
     return Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
 
 
-def _agreement(placed: PlacedTable, marked: Sequence[MarkedCell]) -> float:
-    """The share of cells that show the glyphs that the source says, in any order."""
-    equal = 0
-    for cell, slot in zip(placed.table.cells, placed.tex_slots, strict=True):
-        shown = "".join(glyph_text(c.text) for c in marked if _inside(c, slot))
-        equal += sorted(shown) == sorted(glyph_text(cell.text))
-    return equal / len(placed.tex_slots) if placed.tex_slots else 1.0
+def _seen(cell: MarkedCell) -> str:
+    return cell.text.replace(DIVISION, "")
 
 
-def _from_glyphs(part: Part, is_long: bool, reason: str) -> JoinedTable:
-    """The table as TeX set it. Its texts are glyphs without reliable blanks."""
+def _from_page(part: Part, number: int | None) -> JoinedTable:
+    """The table as TeX set it, without its source."""
+    head = header_rows_by_rules(part.marked)
     cells = tuple(
-        Cell(c.row, c.col, " ".join(c.text.split()), c.rowspan, c.colspan, box=rounded(c.box))
+        Cell(
+            c.row,
+            c.col,
+            _seen(c),
+            c.rowspan,
+            c.colspan,
+            None if head is None else c.row < head,
+            box=rounded(c.box),
+        )
         for c in part.marked.cells
     )
     try:
         table = Table(part.marked.n_rows, part.marked.n_cols, cells)
     except ValueError as error:
-        return JoinedTable(part.page, None, f"its cells overlap: {error}")
-    element = _element(part.marked, table, 0 if is_long else None, None)
-    attributes = {**element.attributes, "text_from": "glyphs"}
-    return JoinedTable(part.page, replace(element, attributes=attributes), reason)
+        return JoinedTable(part.page, None, f"a table's cells overlap: {error}")
+    if any(UNKNOWN in c.text for c in cells):
+        return JoinedTable(part.page, None, "a table has glyphs that the PDF gives no meaning")
+    return _finished(part, table, number, None, {"text_from": "glyphs"})
 
 
-def _element(marked: MarkedTable, table: Table, part: int | None, latex: str | None) -> Element:
-    attributes: dict[str, AttributeValue] = {
-        "rotation": marked.angle,
+def _finished(
+    part: Part, table: Table, number: int | None, latex: str | None, attributes: dict[str, AttributeValue]
+) -> JoinedTable:
+    marked = part.marked
+    table = without_unseen(table, marked)
+    n_head = len({c.row for c in table.cells if c.header})
+    found: dict[str, AttributeValue] = {
+        "rotated": marked.angle != 0,
         "complexity": complexity(table),
         "with_span": table.has_spans,
+        "line": line_style(marked),
+        **({"header_rows": n_head} if n_head else {}),
+        **({"long": True, "part": number + 1} if number is not None else {}),
+        **attributes,
     }
-    if part is not None:
-        attributes |= {"long": True, "part": part + 1}
-    return Element(
+    element = Element(
         id=f"t{marked.id}",
         category=Category.TABLE,
         box=rounded(marked.box),
         latex=latex,
         html=write_table(table, "html"),
         table=table,
-        attributes=attributes,
+        attributes=found,
     )
+    return JoinedTable(part.page, element)
 
 
 def rounded(box: Box) -> Box:

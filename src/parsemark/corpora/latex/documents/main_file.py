@@ -15,36 +15,62 @@ _CLASS = re.compile(r"\\documentclass\s*(?:\[(?P<options>[^\]]*)\])?\s*\{(?P<nam
 _BEGIN = "\\begin{document}"
 _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]{1,200})\}|\\input\s+([^\s{}\\]{1,200})")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
+_BESIDES = (
+    "cover",
+    "letter",
+    "response",
+    "reply",
+    "rebuttal",
+    "review",
+    "revision",
+    "diff",
+    "poster",
+    "slides",
+)
+"""Parts of the names of files that go with a paper."""
 _USUAL_NAMES = ("main", "ms", "paper", "article", "manuscript")
 
 
-def main_file(document: SourceDocument) -> str:
-    r"""The name of the file with `\documentclass` and the document's beginning.
+def main_files(document: SourceDocument) -> list[str]:
+    r"""The files with `\documentclass` and the document's beginning, the most likely main one first.
 
     Raises:
         LatexError: There is none.
     """
     texts = {name: without_comments(text) for name, text in document.tex_files().items()}
-    candidates = [n for n, t in texts.items() if _CLASS.search(t) and "standalone" not in t[:500]]
-    whole = [n for n in candidates if _BEGIN in texts[n]]
+    candidates = [n for n, t in texts.items() if document_class(t)[0] not in ("", "standalone", "subfiles")]
     if not candidates:
         raise LatexError("no file has a \\documentclass")
+    whole = [name for name in candidates if _BEGIN in texts[name]] or candidates
+    read = {_stem(match[1] or match[2]) for t in texts.values() for match in _INPUT.finditer(t)}
 
-    def rank(name: str) -> tuple[bool, int, int]:
+    def rank(name: str) -> tuple[bool, bool, int, bool, int]:
         stem = PurePosixPath(name).stem.lower()
         place = _USUAL_NAMES.index(stem) if stem in _USUAL_NAMES else len(_USUAL_NAMES)
-        return "/" in name, place, -len(texts[name])
+        is_besides = any(word in stem for word in _BESIDES)
+        size = len(flattened(document, name)) if name.count("/") == 0 else len(texts[name])
+        return "/" in name, is_besides, place, _stem(name) in read, -size
 
-    return min(whole or candidates, key=rank)
+    return sorted(whole, key=rank)
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(name.strip().strip('"')).name.removesuffix(".tex")
 
 
 def document_class(text: str) -> tuple[str, tuple[str, ...]]:
     """Name and options of the class."""
-    match = _CLASS.search(text)
+    match = _CLASS.search(without_comments(text))
     if match is None:
         return "", ()
     options = (part.strip() for part in (match["options"] or "").split(","))
     return match["name"].strip(), tuple(option for option in options if option)
+
+
+def class_of_log(log: str) -> str | None:
+    """The class that TeX says it used; one that the others are built on comes later."""
+    match = re.search(r"^Document Class: (\S+)", log, re.MULTILINE)
+    return match[1] if match else None
 
 
 def without_comments(text: str) -> str:

@@ -14,19 +14,22 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.latex.compile import require_pdflatex
 from parsemark.corpora.latex.documents.candidates import read_candidates
-from parsemark.corpora.latex.documents.join import JoinedTable, join_table, parts_by_table
+from parsemark.corpora.latex.documents.join import alignments, join_table
 from parsemark.corpora.latex.documents.latexml import Disagreement, compare_with_latexml, find_latexml
-from parsemark.corpora.latex.documents.main_file import document_class, main_file
+from parsemark.corpora.latex.documents.look import page_looks
+from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import Located, SourceDocument, locate, read_document
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, LatexError, UsageError
+from parsemark.errors import CorpusError, LatexError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
+from parsemark.system.pdflatex import require_pdflatex
 
-GENERATOR = "parsemark latex 1"
+GENERATOR = "parsemark latex 2"
+MAX_MAINS = 3
+"""Main files of one source that are tried, in turn, until one compiles."""
 REPORT = "report.json"
 
 
@@ -38,7 +41,14 @@ class DocumentReport(BaseModel):
     licence: str
     problem: str | None = None
     """Why it is not in the corpus."""
+    main: str | None = None
+    """The file that was compiled."""
+    engine: str | None = None
     pages: int = 0
+    left_out: dict[int, str] = {}
+    """Pages that are not in the corpus, with the reason: a table on them could not be had."""
+    cpu_s: float = 0.0
+    """CPU seconds of TeX and its programs."""
     tables: int = 0
     """Tables and parts of tables in the truth."""
     layout: int = 0
@@ -139,69 +149,105 @@ def _make_one(located: Located, out: Path, licence: str, opinion: str | None) ->
     )
     if document.problem is not None:
         return report.model_copy(update={"problem": f"cannot be read: {document.problem}"})
-    with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        try:
-            main = main_file(document)
-            set_document = typeset(document, main, Path(work))
-            made = _join(document, main, set_document, report)
-        except LatexError as error:
-            return report.model_copy(update={"problem": str(error)})
-        if opinion is not None:
-            tables = [e for sample in made.samples if sample.truth for e in sample.truth.tables]
-            made.report.disagreements = compare_with_latexml(opinion, Path(work), main, tables)
-        shutil.copyfile(set_document.pdf, out / "pdfs" / f"{document.name}.pdf")
-    for sample in made.samples:
-        write_page(out, sample, f"pdfs/{document.name}.pdf")
-    return made.report
+    try:
+        mains = main_files(document)
+    except LatexError as error:
+        return report.model_copy(update={"problem": str(error)})
+    problems: list[str] = []
+    for main in mains[:MAX_MAINS]:
+        with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
+            try:
+                set_document = typeset(document, main, Path(work))
+                made = _join(document, main, set_document, report)
+            except (LatexError, PdfError) as error:
+                problems.append(f"{main} {error}" if len(mains) > 1 else str(error))
+                continue
+            if opinion is not None:
+                tables = [e for sample in made.samples if sample.truth for e in sample.truth.tables]
+                folder = set_document.build.folder
+                made.report.disagreements = compare_with_latexml(opinion, folder, Path(main).name, tables)
+            shutil.copyfile(set_document.pdf, out / "pdfs" / f"{document.name}.pdf")
+        for sample in made.samples:
+            write_page(out, sample, f"pdfs/{document.name}.pdf")
+        others = [name for name in mains if name != main]
+        made.report.notes += [*problems, *([f"other main files: {', '.join(others)}"] if others else [])]
+        return made.report
+    return report.model_copy(update={"problem": "; ".join(problems)})
 
 
 def _join(document: SourceDocument, main: str, typeset_document: Typeset, report: DocumentReport) -> _Made:
     candidates = read_candidates(document, main)
     by_page: dict[int, list[Element]] = {}
-    notes = [*report.notes, *candidates.problems]
+    left_out = dict(typeset_document.left_out)
     layout = 0
-    for parts in parts_by_table(typeset_document.pages):
+    for parts in alignments(typeset_document.pages):
         for joined in join_table(parts, candidates.tables):
-            layout += joined.note == "layout"
+            layout += joined.is_layout
             if joined.element is not None:
                 by_page.setdefault(joined.page, []).append(joined.element)
-            notes += _note(joined)
-    name, options = document_class(document.tex_files()[main])
-    attributes: dict[str, AttributeValue] = {
+            elif not joined.is_layout:  # never a page without the table that it shows
+                left_out.setdefault(joined.page, joined.note)
+    looks = page_looks(typeset_document.pdf)
+    for candidate in candidates.tables:
+        for number, look in looks.items() if not candidate.is_used else ():
+            if candidate.stands_on(look.glyphs) and number not in by_page:
+                left_out.setdefault(number, f"it shows a {candidate.grid.environment} that was not marked")
+    kept = [page for page in typeset_document.pages if page.number not in left_out]
+    if not kept:
+        raise LatexError(f"none of its pages can be used: {next(iter(left_out.values()), 'it has none')}")
+    build = typeset_document.build
+    common: dict[str, AttributeValue] = {
         "data_source": "latex",
-        "document_class": name,
+        "document_class": class_of_log(build.log) or document_class(document.tex_files()[main])[0],
     }
-    if "twocolumn" in options:
-        attributes["layout"] = "double_column"
     samples = [
-        _sample(document.name, page, by_page.get(page.number, []), attributes)
-        for page in typeset_document.pages
+        _sample(
+            document.name, page, by_page.get(page.number, []), {**common, **looks[page.number].attributes}
+        )
+        for page in kept
     ]
     update = {
+        "main": main,
+        "engine": build.engine,
         "pages": len(samples),
-        "tables": sum(len(elements) for elements in by_page.values()),
+        "left_out": left_out,
+        "cpu_s": round(build.cpu_s, 2),
+        "tables": sum(len(by_page.get(page.number, [])) for page in kept),
         "layout": layout,
         "not_set": sum(not c.is_used for c in candidates.tables),
-        "notes": notes,
+        "notes": [*report.notes, *build.notes, *candidates.problems],
     }
     return _Made(report.model_copy(update=update), samples)
-
-
-def _note(joined: JoinedTable) -> list[str]:
-    if joined.note in ("layout", "joined"):
-        return []
-    return [f"page {joined.page}: a table: {joined.note}"]
 
 
 def _sample(
     document: str, page: MarkedPage, elements: list[Element], attributes: dict[str, AttributeValue]
 ) -> Sample:
     key = f"{document}-p{page.number:03d}"
-    placed = sorted(elements, key=lambda e: (e.box.y0, e.box.x0) if e.box is not None else (0.0, 0.0))
+    placed = _in_order(elements)
     size = round(page.width, 2), round(page.height, 2)
     numbered = tuple(replace(_clipped(e, *size), order=order) for order, e in enumerate(placed))
-    truth = Page(key, *size, numbered, attributes=attributes)
+    rotated = any(element.attributes.get("rotated") for element in elements)
+    truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated})
     return Sample(key, document, page.number, truth)
+
+
+def _in_order(elements: list[Element]) -> list[Element]:
+    """From top to bottom; those beside each other from left to right."""
+    ordered: list[Element] = []
+    row: list[Element] = []
+    bottom = float("-inf")
+    for element in sorted(elements, key=lambda e: e.box.y0 if e.box is not None else 0.0):
+        if element.box is None or (element.box.y0 + element.box.y1) / 2 > bottom:
+            ordered += sorted(row, key=_left)
+            row = []
+        row.append(element)
+        bottom = element.box.y1 if element.box is not None else bottom
+    return [*ordered, *sorted(row, key=_left)]
+
+
+def _left(element: Element) -> float:
+    return element.box.x0 if element.box is not None else 0.0
 
 
 def _clipped(element: Element, width: float, height: float) -> Element:

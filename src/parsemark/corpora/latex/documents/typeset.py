@@ -1,84 +1,117 @@
-"""Compiles a document twice: clean, to publish, and marked, to read where everything is."""
+"""Typesets a document twice: clean, to publish, and marked, to read where everything is."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from parsemark.corpora.latex.compile import REPRODUCIBLE, Limits, compile_latex
+from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
-from parsemark.pdf import Glyph, count_pages, page_glyphs
+from parsemark.pdf import Glyph, count_pages, open_document
+from parsemark.pdf.text import glyphs_of
+from parsemark.system.pdflatex import REPRODUCIBLE
 
-PASSES = 3
-"""Runs of each kind: references and the widths of long tables need that many."""
-LIMITS = Limits(cpu_s=120, wall_s=600)
 MAX_MOVED = 0.5
 """Points by which the marks may move a glyph: as far as boxes may be from the ink."""
-CLEAN, MARKED = "parsemark-clean", "parsemark-marked"
-_CANNOT_MARK = "PARSEMARK: cannot mark "
+MIN_KEPT = 0.5
+"""The share of its pages that a document must keep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Typeset:
     """A document as TeX set it."""
 
-    pdf: Path
+    build: Build
     """Without marks."""
     pages: list[MarkedPage]
+    left_out: dict[int, str] = field(default_factory=dict)
+    """Pages that cannot be used, each with the reason."""
+
+    @property
+    def pdf(self) -> Path:
+        """The document to publish."""
+        assert self.build.pdf is not None
+        return self.build.pdf
 
 
 def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     """Compile a document in a folder of its own.
 
     Raises:
-        LatexError: It does not compile, its tables cannot be marked, or the marks change its pages.
+        LatexError: It does not compile, it cannot be marked, or the marks change more than half of its pages.
     """
-    document.write_to(folder)
-    work = (folder / main).parent
-    shutil.copy(MARKS_FILE, work)
-    load = f"\\input{{{PurePosixPath(main).name}}}\n"
-    clean = _compile(work, main, CLEAN, REPRODUCIBLE + load)
-    marked = _compile(work, main, MARKED, LOAD_MARKS + load)
-    pages = read_marks(marked)
-    _check_same_pages(clean, pages, marked)
-    return Typeset(clean, pages)
+    root = (folder / "clean").resolve()
+    place = document.write_to(root)
+    text = document.tex_files()[main]
+    main = f"{place}/{main}" if place else main
+    clean = build_clean(root, main, text)
+    assert clean.pdf is not None
+    marked_root = (folder / "marked").resolve()
+    shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", clean.pdf.name))
+    shutil.copy(MARKS_FILE, (marked_root / main).parent)
+    prologue = REPRODUCIBLE if clean.engine == "pdflatex" else ""
+    marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
+    assert marked.pdf is not None
+    if count_pages(clean.pdf) != count_pages(marked.pdf):  # a reference may have changed: once more
+        marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
+    assert marked.pdf is not None
+    clean.cpu_s += marked.cpu_s
+    pages = read_marks(marked.pdf)
+    left_out = {**_changed(clean.pdf, marked.pdf, len(pages)), **_unmarked(pages)}
+    if len(left_out) > (1 - MIN_KEPT) * len(pages):
+        reason, count = Counter(left_out.values()).most_common(1)[0]
+        raise LatexError(f"{len(left_out)} of its {len(pages)} pages cannot be used; on {count} {reason}")
+    return Typeset(clean, pages, left_out)
 
 
-def _compile(folder: Path, main: str, name: str, source: str) -> Path:
-    for ending in ("bbl", "ind", "gls", "nls"):
-        made = folder / f"{PurePosixPath(main).stem}.{ending}"
-        if made.is_file():
-            shutil.copy(made, folder / f"{name}.{ending}")
-    result = compile_latex(source, folder, name=name, passes=PASSES, limits=LIMITS)
-    if not result.ok or result.pdf is None:
-        raise LatexError(f"does not compile: {result.reason or 'it makes no page'}")
-    position = result.log.find(_CANNOT_MARK)
-    if position >= 0:
-        what = result.log[position + len(_CANNOT_MARK) :].partition("\n")[0]
-        raise LatexError(f"its class or packages change {what} so that it cannot be marked")
-    return result.pdf
+def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
+    """Pages on which the marks are worth nothing, for the two PDFs do not show the same."""
+    changed: dict[int, str] = {}
+    with open_document(clean) as one, open_document(marked) as other:
+        if len(one) != n_pages:
+            raise LatexError("the marks change the number of its pages")
+        for index in range(n_pages):
+            reason = _difference(_shown(one[index]), _shown(other[index]))
+            if reason is not None:
+                changed[index + 1] = reason
+    return changed
 
 
-def _check_same_pages(clean: Path, pages: list[MarkedPage], marked: Path) -> None:
-    """The marks are only worth something if both PDFs show the same."""
-    if count_pages(clean) != len(pages):
-        raise LatexError("the marks change the number of its pages")
-    for page in pages:
-        one, other = _shown(clean, page.number), _shown(marked, page.number)
-        if Counter(g.text for g in one) != Counter(g.text for g in other):
-            raise LatexError(f"the marks change what page {page.number} shows")
-        moved = max((_distance(a, b) for a, b in zip(one, other, strict=True) if a.text == b.text), default=0)
-        if moved > MAX_MOVED:
-            raise LatexError(f"the marks move what page {page.number} shows by {moved:.1f} pt")
+def _difference(one: Sequence[Glyph], other: Sequence[Glyph]) -> str | None:
+    if Counter(g.text for g in one) != Counter(g.text for g in other):
+        return "the marks change what it shows"
+    if [g.text for g in one] != [g.text for g in other]:  # the same glyphs in another order of the file
+        one, other = sorted(one, key=_place), sorted(other, key=_place)
+    moved = max((_distance(a, b) for a, b in zip(one, other, strict=True) if a.text == b.text), default=0)
+    return f"the marks move what it shows by {moved:.1f} pt" if moved > MAX_MOVED else None
 
 
-def _shown(pdf: Path, number: int) -> list[Glyph]:
-    return [glyph for glyph in page_glyphs(pdf, number) if glyph.text.strip()]
+def _place(glyph: Glyph) -> tuple[str, float, float]:
+    return glyph.text, round(glyph.box.y0), glyph.box.x0
+
+
+def _shown(page: Any) -> list[Glyph]:
+    return [glyph for glyph in glyphs_of(page) if glyph.text.strip() and not glyph.generated]
 
 
 def _distance(one: Glyph, other: Glyph) -> float:
     return max(abs(one.box.x0 - other.box.x0), abs(one.box.y0 - other.box.y0))
+
+
+def _unmarked(pages: Sequence[MarkedPage]) -> dict[int, str]:
+    """Pages with a table that the marks do not see, from its beginning to its end."""
+    found: dict[int, str] = {}
+    is_open, name = False, ""
+    for page in pages:
+        if page.unmarked:
+            name = page.unmarked[-1]
+        if page.unmarked or is_open:
+            found[page.number] = f"there is a table of {name}, whose cells cannot be marked"
+        is_open ^= len(page.unmarked) % 2 == 1
+    return found

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.latex.compile import precompiled, require_pdflatex
 from parsemark.corpora.latex.synthetic.content import usable_entries
 from parsemark.corpora.latex.synthetic.document import make_document
 from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions
@@ -21,6 +20,7 @@ from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
 from parsemark.corpora.latex.synthetic.style import CLASSES, preamble
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import LatexError, UsageError
+from parsemark.system.pdflatex import precompiled, require_pdflatex
 
 LICENCE = "CC0-1.0"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from parsemark.corpora.latex.compile import REPRODUCIBLE
 from parsemark.corpora.latex.pool import POOL_PACKAGES
+from parsemark.system.pdflatex import REPRODUCIBLE
 
 CLASSES = ("article", "report", "scrartcl")
 FONTS = {

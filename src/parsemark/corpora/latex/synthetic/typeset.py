@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.latex.compile import Compiled, Limits, compile_latex, precompiled
 from parsemark.corpora.latex.synthetic.language import vocabulary
 from parsemark.corpora.latex.synthetic.pieces import plain
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
 from parsemark.errors import LatexError
+from parsemark.system.pdflatex import Compiled, Limits, compile_latex, precompiled
 
 HEADER, FOOTER, PAGE_NUMBER = 1, 2, 3
 FURNITURE = 100_000

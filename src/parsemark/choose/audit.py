@@ -1,0 +1,270 @@
+"""Errors in a truth, found by the parsers: cells where independent parsers agree against it.
+
+A truth is made by people, or by programs of people. Where families of parsers that make their errors apart
+from each other read one text in a cell and the truth says another, the truth is worth a look. Agreement is
+counted in families (`agreement.find_families`), so a clone adds nothing; and the text layer of the PDF is a
+witness of its own.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import LCSseq
+from scipy.optimize import linear_sum_assignment
+
+from parsemark.choose.agreement import measure_agreement
+from parsemark.corpora import Corpus
+from parsemark.errors import PdfError, UsageError
+from parsemark.formats.notation import fold_notation
+from parsemark.kernels import kernel
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Page, Prediction, Sample, Status, Table
+from parsemark.pdf import page_text
+from parsemark.store import Run
+
+MIN_FAMILIES = 2
+"""So many must agree against the truth."""
+FAMILY_PAGES = 40
+"""Pages from which families are found."""
+MIN_LIKENESS = 0.3
+"""GriTS-Con from which on a predicted table is taken for an answer to a truth at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A cell whose truth the parsers contradict."""
+
+    sample: str
+    element: str
+    row: int
+    col: int
+    truth: str
+    consensus: str
+    """What they read there."""
+    against: tuple[str, ...]
+    """Parsers that read `consensus`, one of each family."""
+    for_truth: tuple[str, ...]
+    """Parsers that read what the truth says, one of each family."""
+    n_families: int
+    """How many families have an aligned cell at all."""
+    in_text_layer: bool | None
+    """Whether the page's text has the consensus but not the truth; None without a text layer."""
+
+    @property
+    def strength(self) -> float:
+        """From 0 to 1: the share of families against the truth, less those for it; the text layer votes."""
+        votes = len(self.against) - len(self.for_truth) + (1 if self.in_text_layer else 0)
+        return max(votes, 0) / (self.n_families + (self.in_text_layer is not None))
+
+
+def audit_page(
+    page: Page,
+    predictions: Mapping[str, Prediction],
+    families: Sequence[Sequence[str]],
+    layer_text: str | None = None,
+) -> list[Suspicion]:
+    """The suspicious cells of one page, in its order.
+
+    Args:
+        page: With the truth.
+        predictions: By parser.
+        families: Of dependent parsers; see `Agreement.families`.
+        layer_text: The text layer, if the page has one.
+    """
+    family_of = {name: k for k, members in enumerate(families) for name in members}
+    answers = {
+        parser: [e.table for e in prediction.tables if e.table is not None]
+        for parser, prediction in predictions.items()
+        if prediction.status is Status.OK and parser in family_of
+    }
+    layer = None if layer_text is None else _squeeze(layer_text)
+    found: list[Suspicion] = []
+    truths = [(e.id, e.table) for e in page.tables if e.table is not None]
+    readings: list[dict[tuple[int, int], dict[int, list[tuple[str, str]]]]] = [
+        defaultdict(lambda: defaultdict(list)) for _ in truths
+    ]
+    for parser, tables in answers.items():
+        for index, pred in _answers([table for _, table in truths], tables):
+            for place, text in aligned_texts(truths[index][1], pred):
+                readings[index][place][family_of[parser]].append((parser, text))
+    for (element, table), by_cell in zip(truths, readings, strict=True):
+        for cell in table.cells:
+            suspicion = _judge(cell.text, by_cell.get((cell.row, cell.col), {}), layer)
+            if suspicion is not None:
+                consensus, against, for_truth, n_families, in_layer = suspicion
+                found.append(
+                    Suspicion(
+                        page.id,
+                        element,
+                        cell.row,
+                        cell.col,
+                        cell.text,
+                        consensus,
+                        against,
+                        for_truth,
+                        n_families,
+                        in_layer,
+                    )
+                )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit of a corpus found."""
+
+    suspicions: tuple[Suspicion, ...]
+    """The strongest first."""
+    n_pages: int
+    n_cells: int
+    families: tuple[tuple[str, ...], ...]
+
+
+def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None = None) -> Audit:
+    """Audit the truth of a corpus by what the parsers of a run made of its pages."""
+    samples = [key for key in corpus.keys if key in set(run.table("samples")["sample"])]
+    parsers = sorted({record.parser for record in run.records()})
+    if not samples or len(parsers) < MIN_FAMILIES:
+        raise UsageError(f"{run.path} has to hold pages of {corpus.name} by at least {MIN_FAMILIES} parsers.")
+    families = _families(run, parsers, samples)
+    found: list[Suspicion] = []
+    n_cells = n_pages = 0
+    for key in samples:
+        sample = corpus.read(key)
+        if sample.truth is not None:
+            predictions = {parser: run.prediction(key, parser) for parser in parsers}
+            found += audit_page(sample.truth, predictions, families, _layer(sample))
+            n_cells += sum(len(e.table.cells) for e in sample.truth.tables if e.table is not None)
+            n_pages += 1
+        if progress:
+            progress(1)
+    return Audit(tuple(ranked(found)), n_pages, n_cells, tuple(map(tuple, families)))
+
+
+def _families(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """From evenly spaced pages: dependence shows on few, and comparing all with all is the costly part."""
+    chosen = samples[:: max(len(samples) // FAMILY_PAGES, 1)]
+    predictions = {(s, p): run.prediction(s, p) for s in chosen for p in parsers}
+    return measure_agreement(predictions, parsers, chosen).families()
+
+
+def _layer(sample: Sample) -> str | None:
+    if sample.pdf is None:
+        return None
+    try:
+        return page_text(sample.pdf, sample.page_number) or None
+    except PdfError:
+        return None
+
+
+def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:
+    """The strongest first."""
+    return sorted(suspicions, key=lambda s: (-s.strength, -len(s.against), s.sample, s.element, s.row, s.col))
+
+
+def _judge(
+    truth: str, readings: Mapping[int, list[tuple[str, str]]], layer: str | None
+) -> tuple[str, tuple[str, ...], tuple[str, ...], int, bool | None] | None:
+    """The consensus against a cell's truth, if there is one."""
+    wanted = _fold(truth)
+    votes: dict[str, dict[int, str]] = defaultdict(dict)
+    spelling: dict[str, str] = {}
+    for family, answers in readings.items():
+        for parser, text in answers:
+            folded = _fold(text)
+            votes[folded].setdefault(family, parser)
+            spelling.setdefault(folded, text)
+    for_truth = tuple(votes.pop(wanted, {}).values())
+    if not votes:
+        return None
+    best = max(votes, key=lambda folded: (len(votes[folded]), folded != "", folded))
+    against = tuple(votes[best].values())
+    in_layer = None if layer is None else _in_layer(best, layer) and not _in_layer(wanted, layer)
+    doubts = len(against) >= MIN_FAMILIES or (len(against) == 1 and bool(in_layer))
+    # Where parsers read nothing the table was cut differently: that says little about the truth.
+    if not best or not doubts or len(for_truth) >= len(against):
+        return None
+    return spelling[best], against, for_truth, len(readings), in_layer
+
+
+def _in_layer(folded: str, layer: str) -> bool:
+    return _squeeze(folded) in layer
+
+
+def _fold(text: str) -> str:
+    """What is compared: notation folded, and scripts flattened, because text layers have none."""
+    flat = unicodedata.normalize("NFKC", fold_notation(text)).translate(_SCRIPTS)
+    return "".join(flat.split())
+
+
+_SCRIPTS = dict.fromkeys(map(ord, "^_{}$"))
+
+
+def _squeeze(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[int, Table]]:
+    """The predicted table that answers each truth best, one each."""
+    if not truths or not preds:
+        return
+    metric = get_metric("grits_con")
+    given = [TableInput(table) for table in preds]
+    values = np.array([[metric.score(TableInput(t), p).value or 0.0 for p in given] for t in truths])
+    for i, j in zip(*linear_sum_assignment(-values), strict=True):
+        if values[i, j] >= MIN_LIKENESS:
+            yield int(i), preds[int(j)]
+
+
+def aligned_texts(truth: Table, pred: Table) -> Iterator[tuple[tuple[int, int], str]]:
+    """For each cell of the truth that has a counterpart, its place and the text that stands there.
+
+    Rows are aligned by the cells that they share, then columns likewise, so that a wrong cell is found by
+    its right neighbours.
+    """
+    codes: dict[str, int] = {}
+    left, right = _coded(truth, codes), _coded(pred, codes)
+    rows = _align(left, right)
+    columns = _align([list(c) for c in zip(*left, strict=True)], [list(c) for c in zip(*right, strict=True)])
+    texts = {(c.row, c.col): c for c in pred.cells}
+    row_of, column_of = dict(rows), dict(columns)
+    for cell in truth.cells:
+        row, column = row_of.get(cell.row), column_of.get(cell.col)
+        if row is None or column is None:
+            continue
+        counterpart = texts.get((row, column))
+        if counterpart is not None and (cell.rowspan, cell.colspan) == (
+            counterpart.rowspan,
+            counterpart.colspan,
+        ):
+            yield (cell.row, cell.col), counterpart.text
+
+
+def _coded(table: Table, codes: dict[str, int]) -> list[list[int]]:
+    grid = [[-1] * table.n_cols for _ in range(table.n_rows)]
+    for cell in table.cells:
+        code = codes.setdefault(_fold(cell.text), len(codes))
+        for r in range(cell.row, min(cell.row + cell.rowspan, table.n_rows)):
+            for c in range(cell.col, min(cell.col + cell.colspan, table.n_cols)):
+                grid[r][c] = code
+    return grid
+
+
+def _align(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    if not left or not right:
+        return []
+    rewards = [
+        [
+            LCSseq.similarity(a, b) / max(len(a), len(b)) + (1e-3 if i == j else 0.0)
+            for j, b in enumerate(right)
+        ]
+        for i, a in enumerate(left)
+    ]
+    _, pairs = kernel.align(rewards)
+    return [(i, j) for i, j in pairs if rewards[i][j] > 2e-3]

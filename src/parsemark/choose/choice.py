@@ -1,0 +1,264 @@
+"""Which parser for these documents? An answer with its uncertainty, from no, few or many labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from parsemark.choose.agreement import Agreement, measure_agreement
+from parsemark.errors import UsageError
+from parsemark.model import Prediction
+from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
+from parsemark.stats.prediction_powered import Estimate, LabelOrder, draw_order, estimate_mean
+from parsemark.store import Run
+
+Floats = NDArray[np.float64]
+
+LOOK_EVERY = 5
+"""Labels between two looks at the result. Each look may err, so each gets its share of the 5 %."""
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One parser and what is known of it on these documents."""
+
+    parser: str
+    family: tuple[str, ...]
+    """Parsers that it shares its vote with, itself included."""
+    guess: float
+    """Mean score as the other families would give it. Needs no label and is no measurement."""
+    estimate: Estimate | None
+    """Mean score over all pages; None without labels."""
+    behind: Estimate | None
+    """How far it is behind the first (its score minus that of the first), with an interval that holds for all
+    candidates at once; None for the first itself and without labels."""
+    cpu_s: float | None
+    """Per page."""
+    cost_usd: float | None
+    failed: int
+    """Pages on which it failed."""
+
+    @property
+    def value(self) -> float:
+        """The best that is known."""
+        return self.guess if self.estimate is None else self.estimate.value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The answer."""
+
+    protocol: str
+    figure: str
+    """What is estimated: the mean over pages of this figure."""
+    candidates: tuple[Candidate, ...]
+    """The best first."""
+    n_pages: int
+    n_documents: int
+    labelled: tuple[str, ...]
+    """Pages whose truth was used, in the order in which they were to be labelled."""
+    next_pages: tuple[str, ...]
+    """Pages to label, the most telling first."""
+    budget: int
+    certain: bool
+    """Whether the first is better than all others at 95 %, all looks so far counted."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def best(self) -> Candidate:
+        """The recommended parser."""
+        return self.candidates[0]
+
+
+def choose(
+    run: Run,
+    *,
+    protocol: str = "tables",
+    budget: int = 10,
+    seed: int = 0,
+    labels: Callable[[str], bool] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Choice:
+    """Estimate every parser of a scored run on all its pages.
+
+    Args:
+        run: Parsed and scored under `protocol`; any part of its pages may have truth.
+        protocol: Whose primary figure is estimated, as the mean over pages.
+        budget: How many labels are to be used at most.
+        seed: Of the order in which pages are to be labelled.
+        labels: Whether the truth of a page may be used; by default wherever there is one.
+        progress: Told how many pages were compared.
+    """
+    recipe = get_protocol(protocol)
+    table = run.table("samples")
+    samples, documents = list(table["sample"]), list(table["document"])
+    records = run.records()
+    parsers = sorted({record.parser for record in records})
+    if len(parsers) < 2:
+        raise UsageError(f"{run.path} has {len(parsers)} parser; to choose, run at least two.")
+    agreement = measure_agreement(
+        _predictions(run, parsers, samples), parsers, samples, text=recipe.name != "tables", progress=progress
+    )
+    scores, label = page_scores(run, recipe, parsers, samples)
+    known: NDArray[np.bool_] = np.asarray(~np.isnan(scores).any(axis=0), dtype=np.bool_)
+    if labels is not None:
+        known &= np.array([labels(sample) for sample in samples])
+    order = draw_order(agreement.doubt() + 0.05, documents, seed)
+    used = labelled_prefix(order, known, budget)
+    costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
+    ranking = rank(agreement, scores, order, used)
+    candidates = tuple(
+        Candidate(
+            parser=parsers[i],
+            family=next(f for f in agreement.families() if parsers[i] in f),
+            guess=ranking.guesses[i],
+            estimate=ranking.estimates[i],
+            behind=ranking.behind[i],
+            cpu_s=_mean(r.cpu_s for r in costs[parsers[i]]),
+            cost_usd=_mean(r.cost_usd for r in costs[parsers[i]]),
+            failed=sum(r.status != "ok" for r in costs[parsers[i]]),
+        )
+        for i in ranking.order
+    )
+    done = {int(i) for i in used}
+    waiting = [samples[i] for i in order.order if int(i) not in done and not known[i]]
+    return Choice(
+        protocol=str(recipe),
+        figure=label,
+        candidates=candidates,
+        n_pages=len(samples),
+        n_documents=len(set(documents)),
+        labelled=tuple(samples[i] for i in used),
+        next_pages=tuple(waiting[: max(budget - len(used), 0)]),
+        budget=budget,
+        certain=ranking.certain,
+        notes=_notes(agreement, scores, known, used, order, samples),
+    )
+
+
+def labelled_prefix(order: LabelOrder, known: NDArray[np.bool_], budget: int) -> NDArray[np.int64]:
+    """The labels that may be used: from the start of the order up to the first page without one.
+
+    Labels out of order were not drawn by known chances; using them would make the intervals wrong.
+    """
+    prefix: list[int] = []
+    for index in order.order[:budget]:
+        if not known[index]:
+            break
+        prefix.append(int(index))
+    return np.array(prefix, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Numbers behind a choice; parsers by their index."""
+
+    order: list[int]
+    guesses: list[float]
+    estimates: list[Estimate | None]
+    behind: list[Estimate | None]
+    certain: bool
+
+
+def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[np.int64]) -> Ranking:
+    """Order the parsers by what is known, with intervals of scores and of distances to the first."""
+    guesses = agreement.guesses()
+    n = len(agreement.parsers)
+    if len(used) < 2:
+        mean = guesses.mean(axis=1)
+        return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n, False)
+    chances = order.inclusion(len(used))
+    estimates = [
+        estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
+    ]
+    places = sorted(range(n), key=lambda i: (-estimates[i].value, agreement.parsers[i]))
+    first = places[0]
+    looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
+    behind: list[Estimate | None] = [None] * n
+    for i in places[1:]:
+        behind[i] = estimate_mean(
+            scores[i, used] - scores[first, used],
+            guesses[i] - guesses[first],
+            used,
+            chances,
+            alpha=ALPHA / (looks * (n - 1)),
+        )
+    certain = all(b is None or b.high < 0 for b in behind)
+    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind, certain)
+
+
+def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
+    """About how many more labels would tell a candidate from the first; None if no number is likely to."""
+    gap = candidate.behind
+    if gap is None or gap.high < 0 or gap.value >= 0 or not math.isfinite(gap.standard_error):
+        return None
+    spread = gap.standard_error**2 / max(1 - n_labels / n_pages, 1e-9) * n_labels
+    for total in range(n_labels + 1, n_pages):
+        looks = math.ceil(total / LOOK_EVERY)
+        reach = float(stats.t.ppf(1 - ALPHA / (2 * looks * (n_candidates - 1)), total - 2))
+        if gap.value + reach * math.sqrt(spread / total * (1 - total / n_pages)) < 0:
+            return total - n_labels
+    return None
+
+
+def page_scores(
+    run: Run, recipe: PageProtocol, parsers: Sequence[str], samples: Sequence[str]
+) -> tuple[Floats, str]:
+    """(parsers, pages) of the protocol's primary figure, NaN where there is no truth; and its label."""
+    spec = str(recipe)
+    summary = run.summary(spec)
+    tables = RunTables(
+        run.table("samples"), run.table("parses"), run.table("matches", spec), run.table("scores", spec)
+    )
+    for figure in recipe.figure_sums(tables):
+        if figure.info.name == summary.primary:
+            place = {sample: k for k, sample in enumerate(figure.samples)}
+            scores = np.full((len(parsers), len(samples)), np.nan)
+            for i, parser in enumerate(parsers):
+                values = figure.page_values(parser)
+                for k, sample in enumerate(samples):
+                    if sample in place:
+                        scores[i, k] = values[place[sample]]
+            return scores, figure.info.label
+    raise UsageError(f"The protocol {spec} has no figure that is made page by page.")
+
+
+def _predictions(
+    run: Run, parsers: Sequence[str], samples: Sequence[str]
+) -> Mapping[tuple[str, str], Prediction]:
+    return {(s, p): run.prediction(s, p) for s in samples for p in parsers}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _notes(
+    agreement: Agreement,
+    scores: Floats,
+    known: NDArray[np.bool_],
+    used: NDArray[np.int64],
+    order: LabelOrder,
+    samples: Sequence[str],
+) -> tuple[str, ...]:
+    notes = []
+    shared = [f for f in agreement.families() if len(f) > 1]
+    if shared:
+        notes.append("One vote each, because they make the same errors: " + "; ".join(map(", ".join, shared)))
+    ahead = int(known.sum()) - len(used)
+    missing = next((samples[i] for i in order.order if not known[i]), None)
+    if ahead > 0 and missing is not None and len(used) < int(known.sum()):
+        notes.append(
+            f"{ahead} labelled pages are not used: labels count in the order in which pages were drawn, and "
+            f"{missing} is next."
+        )
+    if len(agreement.families()) < 3:
+        notes.append("Fewer than three independent families: agreement says little, labels are needed.")
+    return tuple(notes)

@@ -1,0 +1,78 @@
+"""A choice in words: what to take, what is cheaper, what is not settled, what to do next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict
+from typing import Any
+
+from parsemark.choose.choice import Candidate, Choice, labels_needed
+
+MUCH_CHEAPER = 3.0
+"""From this ratio of CPU time on a parser is named as the cheap alternative."""
+
+
+def in_words(choice: Choice) -> list[str]:
+    """Sentences, the answer first."""
+    best = choice.best
+    if best.estimate is None:
+        sentences = [
+            f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
+            f"truth: label {choice.budget} pages to know."
+        ]
+    else:
+        e = best.estimate
+        sure = "is best" if choice.certain else "leads, but is not certain to be best"
+        sentences = [
+            f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
+            f"{choice.figure} over {choice.n_pages} pages, from {e.n_labels} labels)."
+        ]
+    sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
+    sentences += _unsettled(choice)
+    return sentences
+
+
+def _cheaper(candidate: Candidate, best: Candidate) -> str | None:
+    if not candidate.cpu_s or not best.cpu_s or best.cpu_s < MUCH_CHEAPER * candidate.cpu_s:
+        return None
+    times = best.cpu_s / candidate.cpu_s
+    ratio = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
+    if candidate.behind is None:
+        return f"{candidate.parser} is {ratio} times cheaper (guess {candidate.guess:.2f})."
+    low, high = max(-candidate.behind.high, 0.0), max(-candidate.behind.low, 0.0)
+    return f"{candidate.parser} is {ratio} times cheaper and loses {low:.2f} to {high:.2f}."
+
+
+def _unsettled(choice: Choice) -> list[str]:
+    if choice.best.estimate is None or choice.certain:
+        return []
+    open_ = [c for c in choice.candidates[1:] if c.behind is not None and c.behind.high >= 0]
+    n_labels, n = len(choice.labelled), len(choice.candidates)
+    sentences = []
+    for candidate in open_[:2]:
+        more = labels_needed(candidate, n_labels, n, choice.n_pages)
+        ending = f"about {more} more labels would" if more else "more labels are not likely to"
+        sentences.append(f"{ending} separate {candidate.parser} from {choice.best.parser}.".capitalize())
+    return sentences
+
+
+def next_step(choice: Choice, corpus: str) -> list[str]:
+    """What to do now: the pages to label and the command that takes them up."""
+    if not choice.certain and not choice.next_pages and len(choice.labelled) < choice.n_pages:
+        return [f"The budget is spent. More: --labels {choice.budget + 10}"]
+    if choice.certain or not choice.next_pages:
+        command = ["parsemark", "bench", "--corpus", corpus, "--parser", choice.best.parser]
+        return [f"Use it: {shlex.join(command)}"]
+    listed = ", ".join(choice.next_pages[:5]) + (", …" if len(choice.next_pages) > 5 else "")
+    return [
+        f"Label next ({len(choice.labelled)} of {choice.budget} done): {listed}",
+        f"  parsemark annotate {shlex.quote(corpus)} --page {choice.next_pages[0]}",
+        "or put truth files beside the PDFs (docs/loaders.md), then give the same command again.",
+    ]
+
+
+def as_json(choice: Choice) -> str:
+    """Everything, for other programs."""
+    data: dict[str, Any] = asdict(choice)
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"

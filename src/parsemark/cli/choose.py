@@ -1,0 +1,97 @@
+"""`parsemark choose`: which parser for one's own documents?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from parsemark.choose import Choice
+
+
+def choose(
+    corpus: Annotated[
+        str, typer.Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
+    ],
+    *,
+    labels: Annotated[int, typer.Option(min=0, help="How many pages you would label at most.")] = 10,
+    parser: opt.Parsers = None,
+    protocol: Annotated[str, typer.Option(help="Whose primary figure decides.")] = "tables",
+    out: opt.Out = None,
+    pages: opt.Pages = None,
+    workers: opt.Workers = None,
+    timeout_s: opt.TimeoutS = 60.0,
+    memory_mb: opt.MemoryMb = 4096,
+    cache: opt.Cache = True,
+    seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
+) -> None:
+    """Find the best parser for documents without truth, with as few labels as possible.
+
+    Runs the parsers, guesses their quality from how far independent ones agree, and names the pages whose
+    labels would tell most. Label them (`parsemark annotate`, or truth files beside the PDFs) and give the
+    same command again: nothing is parsed twice, and the answer gets its interval.
+    """
+    from rich.console import Console
+
+    from parsemark import choose as room
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.cli.progress import progress_for
+    from parsemark.engine.scoring import score_run
+    from parsemark.system.files import write_bytes
+
+    console = Console()
+    how = running.parse_options(
+        pages=pages,
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        cache=cache,
+        executor="local",
+        address=None,
+        protocols=[protocol],
+    )
+    events = progress_for(console)
+    with running.stoppable(console, events):
+        run = running.parse(out, corpus, parser, how, events, overwrite=False)
+        score_run(run, n_workers=workers, events=events)
+    with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
+        choice = room.choose(run, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress)
+    console.print(_table(choice))
+    for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus)):
+        console.print(line, soft_wrap=False, highlight=False, markup=False)
+    write_bytes(run.path / "choice.json", room.as_json(choice).encode())
+    console.print(f"\nAll numbers: {run.path / 'choice.json'}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _table(choice: Choice) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    known = choice.best.estimate is not None
+    table.add_column("parser", overflow="fold")
+    for title in ("score", "95 % interval", "behind the first") if known else ("guess",):
+        table.add_column(title, justify="right")
+    table.add_column("s/page", justify="right")
+    table.add_column("failed", justify="right")
+    for candidate in choice.candidates:
+        cells = [f"{candidate.value:.2f}"]
+        if candidate.estimate is not None:
+            cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
+            gap = candidate.behind
+            cells.append("" if gap is None else f"{gap.low:+.2f} to {gap.high:+.2f}")
+        cells.append("–" if candidate.cpu_s is None else f"{candidate.cpu_s:.2f}")
+        cells.append(str(candidate.failed))
+        table.add_row(Text(candidate.parser), *cells)
+    return table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(choose)

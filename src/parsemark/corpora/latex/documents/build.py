@@ -1,0 +1,283 @@
+"""Builds a document as its authors do: pass after pass until its references stand, with its bibliography,
+index, glossaries and EPS figures.
+
+Errors are passed over, as most authors pass over them: what counts is that there is a PDF, which is what a
+reader sees. They are told in the report.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from parsemark.corpora.latex.debian import missing_file, package_of
+from parsemark.errors import LatexError
+from parsemark.system.pdflatex import (
+    REPRODUCIBLE,
+    Compiled,
+    Limits,
+    compile_latex,
+    first_error,
+    run_confined,
+)
+
+MAX_PASSES = 4
+"""Runs after the first: references, tables of contents and the widths of long tables need that many."""
+LIMITS = Limits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
+TOOL_LIMITS = Limits(cpu_s=60, wall_s=300, memory_mb=2048)
+MAX_STAND_INS = 12
+"""Missing files that something is put in the place of."""
+MAX_FIGURES = 500
+"""EPS figures that are converted for one document."""
+LAUNCHER = "parsemark-launcher"
+STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
+"""Classes that no package has, and the version at hand that stands in for them."""
+
+_STATE = frozenset(
+    (".aux", ".toc", ".lof", ".lot", ".out", ".bbl", ".ind", ".gls", ".acr", ".nls", ".nav", ".snm", ".loa")
+)
+_OTHER_ENGINE = re.compile(
+    r"XeTeX or LuaTeX|requires? (?:either )?(?:XeTeX|LuaTeX|xelatex|lualatex)|fontspec|XeLaTeX|LuaLaTeX"
+    r"|XeTeX engine|LuaTeX engine|\\directlua|\\XeTeX|\\setmainfont|\\setCJK",
+)
+_MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE | re.MULTILINE)
+_SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
+_WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
+_GLOSSARY = re.compile(r"\\@newglossary\{\w+\}\{(\w+)\}\{(\w+)\}\{(\w+)\}")
+
+
+@dataclass
+class Build:
+    """A document in its folder, and what came of building it."""
+
+    root: Path
+    """The document's folder, which TeX may read."""
+    main: str
+    """The main file, from the root."""
+    engine: str = "pdflatex"
+    pdf: Path | None = None
+    log: str = ""
+    cpu_s: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """Where TeX runs."""
+        return (self.root / self.main).parent
+
+    @property
+    def job(self) -> str:
+        """TeX's name for the document, which its text may show."""
+        return PurePosixPath(self.main).stem
+
+    def run(self, prologue: str, *, draft: bool = False) -> Compiled:
+        """One pass; errors are passed over."""
+        name = PurePosixPath(self.main).name
+        result = compile_latex(
+            f"{prologue}\\input{{{name}}}\n",
+            self.folder,
+            name=LAUNCHER,
+            job=self.job,
+            engine=self.engine,
+            root=self.root,
+            draft=draft,
+            halt_on_error=False,
+            limits=LIMITS,
+        )
+        self.cpu_s += result.cpu_s
+        self.log = result.log
+        self.pdf = result.pdf
+        return result
+
+    def tool(self, *command: str) -> bool:
+        """Run bibtex and its like; whether it went well."""
+        program = shutil.which(command[0])
+        if program is None:
+            self.notes.append(f"{command[0]} is not installed, so its part of the document is missing")
+            return False
+        ran = run_confined([program, *command[1:]], self.folder, TOOL_LIMITS, root=self.root)
+        self.cpu_s += ran.cpu_s
+        return ran.code == 0 and ran.exceeded is None
+
+    def state(self) -> str:
+        """A hash of all that one pass hands to the next."""
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.suffix in _STATE and path.is_file():
+                digest.update(path.name.encode() + path.read_bytes())
+        return digest.hexdigest()
+
+
+def build_clean(root: Path, main: str, text: str) -> Build:
+    """The document as it is to be published.
+
+    Raises:
+        LatexError: There is no PDF; the message says why.
+    """
+    engines = _engines(text)
+    for number, engine in enumerate(engines):
+        build = Build(root, main, engine)
+        first = build.run(_prologue(engine), draft=True)
+        for _ in range(MAX_STAND_INS):
+            if not _is_fatal(first) or not _stand_in(build):
+                break
+            first = build.run(_prologue(engine), draft=True)
+        if number + 1 < len(engines) and _is_fatal(first) and _OTHER_ENGINE.search(build.log):
+            _forget(build)
+            continue
+        return _finish(build, first)
+    raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
+
+
+def build_marked(clean: Build, root: Path, load_marks: str) -> Build:
+    """The same with marks, in a copy of the folder: one pass, for the clean build left all references."""
+    marked = Build(root, clean.main, clean.engine)
+    marked.run(load_marks)
+    if marked.pdf is None:
+        raise LatexError(f"cannot be marked: {_why(marked.log)}")
+    return marked
+
+
+def _finish(build: Build, first: Compiled) -> Build:
+    if _is_fatal(first):
+        raise LatexError(f"does not compile: {_why(build.log, first.reason)}")
+    _convert_figures(build)
+    _run_tools(build)
+    before = build.state()
+    for _ in range(MAX_PASSES):
+        result = build.run(_prologue(build.engine))
+        if result.pdf is None:
+            raise LatexError(f"does not compile: {_why(build.log, result.reason)}")
+        after = build.state()
+        if after == before:
+            break
+        before = after
+    build.notes += _problems(build.log)
+    return build
+
+
+def _prologue(engine: str) -> str:
+    return REPRODUCIBLE if engine == "pdflatex" else ""
+
+
+def _engines(text: str) -> list[str]:
+    """The programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode fonts."""
+    known = ["pdflatex", "xelatex", "lualatex"]
+    magic = _MAGIC.search(text[:2000])
+    named = magic[1].lower() if magic else None
+    if named in known:
+        known.remove(named)
+        known.insert(0, named)
+    return [engine for engine in known if engine == "pdflatex" or shutil.which(engine)]
+
+
+def _is_fatal(result: Compiled) -> bool:
+    return result.reason is not None and (
+        "Fatal error occurred" in result.log or "Emergency stop" in result.log or "! " not in result.log
+    )
+
+
+def _why(log: str, reason: str | None = None) -> str:
+    """Why there is no PDF, and which package would help."""
+    file = missing_file(log)
+    if file is not None:
+        package = package_of(file)
+        known = f"Debian's {package} has it" if package else "no Debian package of TeX has it"
+        return f"{file} is missing ({known})"
+    fatal = re.search(r"^! ?(.*(?:Fatal|Emergency|capacity exceeded|pdfTeX error).*)", log, re.MULTILINE)
+    why = first_error(log) or (fatal[1] if fatal else None) or reason or "it makes no page"
+    if _SHELL_ESCAPE.search(why):
+        why += "; programs are not run for a document"
+    return why
+
+
+def _problems(log: str) -> Iterator[str]:
+    """What a reader should know about a document that has a PDF."""
+    errors = re.findall(r"^! ?(.*)", log, re.MULTILINE)
+    if errors:
+        yield f"compiles with {len(errors)} errors; the first: {first_error(log)}"
+        escape = next((error for error in errors if _SHELL_ESCAPE.search(error)), None)
+        if escape is not None:
+            yield f"wants to run programs, which is not done: {escape}"
+    missing = missing_file(log)
+    if missing is not None:
+        package = package_of(missing)
+        yield f"{missing} is missing" + (f" (Debian's {package} has it)" if package else "")
+
+
+def _stand_in(build: Build) -> bool:
+    """Put something in the place of a file whose absence ends TeX; whether that can be done.
+
+    A part of the text that is missing is left out. A class can be replaced by another version of it. What
+    else is missing, a package, cannot be replaced.
+    """
+    file = missing_file(build.log)
+    if file is None:
+        return False
+    path = Path(os.path.normpath(build.folder / file))
+    if not path.is_relative_to(build.root) or path.exists():
+        return False
+    other = STAND_INS.get(file)
+    if other is not None:
+        lines = (
+            rf"\ProvidesClass{{{path.stem}}}[2000/01/01 stand-in]",
+            rf"\DeclareOption*{{\PassOptionsToClass{{\CurrentOption}}{{{other}}}}}\ProcessOptions\relax",
+            rf"\LoadClass{{{other}}}",
+        )
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        build.notes.append(f"{file} is missing; {other} stands in for it")
+        return True
+    if path.suffix == ".tex":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\\relax\n", encoding="utf-8")
+        build.notes.append(f"{file} is missing; the document is made without it")
+        return True
+    return False
+
+
+def _forget(build: Build) -> None:
+    """What one engine wrote would confuse the next."""
+    for suffix in (".aux", ".out", ".toc"):
+        (build.folder / f"{build.job}{suffix}").unlink(missing_ok=True)
+
+
+def _convert_figures(build: Build) -> None:
+    """EPS figures to PDF, which pdfLaTeX would ask a shell for."""
+    wanted = list(dict.fromkeys(_WANTS_EPS.findall(build.log)))[:MAX_FIGURES]
+    for stem in wanted:
+        if ".." in PurePosixPath(stem).parts or stem.startswith(("/", "-")):
+            continue
+        output = f"{stem}-eps-converted-to.pdf"
+        device = ("-sDEVICE=pdfwrite", f"-sOutputFile={output}", f"{stem}.eps")
+        if not build.tool("gs", "-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dEPSCrop", *device):
+            build.notes.append(f"the figure {stem}.eps cannot be converted")
+
+
+def _run_tools(build: Build) -> None:
+    """Bibliographies, indexes and glossaries that the document wants and does not bring."""
+    folder, job = build.folder, build.job
+    bbl = folder / f"{job}.bbl"
+    if (folder / f"{job}.bcf").is_file():
+        if not bbl.is_file() or "wrong format version" in build.log:
+            build.tool("biber", "--quiet", job)
+    else:
+        for aux in sorted(folder.glob("*.aux")):
+            if "\\bibdata{" in aux.read_text(errors="replace") and not aux.with_suffix(".bbl").is_file():
+                build.tool("bibtex", "-terse", aux.stem)
+    for index in sorted(folder.glob("*.idx")):
+        if not index.with_suffix(".ind").is_file():
+            build.tool("makeindex", "-q", index.name)
+    if (folder / f"{job}.nlo").is_file() and not (folder / f"{job}.nls").is_file():
+        build.tool("makeindex", "-q", "-s", "nomencl.ist", "-o", f"{job}.nls", f"{job}.nlo")
+    style = folder / f"{job}.ist"
+    aux = folder / f"{job}.aux"
+    if style.is_file() and aux.is_file():
+        for log, out, entries in _GLOSSARY.findall(aux.read_text(errors="replace")):
+            if (folder / f"{job}.{entries}").is_file():
+                names = ("-t", f"{job}.{log}", "-o", f"{job}.{out}", f"{job}.{entries}")
+                build.tool("makeindex", "-q", "-s", style.name, *names)

@@ -1,0 +1,157 @@
+"""What a page looks like, read from the page itself: columns, language, the lines of its tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from parsemark.corpora.latex.glyphs import glyph_text
+from parsemark.corpora.latex.slots import MarkedTable, turn
+from parsemark.model import AttributeValue, Box
+from parsemark.pdf import open_document
+from parsemark.pdf.text import glyphs_of
+
+GUTTER_PT = 8.0
+"""A gap in a line of text that is at least this wide can be the one between two columns."""
+MIN_LINES = 8
+"""Lines beside each other that make two columns."""
+MIN_WORDS = 25
+"""A page with fewer known words says nothing about its language."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_FUNCTION_WORDS = {
+    "english": "the of and to in is that for with as are this we by on be from which an at it can have not",
+    "french": "le la les des et du une est dans pour que par sur avec sont au qui ne ce cette nous plus aux",
+    "german": "der die und das den von zu mit ist des im für auf dem ein eine nicht als sich auch wird",
+    "spanish": "el los las del que y en un una por con para es se no al como más su este sobre ser entre",
+    "italian": "il di che e la del per un una con non sono della dei le si nel alla come più gli da questo",
+    "portuguese": "o os as do da que e em um uma para com não por se na dos ao mais como foi são pelo",
+    "dutch": "de het een van en dat is op te voor met zijn niet aan door er bij ook naar deze worden als",
+    "danish": "og det er en til af som på for med at den der ikke et har vi kan fra men eller ved",
+    "hungarian": "a az és hogy nem egy is ez volt van meg már csak mint vagy után ki el minden ezek",
+    "polish": "i w na z do się nie że jest to o jak po przez dla oraz od są które tym być",
+}
+_SCRIPTS = (
+    ("japanese", "\u3040", "\u30ff"),
+    ("korean", "\uac00", "\ud7a3"),
+    ("simplified_chinese", "\u4e00", "\u9fff"),
+    ("arabic", "\u0600", "\u06ff"),
+    ("hebrew", "\u0590", "\u05ff"),
+    ("russian", "\u0400", "\u04ff"),
+    ("greek", "\u0370", "\u03ff"),
+)
+_LANGUAGE_OF = {word: set[str]() for words in _FUNCTION_WORDS.values() for word in words.split()}
+for _language, _words in _FUNCTION_WORDS.items():
+    for _one in _words.split():
+        _LANGUAGE_OF[_one].add(_language)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLook:
+    """What was read from a page as it is published."""
+
+    attributes: dict[str, AttributeValue]
+    glyphs: str
+    """Its text, as `glyph_text` gives it."""
+
+
+def page_looks(pdf: Path) -> dict[int, PageLook]:
+    """Columns, language and glyphs of each page; one with few words has the language of the document."""
+    with open_document(pdf) as document:
+        pages = [list(glyphs_of(document[index])) for index in range(len(document))]
+        widths = [document[index].get_size()[0] for index in range(len(document))]
+    texts = ["".join(g.text for g in glyphs) for glyphs in pages]
+    languages = [language_of(text) for text in texts]
+    usual = Counter(language for language in languages if language).most_common(1)
+    looks: dict[int, PageLook] = {}
+    for index, glyphs in enumerate(pages):
+        boxes = (g.box for g in glyphs if g.text.strip() and not g.generated)
+        language = languages[index] or (usual[0][0] if usual else language_of(" ".join(texts)))
+        attributes: dict[str, AttributeValue] = {"layout": column_layout(boxes, widths[index])}
+        if language is not None:
+            attributes["language"] = language
+        looks[index + 1] = PageLook(attributes, glyph_text(texts[index]))
+    return looks
+
+
+def language_of(text: str) -> str | None:
+    """The language of a text by its script and its function words; None if it says too little.
+
+    >>> language_of("The words of this sentence are in English, and it is for the test that we have it. " * 3)
+    'english'
+    """
+    letters = sum(c.isalpha() for c in text)
+    for name, first, last in _SCRIPTS:
+        if sum(first <= c <= last for c in text) > 0.3 * max(letters, 40):
+            return name
+    votes: Counter[str] = Counter()
+    n_known = 0
+    for word in _WORD.findall(text.lower()):
+        for language in _LANGUAGE_OF.get(word, ()):
+            votes[language] += 1
+        n_known += word in _LANGUAGE_OF
+    if n_known < MIN_WORDS:
+        return None
+    return votes.most_common(1)[0][0]
+
+
+def column_layout(glyphs: Iterable[Box], width: float) -> str:
+    """OmniDocBench's name for the columns of a page, by the lines of text that a gutter parts."""
+    lines: dict[int, list[Box]] = defaultdict(list)
+    for box in glyphs:
+        lines[round(box.y1 / 2)].append(box)
+    gaps = [_gaps(sorted(line, key=lambda b: b.x0)) for line in lines.values() if len(line) > 3]
+    best, crossing = 0, 0
+    for percent in range(40, 61):
+        x = width * percent / 100
+        parted = sum(any(a <= x <= b for a, b in line[1]) for line in gaps)
+        if parted > best:
+            best = parted
+            crossing = sum(
+                line[0][0] < x - 20 and line[0][1] > x + 20 and not any(a <= x <= b for a, b in line[1])
+                for line in gaps
+            )
+    if best < MIN_LINES or crossing > 2 * best:
+        return "single_column"
+    return "double_column" if crossing <= 0.3 * best else "1andmore_column"
+
+
+def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, float]]]:
+    """The extent of a line of text, and the wide gaps in it."""
+    gaps = []
+    end = line[0].x1
+    for box in line[1:]:
+        if box.x0 - end >= GUTTER_PT:
+            gaps.append((end, box.x0))
+        end = max(end, box.x1)
+    return (line[0].x0, end), gaps
+
+
+def line_style(table: MarkedTable) -> str:
+    """OmniDocBench's name for the lines of a table: all, some, those of a head and a frame, or none."""
+    frame = turn(table.box, table.angle)
+    across = _places((r.y0 + r.y1) / 2 for r in table.rules if r.width > 0.5 * frame.width)
+    partly = any(2.0 < r.width <= 0.5 * frame.width for r in table.rules if r.width > r.height)
+    vertical: dict[int, float] = defaultdict(float)
+    for rule in table.rules:
+        if rule.height > rule.width:
+            vertical[round((rule.x0 + rule.x1) / 4)] += rule.height
+    down = sum(length > 0.5 * frame.height for length in vertical.values())
+    if not across and not down:
+        return "less_line" if partly or vertical else "wireless_line"
+    if down >= table.n_cols - 1 and across >= table.n_rows - 1:
+        return "full_line"
+    return "less_line" if down or across > max(4, table.n_rows // 2) else "fewer_line"
+
+
+def _places(values: Iterable[float]) -> int:
+    """How many different places, to 1.5 points."""
+    count, last = 0, float("-inf")
+    for value in sorted(values):
+        if value - last > 1.5:
+            count += 1
+        last = value
+    return count

@@ -1,0 +1,101 @@
+"""The grid that a reader sees in one of TeX's: without columns and rows that are only space."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from parsemark.corpora.latex.slots import MarkedTable, turn
+from parsemark.model import Box, Table
+
+NEAR_EDGE = 3.0
+"""A rule this close to the edge of a row or column is its line, in points."""
+
+
+def without_unseen(table: Table, marked: MarkedTable) -> Table:
+    """The table without columns and rows that are always empty, unless lines show them."""
+    cols = [c for c in range(table.n_cols) if not _is_unseen(table, marked, c, is_col=True)]
+    table = _with_cols(table, cols) if cols and len(cols) < table.n_cols else table
+    rows = [r for r in range(table.n_rows) if not _is_unseen(table, marked, r, is_col=False)]
+    return _with_rows(table, rows) if rows and len(rows) < table.n_rows else table
+
+
+def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -> bool:
+    own = [
+        cell
+        for cell in table.cells
+        if (cell.col if is_col else cell.row) == place and (cell.colspan if is_col else cell.rowspan) == 1
+    ]
+    if any(cell.text for cell in own):
+        return False
+    boxes = [turn(cell.box, marked.angle) for cell in own if cell.box is not None]
+    return not boxes or not _is_framed(Box.hull(boxes), marked, is_col=is_col)
+
+
+def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
+    """Whether lines stand on both sides of a column, or above and below a row."""
+    sides = [0.0, 0.0]
+    for rule in marked.rules:
+        if is_col and rule.height > rule.width:
+            middle = (rule.x0 + rule.x1) / 2
+            length = min(rule.y1, box.y1) - max(rule.y0, box.y0)
+            edges = (box.x0, box.x1)
+        elif not is_col and rule.width > rule.height:
+            middle = (rule.y0 + rule.y1) / 2
+            length = min(rule.x1, box.x1) - max(rule.x0, box.x0)
+            edges = (box.y0, box.y1)
+        else:
+            continue
+        for side, edge in enumerate(edges):
+            if abs(middle - edge) <= NEAR_EDGE and length > 0:
+                sides[side] += length
+    wanted = 0.5 * (box.height if is_col else box.width)
+    return all(length > wanted for length in sides)
+
+
+def _with_cols(table: Table, kept: list[int]) -> Table:
+    rank = {col: index for index, col in enumerate(kept)}
+    cells = []
+    for cell in table.cells:
+        own = [rank[c] for c in range(cell.col, cell.col + cell.colspan) if c in rank]
+        if own:
+            cells.append(replace(cell, col=own[0], colspan=len(own)))
+    return Table(table.n_rows, len(kept), tuple(cells))
+
+
+def _with_rows(table: Table, kept: list[int]) -> Table:
+    rank = {row: index for index, row in enumerate(kept)}
+    cells = []
+    for cell in table.cells:
+        own = [rank[r] for r in range(cell.row, cell.row + cell.rowspan) if r in rank]
+        if own:
+            cells.append(replace(cell, row=own[0], rowspan=len(own)))
+    return Table(len(kept), table.n_cols, tuple(cells))
+
+
+def header_rows_by_rules(marked: MarkedTable) -> int | None:
+    """How many rows stand above the first line across the table; None where lines do not say.
+
+    Where each row has its line, or the line comes late, it parts something else than a header.
+    """
+    frame = turn(marked.box, marked.angle)
+    bottoms: dict[int, float] = {}
+    for cell in marked.cells:
+        last = cell.row + cell.rowspan - 1
+        bottoms[last] = max(bottoms.get(last, 0.0), turn(cell.box, marked.angle).y1)
+    ruled = [
+        row for row in range(marked.n_rows - 1) if row in bottoms and _has_rule(marked, frame, bottoms[row])
+    ]
+    if not ruled or len(ruled) >= marked.n_rows - 1 > 1:
+        return None
+    head = ruled[0] + 1
+    is_cut = any(c.row < head < c.row + c.rowspan for c in marked.cells)
+    return None if is_cut or head > 3 or 2 * head > marked.n_rows else head
+
+
+def _has_rule(marked: MarkedTable, frame: Box, y: float) -> bool:
+    length = sum(
+        rule.width
+        for rule in marked.rules
+        if rule.width > rule.height and abs((rule.y0 + rule.y1) / 2 - y) <= NEAR_EDGE
+    )
+    return length > 0.8 * frame.width

@@ -1,0 +1,1 @@
+"""HTML: its tables, the text of its cells, its tree and its markup."""

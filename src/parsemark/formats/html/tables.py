@@ -1,0 +1,117 @@
+"""Tables written in HTML.
+
+The grid is GriTS': each `tr` is a row, each `td` or `th` takes the first free column, spans fill. A caption
+is not part of it. A table inside a cell is part of that cell's text; only where a table has a single cell
+with tables in it (a frame for layout) those are read instead. A cell is a header if it is a `th` or lies in
+a `thead`; in a table with neither, nobody said what is a header, and it is None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from parsemark.errors import FormatError
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.found_table import FoundTable
+from parsemark.formats.html.placing import GridBuilder
+from parsemark.formats.html.scan import html_table_spans
+from parsemark.formats.html.text import ROW_PARTS, cell_text
+from parsemark.formats.html.tree import parse_html
+from parsemark.formats.limits import check_size
+from parsemark.model import Table
+
+_DIGITS = re.compile(r"\s*\+?(\d{1,9})")
+
+
+def find_html_tables(text: str) -> list[FoundTable]:
+    """Every outermost table of an HTML text, or of a text with HTML in it."""
+    check_size(text)
+    text = without_controls(text)
+    found: list[FoundTable] = []
+    for start, end in html_table_spans(text):
+        source = text[start:end]
+        is_certain = source[:6].lower().startswith("<table") or "</t" in source.lower()
+        for table in _read_all(source, start):
+            # Rows without a table around them may be tags that prose names.
+            if is_certain or table.n_cells > 1:
+                found.append(FoundTable(table, "html", start, end, source))
+    return found
+
+
+def read_html_table(text: str) -> Table:
+    """The first table of an HTML text."""
+    found = find_html_tables(text)
+    if not found:
+        raise FormatError("There is no HTML table in the text", position=0)
+    return found[0].table
+
+
+def _read_all(source: str, position: int) -> Iterator[Table]:
+    root = parse_html(source, position)
+    if root is None:
+        return
+    outer = next(root.iter("table"), None)
+    if outer is None:
+        # Rows without a table around them: lxml keeps their cells where the table is added.
+        root = parse_html(f"<table>{source}</table>", position)
+        outer = None if root is None else next(root.iter("table"), None)
+    if outer is None:
+        return
+    for element in _unframed(outer):
+        yield _read_table(element, position)
+
+
+def _unframed(table: etree._Element) -> list[etree._Element]:
+    """The tables inside a frame for layout, or the table itself."""
+    while True:
+        cells = [part for part in _own_parts(table) if part.tag != "tr"]
+        inner = list(cells[0].iter("table")) if len(cells) == 1 else []
+        if not inner:
+            return [table]
+        if len(inner) > 1:
+            return [t for t in inner if next(t.iterancestors("table")) is table]
+        table = inner[0]
+
+
+def _own_parts(table: etree._Element) -> Iterator[etree._Element]:
+    """Rows and cells of the table in order, without those of tables inside of it."""
+    walker = etree.iterwalk(table, events=("start",))
+    for _, element in walker:
+        if element.tag == "table" and element is not table:
+            walker.skip_subtree()
+        elif element.tag in ROW_PARTS:
+            yield element
+
+
+def _read_table(table: etree._Element, position: int) -> Table:
+    parts = list(_own_parts(table))
+    says_headers = any(p.tag == "th" or (p.tag == "tr" and _in_head(p)) for p in parts)
+    rows_left = sum(1 for p in parts if p.tag == "tr")
+    builder = GridBuilder(position)
+    in_head = False
+    for part in parts:
+        if part.tag == "tr":
+            builder.start_row()
+            rows_left -= 1
+            in_head = _in_head(part)
+            continue
+        header = (part.tag == "th" or in_head) if says_headers else None
+        rowspan = _span(part.get("rowspan"), zero=rows_left + 1)
+        builder.add(cell_text(part, position), rowspan, _span(part.get("colspan"), zero=1), header)
+    return builder.build()
+
+
+def _in_head(row: etree._Element) -> bool:
+    parent = row.getparent()
+    return parent is not None and parent.tag == "thead"
+
+
+def _span(value: str | None, zero: int) -> int:
+    """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
+    match = _DIGITS.match(value) if value else None
+    if match is None:
+        return 1
+    return int(match.group(1)) or zero

@@ -1,0 +1,1 @@
+"""Markdown: pipe tables, running text, code fences."""

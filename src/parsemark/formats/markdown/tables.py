@@ -1,0 +1,148 @@
+"""Markdown pipe tables.
+
+The rows above the delimiter row are headers, the others are not; without a delimiter row nobody said, and it
+is None. A header row of empty cells alone is Markdown's way to write a table without headers: it is left
+out, and headers are None. A short row leaves holes, a long one widens the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.found_table import FoundTable
+from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_size, check_tables
+from parsemark.formats.markdown.inline import inline_text
+from parsemark.formats.markdown.rows import (
+    delimiter_columns,
+    has_pipe,
+    is_framed,
+    is_repeated_delimiter,
+    split_row,
+)
+from parsemark.formats.text.lines import Line, split_lines
+from parsemark.model import Cell, Table
+
+_MAX_CONTINUED = 20
+"""How many lines one row may take where a parser put line breaks into its cells."""
+_SHORT_CELL = 40
+
+
+def find_pipe_tables(text: str) -> list[FoundTable]:
+    """Every pipe table of a text."""
+    check_size(text)
+    text = without_controls(text)
+    found: list[FoundTable] = []
+    for block in _pipe_blocks(split_lines(text)):
+        trimmed = _trimmed(block)
+        if _is_table(trimmed):
+            start, end = trimmed[0].start, trimmed[-1].end
+            table = _read_block(trimmed)
+            check_tables(len(found) + 1, start)
+            if table.n_cells:
+                found.append(FoundTable(table, "markdown", start, end, text[start:end]))
+    return found
+
+
+def _pipe_blocks(lines: list[Line]) -> list[list[Line]]:
+    """Runs of lines that pipes divide; a row broken over lines is joined again."""
+    found: list[list[Line]] = []
+    current: list[Line] = []
+    index = 0
+    while index < len(lines):
+        line, index = _joined(lines, index)
+        if has_pipe(line.text):
+            current.append(line)
+            continue
+        if current:
+            found.append(current)
+        current = []
+    return [*found, current] if current else found
+
+
+def _joined(lines: list[Line], index: int) -> tuple[Line, int]:
+    """The row that begins at `index`, and the index after it."""
+    line = lines[index]
+    if not is_framed(line.text) or line.text.rstrip().endswith("|"):
+        return line, index + 1
+    for last in range(index + 1, min(index + _MAX_CONTINUED, len(lines))):
+        text = lines[last].text.strip()
+        if not text or text.startswith("|"):
+            break
+        if text.endswith("|"):
+            joined = "<br>".join(part.text for part in lines[index : last + 1])
+            return Line(joined, line.start, lines[last].end), last + 1
+    return line, index + 1
+
+
+def _trimmed(block: list[Line]) -> list[Line]:
+    """Without lines of prose with a pipe in them before framed rows, and after them where no rule is."""
+    framed = [i for i, line in enumerate(block) if is_framed(line.text)]
+    delimiter = _delimiter_index(block)
+    if delimiter is not None:
+        is_like_header = delimiter > 0 and is_framed(block[delimiter - 1].text)
+        return block[framed[0] :] if is_like_header else block
+    return block[framed[0] : framed[-1] + 1] if len(framed) >= 2 else block
+
+
+def _delimiter_index(block: list[Line]) -> int | None:
+    return next((i for i, line in enumerate(block) if delimiter_columns(line.text) is not None), None)
+
+
+def _is_table(block: list[Line]) -> bool:
+    if _delimiter_index(block) is not None:
+        return len(block) > 1
+    if len(block) < 2:
+        return False
+    if all(is_framed(line.text) for line in block):
+        return True
+    counts = {len(split_row(line.text, position=line.start)) for line in block}
+    if len(counts) != 1:
+        return False
+    n_cols = counts.pop()
+    if n_cols >= 3:
+        return True
+    cells = [cell for line in block for cell in split_row(line.text)]
+    return n_cols == 2 and len(block) >= 3 and all(len(c.strip()) <= _SHORT_CELL for c in cells)
+
+
+@dataclass(slots=True)
+class _Rows:
+    rows: list[tuple[Line, list[str]]]
+    n_headers: int | None
+
+
+def _read_block(block: list[Line]) -> Table:
+    content = _rows(block)
+    n_cols = max((len(cells) for _, cells in content.rows), default=0)
+    check_grid(len(content.rows), min(n_cols, MAX_COLUMNS + 1), block[0].start)
+    cells: list[Cell] = []
+    for r, (line, sources) in enumerate(content.rows):
+        header = None if content.n_headers is None else r < content.n_headers
+        cells += [Cell(r, c, inline_text(s, line.start), header=header) for c, s in enumerate(sources)]
+    return Table(len(content.rows), n_cols, tuple(cells))
+
+
+def _rows(block: list[Line]) -> _Rows:
+    delimiter = _delimiter_index(block)
+    if delimiter is None:
+        return _Rows(_split_rows(block, _usual_count(block)), None)
+    body = [line for line in block[delimiter + 1 :] if not is_repeated_delimiter(line.text)]
+    rows = _split_rows(block[:delimiter] + body, _usual_count(body, delimiter_columns(block[delimiter].text)))
+    head = rows[:delimiter]
+    if all(not cell.strip() for _, cells in head for cell in cells):
+        return _Rows(rows[delimiter:], None)
+    return _Rows(rows, delimiter)
+
+
+def _split_rows(lines: list[Line], usual: int | None) -> list[tuple[Line, list[str]]]:
+    return [(line, split_row(line.text, usual, line.start)) for line in lines]
+
+
+def _usual_count(lines: list[Line], announced: int | None = None) -> int | None:
+    """The number of cells that most rows have; the delimiter row's number counts too and decides ties."""
+    counts = Counter(len(split_row(line.text, position=line.start)) for line in lines)
+    if announced is not None:
+        counts[announced] += 1
+    return max(counts, key=lambda n: (counts[n], n == announced), default=None)

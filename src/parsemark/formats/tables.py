@@ -1,0 +1,131 @@
+"""Finds every table of a text, whatever it is written in.
+
+LaTeX and HTML are looked for first, since they announce themselves; what they cover is blanked, so that no
+table is found twice and all offsets stay true. Then come drawn tables, pipe tables, and last, in what is
+left, delimited and aligned text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+
+from parsemark.errors import FormatError, UnknownNameError
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.html.tables import find_html_tables
+from parsemark.formats.latex import find_latex_tables
+from parsemark.formats.limits import check_size, check_tables
+from parsemark.formats.markdown.fences import blanked, unfenced
+from parsemark.formats.markdown.tables import find_pipe_tables
+from parsemark.formats.text.aligned import find_aligned_tables, find_plain_tables
+from parsemark.formats.text.delimited import find_csv_tables, find_delimited_tables, find_tsv_tables
+from parsemark.formats.text.grid import find_drawn_tables
+from parsemark.model import Table
+
+Finder = Callable[[str], list[FoundTable]]
+
+_RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
+_MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
+
+
+def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
+    """Every table of a text, in order, with its place and its format.
+
+    Args:
+        text: Anything a parser may return: a whole document or a single table.
+        format: Read the text as this format alone (`html`, `markdown`, `grid`, `latex`, `csv`, `tsv`,
+            `plain`); by default all of them are looked for.
+
+    Raises:
+        FormatError: The text is over a limit of `parsemark.formats.limits`.
+    """
+    if not isinstance(text, str):
+        raise FormatError(f"Tables are read from a text, not from {type(text).__name__}")
+    check_size(text)
+    if format is not None and format not in FORMATS:
+        raise UnknownNameError("format", format, FORMATS)
+    clean = without_controls(text)
+    found: list[FoundTable] = []
+    rest = unfenced(clean) if format is None else clean
+    for finder in _FINDERS if format is None else [_READERS[format]]:
+        new = finder(rest)
+        found += new
+        check_tables(len(found))
+        rest = blanked(rest, [(f.start, f.end) for f in new])
+    found.sort(key=lambda f: f.start)
+    return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]
+
+
+def read_table(text: str, format: str | None = None) -> Table:
+    """The first table of a text.
+
+    Raises:
+        FormatError: There is no table in it, or it is over a limit.
+    """
+    found = read_tables(text, format)
+    if not found:
+        kind = "table" if format is None else f"{format} table"
+        raise FormatError(f"There is no {kind} in the text", position=0)
+    return found[0].table
+
+
+def _find_latex(text: str) -> list[FoundTable]:
+    return find_latex_tables(text) if "\\begin" in text else []
+
+
+def find_marked_up_tables(text: str) -> list[FoundTable]:
+    """HTML and LaTeX tables; one inside a cell of the other is part of that cell."""
+    html = find_html_tables(text)
+    latex = [found for found in _find_latex(text) if _is_latex_table(text, found)]
+    return [f for f in html if not _is_inside(f, latex)] + [f for f in latex if not _is_inside(f, html)]
+
+
+def find_text_tables(text: str) -> list[FoundTable]:
+    """Drawn, pipe, delimited and aligned tables of a text without HTML and LaTeX tables."""
+    found: list[FoundTable] = []
+    for finder in _FINDERS[1:]:
+        new = finder(text)
+        found += new
+        check_tables(len(found))
+        text = blanked(text, [(f.start, f.end) for f in new])
+    return found
+
+
+def _is_latex_table(text: str, found: FoundTable) -> bool:
+    """Not math of a Markdown cell, and not an `array` that is an equation among text."""
+    line_start = text.rfind("\n", 0, found.start) + 1
+    if "\n" not in found.source and text[line_start : found.start].lstrip().startswith("|"):
+        return False
+    if not found.source.startswith("\\begin{array}") or _RULED.search(found.source):
+        return True
+    around = (text[: found.start], text[found.end :])
+    return all(_MATH_DELIMITERS.fullmatch(part) for part in around)
+
+
+def _is_inside(found: FoundTable, others: list[FoundTable]) -> bool:
+    """Whether the nearest of `others` that begins before covers the place (they are sorted and disjoint)."""
+    index = bisect_right(others, found.start, key=lambda other: other.start) - 1
+    return index >= 0 and found.start < others[index].end
+
+
+_READERS: dict[str, Finder] = {
+    "latex": _find_latex,
+    "html": find_html_tables,
+    "grid": find_drawn_tables,
+    "markdown": find_pipe_tables,
+    "csv": find_csv_tables,
+    "tsv": find_tsv_tables,
+    "plain": find_plain_tables,
+}
+"""How a text is read whose format is known."""
+
+_FINDERS: tuple[Finder, ...] = (
+    find_marked_up_tables,
+    find_drawn_tables,
+    find_pipe_tables,
+    find_delimited_tables,
+    find_aligned_tables,
+)
+"""What is looked for in a text of unknown format, in this order."""

@@ -1,0 +1,1 @@
+"""Plain text: grid tables, separated values, aligned columns."""

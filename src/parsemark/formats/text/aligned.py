@@ -1,0 +1,171 @@
+"""Plain text with aligned columns, as `pdftotext -layout` and reStructuredText's simple tables have it.
+
+Columns are parted by two or more spaces that line up. They are taken from the lines with the most parts; a
+part of another line belongs to the columns above and below it, and spans them if they are several. A line
+that is only a rule is no row; a rule below the first rows makes them headers.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from statistics import median
+from typing import NamedTuple
+
+from parsemark.formats.cell_text import clean_limited, without_controls
+from parsemark.formats.found_table import FoundTable
+from parsemark.formats.limits import check_grid, check_size, check_tables
+from parsemark.formats.text.lines import Line, blocks, split_lines
+from parsemark.model import Cell, Table
+
+_RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
+_LEADERS = re.compile(r"\.{4,}|(?:\. ){4,}")
+_ITEM = re.compile(r"(?:[-*•–·]|\(?[0-9a-zA-Z]{1,3}[.)])")
+_SHORT_PART = 30
+
+
+def find_plain_tables(text: str) -> list[FoundTable]:
+    """The whole text as one aligned table."""
+    check_size(text)
+    text = without_controls(text)
+    lines = [line for line in split_lines(text) if not line.is_blank]
+    return _found(text, lines) if lines else []
+
+
+def find_aligned_tables(text: str) -> list[FoundTable]:
+    """The blocks of lines in a text that are aligned tables beyond doubt."""
+    check_size(text)
+    text = without_controls(text)
+    found: list[FoundTable] = []
+    for block in blocks(split_lines(text)):
+        if _is_aligned(block):
+            found += _found(text, block)
+            check_tables(len(found), block[0].start)
+    return found
+
+
+def _found(text: str, block: list[Line]) -> list[FoundTable]:
+    start, end = block[0].start, block[-1].end
+    table = _read_block(block)
+    return [FoundTable(table, "plain", start, end, text[start:end])] if table.n_cells else []
+
+
+def _read_block(block: list[Line]) -> Table:
+    lines = [line.text.expandtabs() for line in block]
+    rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
+    rows = [_parts_of(line) for i, line in enumerate(lines) if i not in set(rules)]
+    columns = _columns_of(rows)
+    check_grid(len(rows), len(columns), block[0].start)
+    n_headers = _header_rows(rules, len(lines))
+    cells = [
+        cell
+        for r, parts in enumerate(rows)
+        for cell in _row_cells(r, parts, columns, None if n_headers is None else r < n_headers)
+    ]
+    return Table(len(rows), len(columns), tuple(cells))
+
+
+def _row_cells(row: int, parts: list[_Part], columns: list[_Part], header: bool | None) -> list[Cell]:
+    """Cells of a line: parts in the same columns make one, and columns without a part are empty cells."""
+    placed: list[tuple[int, int, list[str]]] = []
+    for part in parts:
+        first, last = _spanned_columns(part, columns)
+        if placed and first <= placed[-1][1]:
+            before = placed.pop()
+            placed.append((before[0], max(last, before[1]), [*before[2], part.text]))
+        else:
+            placed.append((first, last, [part.text]))
+    cells = [
+        Cell(row, first, clean_limited(" ".join(texts)), 1, last - first + 1, header)
+        for first, last, texts in placed
+    ]
+    taken = {col for first, last, _ in placed for col in range(first, last + 1)}
+    return cells + [Cell(row, c, header=header) for c in range(len(columns)) if c not in taken]
+
+
+def _header_rows(rules: list[int], n_lines: int) -> int | None:
+    """How many rows stand above the first rule that has rows on both sides."""
+    for count, rule in enumerate(rules):
+        if rule - count > 0 and rule < n_lines - 1:
+            return rule - count
+    return None
+
+
+def _is_aligned(block: list[Line]) -> bool:
+    """Whether a block looks like a table and not like prose in columns, a list or a table of contents."""
+    lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
+    rows = [_parts_of(line) for line in lines]
+    divided = [row for row in rows if len(row) > 1]
+    if len(divided) < 3 or len(divided) < 0.6 * len(rows):
+        return False
+    if sum(_LEADERS.search(line) is not None for line in lines) > 0.3 * len(lines):
+        return False
+    if all(len(row) == 2 and _ITEM.fullmatch(row[0].text) for row in divided):
+        return False
+    if median(len(part.text) for row in divided for part in row) > _SHORT_PART:
+        return False
+    columns = _columns_of(rows)
+    fitting = [row for row in divided if len(row) == len({_spanned_columns(p, columns)[0] for p in row})]
+    return len(columns) >= 2 and len(fitting) >= 0.8 * len(divided)
+
+
+_PART = re.compile(r"\S+(?: \S+)*")
+
+
+class _Part(NamedTuple):
+    """Text without a gap in it, from column `start` to before `end`."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+def _parts_of(line: str) -> list[_Part]:
+    """The parts of a line that two or more spaces divide."""
+    return [_Part(m.start(), m.end(), m.group()) for m in _PART.finditer(line)]
+
+
+def _columns_of(rows: list[list[_Part]]) -> list[_Part]:
+    """The extents of the columns, left to right.
+
+    They come from the lines that have as many parts as most lines with several have, or more; parts of
+    other lines that stand where none of these columns is make columns of their own.
+    """
+    counts = Counter(len(row) for row in rows if len(row) > 1)
+    if not counts:
+        parts = [part for row in rows for part in row]
+        return [_Part(min(p.start for p in parts), max(p.end for p in parts))] if parts else []
+    usual = max(counts, key=lambda n: (counts[n] * n, n))
+    columns = _merged([part for row in rows if len(row) >= usual for part in row])
+    outside = [part for row in rows for part in row if len(row) > 1 and not _overlapping(part, columns)]
+    return _merged([*columns, *outside])
+
+
+def _spanned_columns(part: _Part, columns: list[_Part]) -> tuple[int, int]:
+    """First and last column that a part stands in; the nearest one where it stands in none."""
+    overlapping = _overlapping(part, columns)
+    if overlapping:
+        return overlapping[0], overlapping[-1]
+    after = min(bisect_left([c.start for c in columns], part.end), len(columns) - 1)
+    before = max(after - 1, 0)
+    distance_before = part.start - columns[before].end
+    nearest = before if distance_before <= columns[after].start - part.end else after
+    return nearest, nearest
+
+
+def _overlapping(part: _Part, columns: list[_Part]) -> range:
+    first = bisect_left(columns, part.start + 1, key=lambda c: c.end)
+    last = bisect_left(columns, part.end, key=lambda c: c.start)
+    return range(first, max(first, last))
+
+
+def _merged(parts: list[_Part]) -> list[_Part]:
+    """Disjoint extents that cover all parts."""
+    merged: list[_Part] = []
+    for part in sorted(parts):
+        if merged and part.start < merged[-1].end:
+            merged[-1] = _Part(merged[-1].start, max(merged[-1].end, part.end))
+        else:
+            merged.append(_Part(part.start, part.end))
+    return merged

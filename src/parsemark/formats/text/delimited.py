@@ -1,0 +1,117 @@
+"""Comma-, semicolon- and tab-separated values.
+
+Nothing in such a file says which rows are headers: header is None. Blank lines are no rows. In a mixed
+document only blocks whose lines all have the same number of fields are taken, and commas only where they do
+not look like prose.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from parsemark.errors import FormatError
+from parsemark.formats.cell_text import clean_limited, without_controls
+from parsemark.formats.found_table import FoundTable
+from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check_size, check_tables
+from parsemark.formats.text.lines import Line, blocks, split_lines
+from parsemark.model import Table
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_GAP = re.compile(r"\S(?: {2,}|\t)\S")
+_SHORT_FIELD = 25
+
+
+def find_csv_tables(text: str) -> list[FoundTable]:
+    """The whole text as one table of comma- or semicolon-separated values."""
+    unquoted = _QUOTED.sub("", text)
+    delimiter = ";" if unquoted.count(";") > unquoted.count(",") else ","
+    return _whole(text, delimiter, "csv")
+
+
+def find_tsv_tables(text: str) -> list[FoundTable]:
+    """The whole text as one table of tab-separated values."""
+    return _whole(text, "\t", "tsv")
+
+
+def find_delimited_tables(text: str) -> list[FoundTable]:
+    """The blocks of lines in a text that are separated values beyond doubt."""
+    check_size(text)
+    text = without_controls(text)
+    found: list[FoundTable] = []
+    for block in blocks(split_lines(text)):
+        name, delimiter = _delimiter_of(block)
+        if delimiter:
+            start, end = block[0].start, block[-1].end
+            check_tables(len(found) + 1, start)
+            table = _read((line.text for line in block), delimiter, start)
+            found.append(FoundTable(table, name, start, end, text[start:end]))
+    return found
+
+
+def _whole(text: str, delimiter: str, name: str) -> list[FoundTable]:
+    check_size(text)
+    text = without_controls(text)
+    check_lines(text.count("\n"))
+    if not text.strip():
+        return []
+    table = _read(io.StringIO(text, newline=""), delimiter, 0)
+    return [FoundTable(table, name, 0, len(text), text)]
+
+
+def _read(lines: Iterable[str], delimiter: str, position: int) -> Table:
+    rows: list[list[str]] = []
+    n_cols = 0
+    try:
+        for row in csv.reader(lines, delimiter=delimiter):
+            if not row:
+                continue
+            n_cols = max(n_cols, len(row))
+            check_grid(len(rows) + 1, n_cols, position)
+            rows.append([clean_limited(field, position) for field in row])
+    except csv.Error as error:
+        raise FormatError(f"The separated values cannot be read: {error}", position=position) from error
+    return Table.from_rows(rows)
+
+
+def _delimiter_of(block: list[Line]) -> tuple[str, str]:
+    """Format and delimiter, or two empty strings where the block is not separated values."""
+    lines = [line.text for line in block]
+    if len(lines) < 2:
+        return "", ""
+    tabs = Counter(line.count("\t") for line in lines)
+    if 0 not in tabs and tabs.most_common(1)[0][1] >= 0.8 * len(lines):
+        return "tsv", "\t"
+    for delimiter in (",", ";"):
+        if all(delimiter in line for line in lines) and _is_regular(lines, delimiter):
+            return "csv", delimiter
+    return "", ""
+
+
+def _is_regular(lines: list[str], delimiter: str) -> bool:
+    """Whether all lines have the same number of fields and do not read like prose or aligned text."""
+    if any(line.count(delimiter) > MAX_COLUMNS for line in lines):
+        return False
+    try:
+        rows = list(csv.reader(lines, delimiter=delimiter))
+    except csv.Error:
+        return False
+    counts = {len(row) for row in rows}
+    if len(counts) != 1 or min(counts) < 2 or len(rows) < 2:
+        return False
+    if any(_GAP.search(field) for row in rows for field in row):
+        return False
+    if _has_prose_spacing(rows):
+        ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)
+        fields_are_short = all(len(field.strip()) <= _SHORT_FIELD for row in rows for field in row)
+        return fields_are_short and not ends_sentences and len(rows) >= 3 and min(counts) >= 3
+    return len(rows) * min(counts) >= 6 or delimiter == ";" or any('"' in line for line in lines)
+
+
+def _has_prose_spacing(rows: list[list[str]]) -> bool:
+    """Whether a space follows the commas, as in sentences."""
+    spaced = sum(field.startswith(" ") for row in rows for field in row[1:])
+    return spaced > 0.2 * sum(len(row) - 1 for row in rows)

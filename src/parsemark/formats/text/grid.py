@@ -1,0 +1,234 @@
+"""Drawn tables: Markdown's and reStructuredText's grid tables, SQL shells' output, box-drawing characters.
+
+Walls are `|`, rules are `-` or `=`, corners are `+`. Cells may span rows and columns where the wall or rule
+between them is missing. Rows above a rule of `=` are headers. Where only the first row has a rule below it
+(as SQL shells draw), every line below is a row and the first is the header.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections import defaultdict
+from typing import NamedTuple
+
+from parsemark.errors import FormatError
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.found_table import FoundTable
+from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_size, check_tables
+from parsemark.formats.markdown.inline import inline_text
+from parsemark.formats.text.lines import Line, split_lines
+from parsemark.model import Cell, Table
+
+_BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")
+_RULE_PART = re.compile(r"\+(?=[-=:]+\+)")
+_FILLER = "\x00"
+"""Stands behind a wide character, so that columns count as they are seen."""
+
+
+def _ascii_box(code: int) -> str:
+    """What a box-drawing character is in a grid table; heavy and double rules set off headers."""
+    name = unicodedata.name(chr(code))
+    if " AND " in name:
+        return "+"
+    if name.endswith("HORIZONTAL"):
+        return "=" if "HEAVY" in name or "DOUBLE" in name else "-"
+    return "|" if name.endswith("VERTICAL") else "+"
+
+
+_BOXES = {code: _ascii_box(code) for code in range(0x2500, 0x2574)}
+
+
+def find_drawn_tables(text: str) -> list[FoundTable]:
+    """Every drawn table of a text."""
+    check_size(text)
+    text = without_controls(text)
+    found: list[FoundTable] = []
+    for block in _drawn_blocks(split_lines(text)):
+        table = _read_block([line.text for line in block], block[0].start)
+        check_tables(len(found) + 1, block[0].start)
+        if table is not None:
+            start, end = block[0].start, block[-1].end
+            found.append(FoundTable(table, "grid", start, end, text[start:end]))
+    return found
+
+
+def _drawn_blocks(lines: list[Line]) -> list[list[Line]]:
+    """Runs of lines that begin with a border and go on with walls and corners."""
+    found: list[list[Line]] = []
+    current: list[Line] = []
+    for line in lines:
+        drawn = Line(line.text.translate(_BOXES), line.start, line.end)
+        if _BORDER.fullmatch(drawn.text) or (current and drawn.text.lstrip().startswith(("|", "+"))):
+            current.append(drawn)
+            continue
+        found.append(current)
+        current = []
+    return [block for block in [*found, current] if len(block) >= 3]
+
+
+def _read_block(block: list[str], position: int) -> Table | None:
+    canvas = _canvas(block)
+    rules = [i for i, line in enumerate(canvas) if _RULE_PART.search(line) is not None]
+    edges = sorted({m.start() for i in rules for m in _column_edges(canvas[i])})
+    if len(edges) < 2 or len(rules) < 2:
+        return None
+    if len(edges) > MAX_COLUMNS:
+        raise FormatError(
+            f"A table row has {len(edges):,} columns; at most {MAX_COLUMNS:,} are read", position=position
+        )
+    if rules[-1] != len(canvas) - 1:
+        rules.append(len(canvas))
+        canvas.append("")
+    if _is_sql_output(canvas, rules, edges):
+        rules = [rules[0], *range(rules[1], rules[2] + 1)]
+        return _sql_table(canvas, rules, edges, position)
+    check_grid(len(rules), len(edges), position, MAX_DRAWN_GRID)
+    n_headers = _header_rows(canvas, rules)
+    cells = tuple(
+        Cell(
+            area.row,
+            area.col,
+            inline_text(
+                _text(canvas, rules, edges, area.row, area.rowspan, area.col, area.colspan), position
+            ),
+            area.rowspan,
+            area.colspan,
+            None if n_headers is None else area.row < n_headers,
+        )
+        for area in _merged_cells(canvas, rules, edges)
+    )
+    return Table(len(rules) - 1, len(edges) - 1, cells)
+
+
+def _canvas(block: list[str]) -> list[str]:
+    """The lines as they are seen: wide characters take two columns where that makes the borders meet."""
+    lines = [line.expandtabs().rstrip() for line in block]
+    if len({len(line) for line in lines}) > 1 and not all(line.isascii() for line in lines):
+        lines = [
+            "".join(c + _FILLER if unicodedata.east_asian_width(c) in "WF" else c for c in line)
+            for line in lines
+        ]
+    width = max(len(line) for line in lines)
+    return [line.ljust(width) for line in lines] if width * len(lines) <= 10**8 else lines
+
+
+def _column_edges(line: str) -> list[re.Match[str]]:
+    return [m for m in re.finditer(r"\+", line) if _touches_rule(line, m.start())]
+
+
+def _touches_rule(line: str, place: int) -> bool:
+    return line[place - 1 : place] in ("-", "=", ":", "+") or line[place + 1 : place + 2] in ("-", "=", ":")
+
+
+def _header_rows(canvas: list[str], rules: list[int]) -> int | None:
+    """Rows above the first rule of `=` that has rows on both sides."""
+    for index, rule in enumerate(rules[1:-1], start=1):
+        if "=" in canvas[rule] and _BORDER.fullmatch(canvas[rule]) is not None:
+            return index
+    return None
+
+
+def _is_sql_output(canvas: list[str], rules: list[int], edges: list[int]) -> bool:
+    """A rule under a header of one line, none below: are the lines of the body rows, or lines of one cell?"""
+    if len(rules) != 3 or rules[1] != 2 or rules[2] - rules[1] < 3:
+        return False
+    body = canvas[rules[1] + 1 : rules[2]]
+    return all(line[edges[0] + 1 : edges[1]].strip() for line in body)
+
+
+def _sql_table(canvas: list[str], rules: list[int], edges: list[int], position: int) -> Table:
+    lines = [canvas[1], *canvas[rules[1] + 1 : rules[-1]]]
+    check_grid(len(lines), len(edges), position)
+    rows = [
+        [inline_text(_slice(line, left, right), position) for left, right in itertools.pairwise(edges)]
+        for line in lines
+    ]
+    return Table.from_rows(rows, header_rows=1)
+
+
+def _text(
+    canvas: list[str], rules: list[int], edges: list[int], row: int, rowspan: int, col: int, colspan: int
+) -> str:
+    """The text of an area: a line end is a space, an empty line is a line end."""
+    parts = [
+        _slice(line, edges[col], edges[col + colspan])
+        for line in canvas[rules[row] + 1 : rules[row + rowspan]]
+    ]
+    return " ".join(part.strip() or "<br>" for part in parts)
+
+
+def _slice(line: str, left: int, right: int) -> str:
+    return line[left + 1 : right].replace(_FILLER, "")
+
+
+_WALLS = frozenset("|+")
+_RULES = frozenset("-=:+")
+
+
+class _Area(NamedTuple):
+    """The grid positions of one cell."""
+
+    row: int
+    col: int
+    rowspan: int
+    colspan: int
+
+
+def _merged_cells(canvas: list[str], rules: list[int], edges: list[int]) -> list[_Area]:
+    """The cells between `rules` (line numbers) and `edges` (column numbers).
+
+    Where the missing walls would give a cell that is no rectangle, the drawing is broken, and every place is
+    a cell of its own.
+    """
+    n_rows, n_cols = len(rules) - 1, len(edges) - 1
+    joined = _Joined(n_rows * n_cols)
+    for row in range(n_rows):
+        for col in range(n_cols):
+            here = row * n_cols + col
+            if col + 1 < n_cols and not _has_wall(canvas, rules[row], rules[row + 1], edges[col + 1]):
+                joined.join(here, here + 1)
+            if row + 1 < n_rows and not _has_rule(canvas[rules[row + 1]], edges[col], edges[col + 1]):
+                joined.join(here, here + n_cols)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place in range(n_rows * n_cols):
+        groups[joined.root(place)].append(place)
+    areas = [_area(places, n_cols) for places in groups.values()]
+    if any(a.rowspan * a.colspan != len(p) for a, p in zip(areas, groups.values(), strict=True)):
+        return [_Area(row, col, 1, 1) for row in range(n_rows) for col in range(n_cols)]
+    return areas
+
+
+def _has_wall(canvas: list[str], top: int, bottom: int, edge: int) -> bool:
+    between = canvas[top + 1 : bottom]
+    return not between or all(line[edge : edge + 1] in _WALLS for line in between)
+
+
+def _has_rule(line: str, left: int, right: int) -> bool:
+    part = line[left + 1 : right]
+    return not line or (bool(part) and all(c in _RULES for c in part))
+
+
+def _area(places: list[int], n_cols: int) -> _Area:
+    rows = [place // n_cols for place in places]
+    cols = [place % n_cols for place in places]
+    return _Area(min(rows), min(cols), max(rows) - min(rows) + 1, max(cols) - min(cols) + 1)
+
+
+class _Joined:
+    """Disjoint sets of numbers (union by link to the smaller, with path halving)."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def root(self, item: int) -> int:
+        parent = self._parent
+        while parent[item] != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    def join(self, one: int, other: int) -> None:
+        low, high = sorted((self.root(one), self.root(other)))
+        self._parent[high] = low

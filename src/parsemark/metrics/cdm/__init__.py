@@ -1,0 +1,1 @@
+"""Character Detection Matching: formulas compared as they look (Wang et al. 2024)."""

@@ -1,0 +1,367 @@
+"""Spaced tokens made uniform, and a colour for each that is drawn (steps 4 and 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from parsemark.errors import FormatError
+
+Version = Literal["v1.5", "v1.6"]
+
+_ONE = frozenset(
+    {
+        "\\widetilde",
+        "\\overline",
+        "\\hat",
+        "\\widehat",
+        "\\tilde",
+        "\\Tilde",
+        "\\dot",
+        "\\bar",
+        "\\vec",
+        "\\underline",
+        "\\underbrace",
+        "\\check",
+        "\\breve",
+        "\\Bar",
+        "\\Vec",
+        "\\mathring",
+        "\\ddot",
+    }
+)
+_ONE_NEW = frozenset({"\\Ddot", "\\dddot", "\\ddddot"})
+_INVISIBLE = frozenset(
+    {
+        "\\boldsymbol",
+        "\\pmb",
+        "\\textbf",
+        "\\mathrm",
+        "\\mathbf",
+        "\\mathbb",
+        "\\mathcal",
+        "\\textmd",
+        "\\texttt",
+        "\\textnormal",
+        "\\text",
+        "\\textit",
+        "\\textup",
+        "\\mathop",
+        "\\mathbin",
+        "\\smash",
+        "\\operatorname",
+        "\\textrm",
+        "\\mathfrak",
+        "\\emph",
+        "\\textsf",
+        "\\textsc",
+    }
+)
+_OPTIONAL = frozenset({"\\xrightarrow", "\\xleftarrow", "\\sqrt"})
+_TWO = frozenset({"\\frac", "\\binom"})
+_TWO_INVISIBLE = frozenset({"\\overset", "\\underset", "\\stackrel"})
+_PHANTOM = frozenset({"\\fontfamily", "\\vphantom", "\\phantom", "\\rowcolor", "\\ref"})
+_PHANTOM_NEW = frozenset({"\\thesubequation", "\\global", "\\theboldgroup"})
+_UNCOUNTED = frozenset(
+    {
+        "\\",
+        "\\\\",
+        "\\index",
+        "\\a",
+        "&",
+        "$",
+        "\\multirow",
+        "\\def",
+        "\\raggedright",
+        "\\url",
+        "\\cr",
+        "\\ensuremath",
+        "\\left",
+        "\\right",
+        "\\mathchoice",
+        "\\scriptstyle",
+        "\\displaystyle",
+        "\\qquad",
+        "\\quad",
+        "\\,",
+        "\\!",
+        "~",
+        "\\boldmath",
+    }
+)
+_UNCOUNTED_NEW = frozenset({"\\edef", "\\gdef", "\\today", "\\the"})
+_DOTS = frozenset({"\\ldots", "\\cdots", "\\dots", "\\dotsb"})
+_DOTS_NEW = frozenset(
+    {"…", "\\hdots", "\\dddot", "\\dotsc", "\\dotsi", "\\dotsm", "\\dotso", "\\mathellipsis"}
+)
+_NAMES = frozenset({"\\log", "\\exp", "\\sin", "\\cos", "\\tan", "\\tanh", "\\cosh", "\\sinh"})
+_NAMES_NEW = frozenset(
+    {
+        "\\ex",
+        "\\ln",
+        "\\lg",
+        "\\cot",
+        "\\mod",
+        "\\bmod",
+        "\\pmod",
+        "\\min",
+        "\\max",
+        "\\ker",
+        "\\hom",
+        "\\sec",
+        "\\scs",
+        "\\csc",
+        "\\deg",
+        "\\arg",
+        "\\dim",
+        "\\coth",
+        "\\arcsin",
+        "\\arccos",
+        "\\arctan",
+    }
+)
+_LENGTH = re.compile(r"\[[-.0-9]+[ ]?[a-z]{2}\]")
+_BIG = re.compile(r"(\\(?:big|Big|bigg|Bigg)[glrm]?) ([(){}|\[\]]|\\[^\s]+)")
+_MAX_COLOURS = 5831
+"""18³ − 1: more signs than that cannot be told apart."""
+
+
+def normalise(spaced: str, version: Version = "v1.6") -> str:
+    """Spaced tokens with one spelling, and braces around every argument."""
+    new = version == "v1.6"
+    is_tabular = "tabular" in spaced
+    text = spaced.replace("\\pmatrix", "\\mypmatrix").replace("\\matrix", "\\mymatrix")
+    for word in ("\\raggedright", "\\arraybackslash", "\\lowercase", "\\uppercase"):
+        text = text.replace(word, "")
+    text = re.sub(r"\\[hv]space \{ [.0-9a-z ]+ \}", "" if is_tabular else _glue, text)
+    text = re.sub(
+        r"\\begin\{array\} \{ ([lcr ]+) \}",
+        lambda m: "\\begin{array} {" + m[1].replace(" ", "") + "}",
+        text,
+    )
+    if is_tabular:
+        text = re.sub(
+            r"\\begin \{tabular\} \{ [^{}]* \}|\\begin \{tabular\}|\\end \{tabular\}"
+            r"|\\cmidrule (?:\( [^()]* \) )?\{ [^{}]* \}|\\cline \{ [^{}]* \}",
+            _glue,
+            text,
+        )
+    text = " ".join(_spelt(text.split(), new))
+    if new:
+        text = re.sub(r"\\string \S+", _glue, text)
+    text = _BIG.sub(r"\1\2", text)
+    text = text.replace("\\operatorname *", "\\operatorname").replace("\\lefteqn", "")
+    text = text.replace("\\footnote ", "^ ")
+    text = re.sub(r"\\' [^{ ]", _glue, text)
+    text = re.sub(
+        r"\\parbox \{[^{}]*\}|\\raisebox \{[^{}]*\}(?: \[[^\[\]]*\])*|\{ \\char[^{}]*\}", _glue, text
+    )
+    if new:
+        text = re.sub(r"\\rule \{[^{}]*\} \{[^{}]*\}", _glue, text)
+    text = re.sub(r"\\specialrule \{[^{}]*\} \{[^{}]*\} \{[^{}]*\}", _glue, text)
+    text = re.sub(r"\\(?:colorbox|textcolor|cellcolor|color) (?:\[ [^\[\]]* \] )?\{[^{}]*\}", "", text)
+    return " ".join(_add_braces(text.split(), new))
+
+
+def _glue(match: re.Match[str]) -> str:
+    return match[0].replace(" ", "")
+
+
+def _spelt(tokens: Sequence[str], new: bool) -> list[str]:
+    out: list[str] = []
+    dots = _DOTS | _DOTS_NEW if new else _DOTS
+    names = _NAMES | _NAMES_NEW if new else _NAMES
+    for index, token in enumerate(tokens):
+        if new and token in ("--", "---"):
+            out += token
+        elif token in dots:
+            out += (".", ".", ".")
+        elif token in names:
+            letters = token[1:].removeprefix("b").removeprefix("p") if token.endswith("mod") else token[1:]
+            out += ("\\mathrm", "{", *letters, "}")
+        elif not new and index and out and out[-1] == "\\not":
+            out[-1] += token
+        else:
+            out.append(token)
+    return out
+
+
+def _add_braces(tokens: list[str], new: bool) -> list[str]:
+    one = _ONE | _ONE_NEW if new else _ONE
+    out: list[str] = []
+    position = 0
+    while position < len(tokens):
+        piece, position = _braced(tokens, position, one)
+        out += piece
+    return out
+
+
+def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list[str], int]:
+    """One token with its arguments, in braces."""
+    token = tokens[position]
+    if token in one or token in _INVISIBLE:
+        wanted = 1
+    elif token in _TWO or token in _TWO_INVISIBLE:
+        wanted = 2
+    elif token in _OPTIONAL:
+        wanted = 1
+    else:
+        return [token], position + 1
+    out = [token]
+    position += 1
+    if token in _OPTIONAL and position < len(tokens) and tokens[position] == "[":
+        end = _closing(tokens, position, "[", "]")
+        out += tokens[position : end + 1]
+        position = end + 1
+    for _ in range(wanted):
+        if position >= len(tokens):
+            break
+        if tokens[position] == "{":
+            end = _closing(tokens, position, "{", "}")
+            inner = _add_all(tokens[position + 1 : end], one)
+            position = end + 1
+        else:
+            inner, position = _braced(tokens, position, one)
+        out += ["{", *inner, "}"]
+    return out, position
+
+
+def _add_all(tokens: list[str], one: frozenset[str]) -> list[str]:
+    out: list[str] = []
+    position = 0
+    while position < len(tokens):
+        piece, position = _braced(tokens, position, one)
+        out += piece
+    return out
+
+
+def _closing(tokens: Sequence[str], start: int, left: str, right: str) -> int:
+    depth = 0
+    for index in range(start, len(tokens)):
+        depth += (tokens[index] == left) - (tokens[index] == right)
+        if depth == 0:
+            return index
+    raise FormatError(f"A {left} of the formula is never closed.")
+
+
+# --- colouring ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Coloured:
+    """A formula whose signs can be told apart by colour."""
+
+    latex: str
+    tokens: tuple[str, ...]
+    """The i-th has colour i + 1."""
+
+
+def colour_of(number: int) -> tuple[int, int, int]:
+    """The colour of a sign, from 1."""
+    return number // 324 * 15, number % 324 // 18 * 15, number % 18 * 15
+
+
+class _Colourer:
+    def __init__(self, tokens: list[str], new: bool) -> None:
+        self.tokens = tokens
+        self.one = _ONE | _ONE_NEW if new else _ONE
+        self.phantom = _PHANTOM | _PHANTOM_NEW if new else _PHANTOM
+        self.uncounted = _UNCOUNTED | _UNCOUNTED_NEW if new else _UNCOUNTED
+        self.names: list[str] = []
+
+    def wrapper(self, name: str) -> str:
+        self.names.append(name)
+        if len(self.names) > _MAX_COLOURS:
+            raise FormatError(f"The formula has more than {_MAX_COLOURS:,} signs.")
+        red, green, blue = colour_of(len(self.names))
+        return f"\\mathcolor[RGB]{{{red},{green},{blue}}}{{"
+
+    def run(self, start: int, end: int) -> list[str]:
+        """The tokens of a range, coloured."""
+        out: list[str] = []
+        position = start
+        while position < end:
+            piece, position = self.piece(position, end)
+            out += piece
+        return out
+
+    def piece(self, at: int, end: int) -> tuple[list[str], int]:
+        token = self.tokens[at]
+        if token in self.phantom:
+            return self._skipped(at, end)
+        if token in _INVISIBLE and at + 1 < end and self.tokens[at + 1] == "{":
+            close = min(_closing(self.tokens, at + 1, "{", "}"), end)
+            return [token, "{", *self.run(at + 2, close), "}"], close + 1
+        if token in _TWO or token in self.one or token in _OPTIONAL:
+            return self._wrapped(at, end, 2 if token in _TWO else 1, token in _OPTIONAL)
+        if token in ("\\multicolumn", "\\multirow"):
+            return self._third_group(at, end)
+        if not self._counts(at):
+            return [token], at + 1
+        inner = f"{self.wrapper(token)}{token}}}"
+        return [f"{{{inner}}}" if at and self.tokens[at - 1] == "_" else inner], at + 1
+
+    def _skipped(self, at: int, end: int) -> tuple[list[str], int]:
+        if at + 1 < end and self.tokens[at + 1] == "{":
+            close = _closing(self.tokens, at + 1, "{", "}")
+            return self.tokens[at : close + 1], close + 1
+        return [self.tokens[at]], at + 1
+
+    def _wrapped(self, at: int, end: int, wanted: int, optional: bool) -> tuple[list[str], int]:
+        token = self.tokens[at]
+        out = [self.wrapper(token) + token]
+        position = at + 1
+        if optional and position < end and self.tokens[position] == "[":
+            close = _closing(self.tokens, position, "[", "]")
+            inner = [
+                p if p.startswith("{") or not p.startswith("\\mathcolor") else f"{{{p}}}"
+                for p in self.run(position + 1, close)
+            ]
+            out += ["[", *inner, "]"]
+            position = close + 1
+        for _ in range(wanted):
+            if position < end and self.tokens[position] == "{":
+                close = _closing(self.tokens, position, "{", "}")
+                out += ["{", *self.run(position + 1, close), "}"]
+                position = close + 1
+        out.append("}")
+        before = at > 0 and self.tokens[at - 1] == "_"
+        after = position < len(self.tokens) and self.tokens[position] == "_"
+        if before or (token in self.one and after and token != "\\underbrace"):
+            out[0] = "{" + out[0]
+            out[-1] = "}}"
+        return out, position
+
+    def _third_group(self, at: int, end: int) -> tuple[list[str], int]:
+        out = [self.tokens[at]]
+        position = at + 1
+        for number in range(3):
+            if position >= end or self.tokens[position] != "{":
+                break
+            close = _closing(self.tokens, position, "{", "}")
+            inside = self.run(position + 1, close) if number == 2 else self.tokens[position + 1 : close]
+            out += ["{", *inside, "}"]
+            position = close + 1
+        return out, position
+
+    def _counts(self, at: int) -> bool:
+        token = self.tokens[at]
+        if token in self.uncounted or token in _TWO_INVISIBLE or token in _INVISIBLE:
+            return False
+        is_frame = token[0] in "{}^_" or token.startswith(("\\begin{", "\\end{"))
+        is_rule = token.startswith("\\") and ("rule" in token or "line" in token)
+        if is_frame or is_rule or _LENGTH.fullmatch(token):
+            return False
+        if token == "[":
+            return not (at and self.tokens[at - 1] == "\\sqrt")
+        return token != "]" or (at >= 3 and self.tokens[at - 3] != "\\sqrt")
+
+
+def colour(normalised: str, version: Version = "v1.6") -> Coloured:
+    """Each drawn sign in a colour of its own."""
+    tokens = normalised.split()
+    colourer = _Colourer(tokens, version == "v1.6")
+    latex = " ".join(colourer.run(0, len(tokens)))
+    return Coloured(latex, tuple(colourer.names))

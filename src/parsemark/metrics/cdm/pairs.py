@@ -1,0 +1,219 @@
+"""Which sign of the prediction answers which of the truth, and how many do (steps 7 and 8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsemark.metrics.cdm.colours import Version
+
+Box = tuple[int, int, int, int]
+_BOX_WEIGHT, _ORDER_WEIGHT = 0.05, 0.15
+_EQUIVALENT = {"v1.5": 0.05, "v1.6": 0.005}
+
+_SAME = {
+    "\\dot": ".", "\\Dot": ".", "\\cdot": ".", "\\cdotp": ".", "\\ldotp": ".", "\\mid": "|", "\\vert": "|",
+    "\\lvert": "|", "\\rvert": "|", "\\rightarrow": "\\to", "\\top": "T", "\\Tilde": "\\tilde",
+    "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle", "\\lbrace": "\\{",
+    "\\rbrace": "\\}", "\\lbrack": "[", "\\rbrack": "]", "\\blackslash": "/", "\\slash": "/", "\\leq": "\\le",
+    "\\geq": "\\ge", "\\neq": "\\not=", "\\Vert": "\\|", "\\lVert": "\\|", "\\rVert": "\\|",
+    "\\parallel": "\\|", "\\colon": ":", "\\Ddot": "\\ddot", "\\Bar": "\\bar", "\\Vec": "\\vec",
+    "\\dag": "\\dagger", "\\ddag": "\\ddagger", "\\textlangle": "<", "\\textless": "<",
+    "\\textrangle": ">", "\\textgreater": ">", "\\textbackslash": "n", "\\textunderscore": "_", "\\=": "_",
+    "\\neg": "\\lnot",
+}  # fmt: skip
+_SAME_OLD = {
+    "\\cdot": ".", "\\mid": "|", "\\to": "\\rightarrow", "\\top": "T", "\\Tilde": "\\tilde",
+    "\\cdots": "\\dots", "\\prime": "'", "\\ast": "*", "\\left<": "\\langle", "\\right>": "\\rangle",
+}  # fmt: skip
+_SAME_OLD_LATER = {
+    "\\leq": "\\le", "\\geq": "\\ge", "\\lVert": "\\|", "\\rVert": "\\|", "\\Vert": "\\|", "\\lvert": "|",
+    "\\rvert": "|", "\\vert": "|",
+}  # fmt: skip
+_LAST_COMMAND = re.compile(r"\\[A-Za-z]+$|\\.$")
+
+
+def equivalent(token: str, version: Version = "v1.6") -> str:
+    """One name for tokens that look the same."""
+    return _equivalent_new(token) if version == "v1.6" else _equivalent_old(token)
+
+
+def _without_fence(token: str) -> str:
+    return token.replace("\\left", "").replace("\\right", "")
+
+
+def _without_size(token: str) -> str:
+    command = _LAST_COMMAND.search(token[1:])
+    return command[0] if command is not None else token[-1]
+
+
+def _equivalent_new(token: str) -> str:
+    is_fence = token.startswith(("\\left", "\\right"))
+    if is_fence and not any(word in token for word in ("arrow", "harpoon", "<", ">")):
+        token = _without_fence(token)
+    elif token.startswith(("\\big", "\\Big")):
+        token = _without_size(token)
+    token = _SAME.get(token, token)
+    if token.startswith("\\wide"):
+        token = token.replace("wide", "")
+    if token.startswith("\\var"):
+        token = token.replace("var", "", 1)
+    return token.removeprefix("\\string")
+
+
+def _equivalent_old(token: str) -> str:
+    token = _SAME_OLD.get(token, token)
+    if token.startswith(("\\left", "\\right")):
+        token = _without_fence(token)
+    if token.startswith(("\\big", "\\Big")):
+        token = _without_size(token)
+    token = _SAME_OLD_LATER.get(token, token)
+    if token.endswith("rightarrow"):
+        token = "\\rightarrow"
+    elif token.endswith("leftarrow"):
+        token = "\\leftarrow"
+    if token.startswith("\\wide"):
+        token = token.replace("wide", "")
+    return token.removeprefix("\\var")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A formula as it was drawn: its signs that left ink, with their boxes."""
+
+    tokens: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    """Left, top, right, bottom in pixels."""
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many signs agree."""
+
+    matched: int
+    truth: int
+    pred: int
+
+    @property
+    def f1(self) -> float:
+        """2·matched / (truth + prediction), to three digits as published."""
+        total = self.truth + self.pred
+        return round(2 * self.matched / total, 3) if total else 0.0
+
+
+def count_pairs(truth: Drawn, pred: Drawn, version: Version = "v1.6") -> Counts:
+    """Assign signs by look, place and order, and count those that are equal and where they should be."""
+    from scipy.optimize import linear_sum_assignment
+
+    n, m = len(truth.tokens), len(pred.tokens)
+    if not n or not m:
+        return Counts(0, n, m)
+    looks = _look_costs(truth.tokens, pred.tokens, version)
+    costs = looks + _BOX_WEIGHT * _box_costs(truth, pred) + _ORDER_WEIGHT * _order_costs(n, m, version)
+    rows, columns = linear_sum_assignment(costs)
+    source = _centres([truth.boxes[r] for r in rows])
+    target = _centres([pred.boxes[c] for c in columns])
+    inliers = _inliers_new(source, target) if version == "v1.6" else _inliers_old(source, target)
+    right = inliers & (looks[rows, columns] != 1)
+    return Counts(int(right.sum()), n, m)
+
+
+def _look_costs(a: Sequence[str], b: Sequence[str], version: Version) -> NDArray[np.float64]:
+    kinds_a, kinds_b = ([equivalent(t, version) for t in side] for side in (a, b))
+    equal = np.array(a, dtype=object)[:, None] == np.array(b, dtype=object)[None, :]
+    alike = np.array(kinds_a, dtype=object)[:, None] == np.array(kinds_b, dtype=object)[None, :]
+    return np.where(equal, 0.0, np.where(alike, _EQUIVALENT[version], 1.0))
+
+
+def _box_costs(truth: Drawn, pred: Drawn) -> NDArray[np.float64]:
+    a = np.array(truth.boxes, dtype=np.float64) / [truth.width, truth.height, truth.width, truth.height]
+    b = np.array(pred.boxes, dtype=np.float64) / [pred.width, pred.height, pred.width, pred.height]
+    return np.asarray(np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2) / 4)
+
+
+def _order_costs(n: int, m: int, version: Version) -> NDArray[np.float64]:
+    a, b = (max(n, m), max(n, m)) if version == "v1.6" else (n, m)
+    return np.abs(np.arange(n)[:, None] / a - np.arange(m)[None, :] / b)
+
+
+def _centres(boxes: Sequence[Box]) -> NDArray[np.float64]:
+    return np.array([((y0 + y1) / 2, (x0 + x1) / 2) for x0, y0, x1, y1 in boxes]).reshape(-1, 2)
+
+
+def _model_residuals(
+    source: NDArray[np.float64], target: NDArray[np.float64], sample: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """How far all points are from where the shift and scale of a few of them puts them."""
+    a, b = source[sample], target[sample]
+    mean_a, mean_b = a.mean(axis=0), b.mean(axis=0)
+    spread_a = np.linalg.norm(a - mean_a, axis=1).mean()
+    spread_b = np.linalg.norm(b - mean_b, axis=1).mean()
+    scale = spread_b / (spread_a + 1e-10)
+    centre = source.mean(axis=0)
+    moved = scale * (source - centre) + centre + (mean_b - mean_a)
+    return np.asarray(np.linalg.norm(moved - target, axis=1))
+
+
+def _rounds(
+    source: NDArray[np.float64], target: NDArray[np.float64], sample_size: int, rounds: int, best: object
+) -> NDArray[np.bool_]:
+    n = len(source)
+    if n <= sample_size:
+        return np.ones(n, dtype=bool)
+    found = np.zeros(n, dtype=bool)
+    for _ in range(rounds):
+        rest = np.flatnonzero(~found)
+        if len(rest) <= sample_size:
+            break
+        inliers = best(source[rest], target[rest])  # type: ignore[operator]
+        if not inliers.any():
+            break
+        found[rest[inliers]] = True
+    return found
+
+
+def _inliers_new(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return _rounds(source, target, 2, 5, _best_new)
+
+
+def _best_new(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
+    generator = np.random.default_rng(2026)
+    samples = np.array([generator.choice(len(source), 2, replace=False) for _ in range(500)])
+    # As `_model_residuals`, for all trials at once.
+    a, b = source[samples], target[samples]
+    mean_a, mean_b = a.mean(axis=1), b.mean(axis=1)
+    spread_a = np.linalg.norm(a - mean_a[:, None], axis=2).mean(axis=1)
+    spread_b = np.linalg.norm(b - mean_b[:, None], axis=2).mean(axis=1)
+    scale = spread_b / (spread_a + 1e-10)
+    centre = source.mean(axis=0)
+    moved = scale[:, None, None] * (source - centre) + centre + (mean_b - mean_a)[:, None]
+    residuals = np.linalg.norm(moved - target, axis=2)
+    inliers = residuals < 30
+    counts = inliers.sum(axis=1)
+    best = np.lexsort((residuals.sum(axis=1), -counts))[0]
+    return np.asarray(inliers[best])
+
+
+def _inliers_old(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return _rounds(source, target, 3, 3, _best_old)
+
+
+def _best_old(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """scikit-image's `ransac` with 50 trials and seed 42: most inliers, then least sum of squares."""
+    generator = np.random.default_rng(42)
+    best = np.zeros(len(source), dtype=bool)
+    best_count, best_sum = 0, np.inf
+    for _ in range(50):
+        sample = generator.choice(len(source), 3, replace=False)
+        residuals = _model_residuals(source, target, sample)
+        inliers = residuals < 25
+        count, total = int(inliers.sum()), float((residuals**2).sum())
+        if count > best_count or (count == best_count and total < best_sum):
+            best, best_count, best_sum = inliers, count, total
+    return best

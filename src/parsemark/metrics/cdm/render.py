@@ -1,0 +1,235 @@
+"""Coloured formulas as pictures, many in one run of pdflatex, and the box of each sign (step 6)."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsemark.errors import MissingDependencyError, PdfError
+from parsemark.metrics.cdm.colours import Coloured, colour_of
+from parsemark.metrics.cdm.pairs import Box, Drawn
+from parsemark.system.pdflatex import Compiled, Limits, compile_latex, precompiled
+
+DPI = 200
+_MARGIN = 8
+_WHITE = 0xFFFFFF
+_BATCH = 40
+_CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_PREAMBLE = r"""\documentclass[12pt]{article}
+\usepackage[landscape]{geometry}
+\geometry{a%dpaper,scale=0.98}
+\pagestyle{empty}
+%s\usepackage{booktabs}
+\usepackage{amsmath}
+\usepackage{upgreek}
+\usepackage{amssymb}
+\usepackage{xcolor}
+\makeatletter
+\renewcommand*{\@textcolor}[3]{\protect\leavevmode\begingroup\color#1{#2}#3\endgroup}
+\makeatother
+"""
+_MARK = re.compile(r"PMFORMULA (\d+) PAGE (\d+)")
+_HARMLESS = ("! LaTeX Error: Unicode character", "! Undefined control sequence", "! Package inputenc Error")
+"""Errors after which TeX goes on as if the sign had not been there: they spoil no other formula of a run."""
+_LIMITS = Limits(cpu_s=30, wall_s=120.0, memory_mb=1024, output_mb=64)
+_SINGLE = Limits(cpu_s=30, wall_s=60.0, memory_mb=1024, output_mb=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What became of one formula: drawn, or why not."""
+
+    drawn: Drawn | None
+    reason: str | None = None
+
+
+def draw(formulas: Sequence[Coloured]) -> list[Picture]:
+    """Draw formulas, each on a page of its own.
+
+    Raises:
+        MissingDependencyError: There is no pdflatex.
+    """
+    pictures: list[Picture | None] = [None] * len(formulas)
+    groups: dict[tuple[int, bool], list[int]] = {}
+    for index, formula in enumerate(formulas):
+        groups.setdefault((_paper(len(formula.tokens)), _CJK.search(formula.latex) is not None), []).append(
+            index
+        )
+    for (paper, cjk), members in sorted(groups.items()):
+        for start in range(0, len(members), _BATCH):
+            part = members[start : start + _BATCH]
+            drawn = _draw_batch([formulas[i] for i in part], paper, cjk)
+            for index, picture in zip(part, drawn, strict=True):
+                pictures[index] = picture
+    for index, picture in enumerate(pictures):
+        if picture is None:
+            pictures[index] = _draw_alone(formulas[index])
+    return [picture for picture in pictures if picture is not None]
+
+
+def _paper(n_tokens: int) -> int:
+    return 5 if n_tokens <= 600 else 4 if n_tokens <= 1300 else 3
+
+
+def _preamble(paper: int, cjk: bool) -> str:
+    return _PREAMBLE % (paper, "\\usepackage{CJK}\n" if cjk else "")
+
+
+def _document(formulas: Sequence[Coloured], cjk: bool) -> str:
+    pages = [
+        f"\\typeout{{PMFORMULA {number} PAGE \\thepage}}\n"
+        f"\\begin{{displaymath}}\n{formula.latex}\n\\end{{displaymath}}\n\\newpage\n"
+        for number, formula in enumerate(formulas)
+    ]
+    body = "".join(pages) + f"\\typeout{{PMFORMULA {len(formulas)} PAGE \\thepage}}\n"
+    if cjk:
+        body = f"\\begin{{CJK}}{{UTF8}}{{gkai}}\n{body}\\end{{CJK}}\n"
+    return f"\\begin{{document}}\n{body}\\end{{document}}\n"
+
+
+@contextmanager
+def _compiled(formulas: Sequence[Coloured], paper: int, cjk: bool, limits: Limits) -> Iterator[Compiled]:
+    with tempfile.TemporaryDirectory(prefix="parsemark-cdm-") as folder:
+        preamble = precompiled(_preamble(paper, cjk))
+        yield compile_latex(
+            _document(formulas, cjk), Path(folder), format=preamble, halt_on_error=False, limits=limits
+        )
+
+
+def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[Picture | None]:
+    """Those of a run that went well; None for what has to be drawn alone."""
+    with _compiled(formulas, paper, cjk, _LIMITS) as result:
+        if result.pdf is None:
+            return [None] * len(formulas)
+        pages = _clean_pages(result.log, len(formulas))
+        return [
+            None if page is None else _picture(result.pdf, [page], formula)
+            for page, formula in zip(pages, formulas, strict=True)
+        ]
+
+
+def _clean_pages(log: str, n: int) -> list[int | None]:
+    """The page of each formula that is on one page and had no error that could reach another one."""
+    marks = [(int(m[1]), int(m[2]), m.start(), m.end()) for m in _MARK.finditer(log.replace("\n ", " "))]
+    if [m[0] for m in marks] != list(range(n + 1)):
+        return [None] * n
+    text = log.replace("\n ", " ")
+    pages: list[int | None] = []
+    for (_, page, _, start), (_, following, end, _) in pairwise(marks):
+        part = text[start:end]
+        clean = following == page + 1 and "Overfull" not in part and not _has_harm(part)
+        pages.append(page if clean else None)
+    return pages
+
+
+def _has_harm(log: str) -> bool:
+    return any(line.startswith("! ") and not line.startswith(_HARMLESS) for line in log.splitlines())
+
+
+def _draw_alone(formula: Coloured) -> Picture:
+    """One formula in a run of its own, on larger paper where it needs that."""
+    cjk = _CJK.search(formula.latex) is not None
+    for paper in range(_paper(len(formula.tokens)), 0, -1):
+        with _compiled([formula], paper, cjk, _SINGLE) as result:
+            if result.pdf is None:
+                return Picture(None, f"pdflatex made no page: {result.reason or 'no reason given'}")
+            too_large = "Overfull" in result.log or "(2 pages" in result.log or _n_pages(result.pdf) > 1
+            if too_large and paper > 1:
+                continue
+            return _picture(result.pdf, range(1, _n_pages(result.pdf) + 1), formula)
+    return Picture(None, "The formula fits on no paper.")
+
+
+def _n_pages(pdf: Path) -> int:
+    from parsemark.pdf import count_pages
+
+    return count_pages(pdf)
+
+
+def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> Picture:
+    try:
+        return Picture(_boxes(_raster(pdf, pages), formula))
+    except PdfError as error:
+        return Picture(None, str(error))
+
+
+def _raster(pdf: Path, pages: Sequence[int]) -> NDArray[np.uint32]:
+    """Pages as pixels 0xBBGGRR without any smoothing, one below the other."""
+    from parsemark.pdf import open_document
+
+    with open_document(pdf) as document:
+        shots = []
+        for number in pages:
+            page = document[number - 1]
+            bitmap = page.render(
+                scale=DPI / 72,
+                no_smoothtext=True,
+                no_smoothimage=True,
+                no_smoothpath=True,
+                rev_byteorder=True,
+                prefer_bgrx=True,
+            )
+            shots.append(bitmap.to_numpy().view("<u4")[:, :, 0] & _WHITE)
+            page.close()
+        widest = max(shot.shape[1] for shot in shots)
+        filled = [np.pad(s, ((0, 0), (0, widest - s.shape[1])), constant_values=_WHITE) for s in shots]
+        return np.concatenate(filled, axis=0)
+
+
+def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> Drawn:
+    """The extent of each colour, with a pixel around it, in the picture cropped to its ink."""
+    ink = pixels != _WHITE
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    if not len(rows):
+        return Drawn((), (), 1, 1)
+    top, left = max(0, int(rows[0]) - _MARGIN), max(0, int(columns[0]) - _MARGIN)
+    bottom = min(pixels.shape[0], int(rows[-1]) + 1 + _MARGIN)
+    right = min(pixels.shape[1], int(columns[-1]) + 1 + _MARGIN)
+    extents = _extents(pixels[top:bottom, left:right])
+    tokens: list[str] = []
+    boxes: list[Box] = []
+    for number, token in enumerate(formula.tokens, 1):
+        red, green, blue = (c // 15 for c in colour_of(number))
+        extent = extents.get(red * 324 + green * 18 + blue)
+        if extent is not None:
+            tokens.append(token)
+            x0, y0, x1, y1 = extent
+            boxes.append((x0 - 1, y0 - 1, x1 + 1, y1 + 1))
+    return Drawn(tuple(tokens), tuple(boxes), right - left, bottom - top)
+
+
+def _extents(pixels: NDArray[np.uint32]) -> dict[int, Box]:
+    """Left, top, right and bottom of each colour that is one of ours."""
+    ys, xs = np.nonzero(pixels != _WHITE)
+    found = pixels[ys, xs]
+    channels = np.stack([found & 0xFF, found >> 8 & 0xFF, found >> 16], axis=1).astype(np.int64)
+    nearest = (channels + 7) // 15
+    exact = (np.abs(channels - nearest * 15) <= 1).all(axis=1) & ~(channels >= 254).all(axis=1)
+    codes, ys, xs = (nearest[exact] @ np.array([324, 18, 1])), ys[exact], xs[exact]
+    order = np.argsort(codes, kind="stable")
+    codes, ys, xs = codes[order], ys[order], xs[order]
+    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]]) if len(codes) else np.array([], dtype=int)
+    ends = np.r_[starts[1:], len(codes)]
+    return {
+        int(codes[s]): (int(xs[s:e].min()), int(ys[s:e].min()), int(xs[s:e].max()), int(ys[s:e].max()))
+        for s, e in zip(starts, ends, strict=True)
+    }
+
+
+def is_available() -> bool:
+    """Whether formulas can be drawn here."""
+    from parsemark.system.pdflatex import require_pdflatex
+
+    try:
+        require_pdflatex("CDM")
+    except MissingDependencyError:
+        return False
+    return True

@@ -1,0 +1,206 @@
+"""What became of the names of columns and rows: does each still pick out the right one?
+
+A header or a name is judged by whether it still tells *which* column or row of this table it is. A near
+match that fits no other one costs little, a text that fits another one as well costs much, and a level that
+nothing needs to be told apart (a title over all columns, a group whose leaves are unique) costs little when
+it is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import extract
+
+from parsemark.metrics.reader.events import Causes, Event, Kind, quote
+from parsemark.metrics.reader.likeness import Change, slip
+from parsemark.metrics.reader.paths import Level, Match, Path, holds, match
+
+_CERTAIN = 0.999
+_MOST_RIVALS = 4
+"""How many other names a misread one is compared with."""
+_MISLEADING = 1.3
+"""Severity of a header that belongs to another column, against 1 for one that is lost."""
+_READABLE = 0.5
+"""Credit that a reading has to reach if it is not the one as given."""
+_OUTSIDE = 0.4
+"""Severity of a header that stands outside of the table and is needed."""
+
+
+class How(Enum):
+    """How a name was read."""
+
+    GIVEN = "given"
+    CARRIED = "carried"
+    """An empty cell was read as a repetition of the one before."""
+    SHORT = "short"
+    """The header row ended before the columns it covers."""
+    COUNTED = "counted"
+    """Names were given to the columns in turn."""
+
+
+_DOUBT = {How.GIVEN: 0.0, How.CARRIED: 0.01, How.SHORT: 0.1, How.COUNTED: 0.35}
+"""A reading has to be this much better than the one as given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A column or row of the truth, and the ways to read its name in the prediction."""
+
+    truth: Path
+    readings: tuple[tuple[How, Path], ...]
+    extent: float
+    """How many values it names."""
+    where: dict[str, Any]
+    needed: bool = True
+    """Whether what it names cannot be known without it; the header over names is not needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The words and the event kinds for columns or rows."""
+
+    noun: str
+    lost: Kind
+    misread: Kind
+    context: Kind
+
+
+COLUMNS = Axis("Column", Kind.HEADER_LOST, Kind.HEADER_MISREAD, Kind.HEADER_CONTEXT_LOST)
+ROWS = Axis("Row", Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.SECTION_LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What else a reader sees."""
+
+    outside: str
+    """Folded text around the table."""
+    headers: tuple[Path, ...] = ()
+    """The texts of each header row of the prediction."""
+
+    def row_of(self, text: str) -> int | None:
+        """The header row in which a text stands."""
+        return next((r for r, row in enumerate(self.headers) if any(holds(t, text) for t in row)), None)
+
+
+def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) -> None:
+    """Find the events that happened to the names of one axis."""
+    rivals = {" ".join(name.truth): name.truth for name in named if name.truth}
+    for name in named:
+        if not name.truth:
+            continue
+        how, given, found = _best(name)
+        if how is not How.GIVEN:
+            _carried(name, how, axis, causes)
+        if found.credit < _CERTAIN:
+            _explain(name, given, found, rivals, axis, around, causes)
+
+
+def _best(name: Named) -> tuple[How, Path, Match]:
+    """The most favourable reading."""
+    best: tuple[How, Path, Match] = (How.GIVEN, (), match(name.truth, ()))
+    worth = -1.0
+    for how, path in name.readings:
+        found = match(name.truth, path)
+        if how is not How.GIVEN and found.credit < _READABLE:
+            continue
+        if found.credit - _DOUBT[how] > worth:
+            best, worth = (how, path, found), found.credit - _DOUBT[how]
+        if worth >= _CERTAIN:
+            break
+    return best
+
+
+def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
+    if how is How.CARRIED:
+        message = f"{axis.noun} {_shown(name)}: its name has to be carried into an empty cell."
+        causes.add((Kind.PADDED,), Event(Kind.PADDED, name.extent, message, name.where))
+    else:
+        message = f"{axis.noun} {_shown(name)}: its header stands elsewhere and has to be counted out."
+        severity = 0.5 if how is How.SHORT else 1.0
+        event = Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity)
+        causes.add((Kind.HEADER_SHIFTED, how), event)
+
+
+def _explain(
+    name: Named,
+    given: Path,
+    found: Match,
+    rivals: dict[str, Path],
+    axis: Axis,
+    around: Around,
+    causes: Causes,
+) -> None:
+    others = _nearest(given, rivals, name.truth)
+    rival = max((match(other, given).credit for other in others), default=0.0)
+    told = found.credit > rival + 1e-9
+    misled = rival > found.credit + 0.1
+    any_level = any(level.difference.likeness > 0.5 for level in found.levels)
+    charged = False
+    for level in found.levels:
+        diff = level.difference
+        if diff.change is Change.NONE:
+            continue
+        charged = True
+        if diff.change in (Change.NOTATION, Change.MISREAD) and told:
+            _misread(name, level, axis, causes)
+        elif (told and any_level) or not name.needed:
+            # Another text in its place is one cause with it: the span is wrong.
+            if not (told and found.extra) and not holds(around.outside, level.text):
+                message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} is lost."
+                event = Event(axis.context, name.extent, message, name.where)
+                causes.add((axis.context, level.text), event)
+        else:
+            message = f"{axis.noun} {_shown(name)} {_called(given)}."
+            moved = around.row_of(level.text)
+            if moved is not None:
+                event = Event(Kind.HEADER_MOVED, name.extent, message, name.where)
+                causes.add((Kind.HEADER_MOVED, moved), event)
+            else:
+                severity = _MISLEADING if misled else _OUTSIDE if holds(around.outside, level.text) else 1.0
+                event = Event(axis.lost, name.extent, message, name.where, severity)
+                causes.add((axis.lost, level.text), event)
+    if found.extra and told:
+        message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
+        event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
+        causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
+    elif found.extra and not charged:
+        message = f"{axis.noun} {_shown(name)} {_called(given)}."
+        causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+
+
+def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
+    """The other names of the table that are most like a given one."""
+    if not given:
+        return []
+    if len(rivals) <= _MOST_RIVALS:
+        return [path for path in rivals.values() if path != own]
+    last = [path for path in rivals.values() if path[-1] == given[-1]]
+    scorer = Levenshtein.normalized_similarity
+    close = extract(" ".join(given), list(rivals), scorer=scorer, limit=_MOST_RIVALS)
+    near = [*last[:_MOST_RIVALS], *(rivals[text] for text, _, _ in close)]
+    return [path for path in near if path != own]
+
+
+def _misread(name: Named, level: Level, axis: Axis, causes: Causes) -> None:
+    diff = level.difference
+    message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}."
+    if diff.change is Change.NOTATION:
+        event = Event(Kind.NOTATION, name.extent, message, name.where)
+        causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
+    else:
+        event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
+        causes.add((axis.misread, slip(level.text, level.found)), event)
+
+
+def _shown(name: Named) -> str:
+    return quote(" / ".join(name.truth))
+
+
+def _called(given: Path) -> str:
+    return f"is called {quote(' / '.join(given))}" if given else "has lost its name"

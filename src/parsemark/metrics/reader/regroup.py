@@ -1,0 +1,207 @@
+"""Columns or rows that a parser has run together, or torn apart, put back as the truth has them.
+
+Every row of the two tables is read as one string. Where the strings agree, each cell of the truth has its
+place in the cells of the prediction: several of them in one cell, row after row, are columns run together.
+Rows run together are the same on the transposed tables, and lines of plain text are a table of one column.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from parsemark.metrics.reader.align import best_path
+from parsemark.metrics.reader.likeness import tight
+from parsemark.metrics.reader.sheet import Sheet
+
+_LEAST_ALIKE = 0.3
+"""Rows less alike than this are not compared cell by cell."""
+_SHARE = 0.5
+"""Columns belong together if they do in this share of the rows."""
+_LONGEST = 2000
+"""Characters of a row; longer ones are left as they are."""
+_MOST_ROWS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Lines (columns, or rows) of the truth that one line of the prediction holds."""
+
+    lines: tuple[int, ...]
+    held: float
+    """Number of cells in which they are run together."""
+    separate: float
+    """Share of these cells in which each part stands on a line of its own."""
+    glued: float
+    """Share of these cells in which not even a space is between the parts."""
+
+
+@dataclass(frozen=True)
+class Regrouped:
+    """A prediction with its lines put as the truth has them."""
+
+    sheet: Sheet
+    merged: tuple[Grouped, ...]
+    split: tuple[tuple[int, ...], ...]
+    """Columns of the given prediction that are one in the truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Where the cells of a row of the truth stand in a row of the prediction."""
+
+    parts: dict[int, list[tuple[int, int, int]]]
+    """For each column of the prediction: column of the truth, and where it begins and ends in the text."""
+    spread: dict[int, tuple[int, ...]]
+    """For each column of the truth the columns of the prediction that hold its parts."""
+
+
+def regroup_columns(truth: Sheet, pred: Sheet) -> Regrouped | None:
+    """Put columns back that were run together or torn apart, or None if there are none."""
+    if max(truth.n_rows, pred.n_rows) > _MOST_ROWS:
+        return None
+    rows = _located(truth, pred)
+    if not rows:
+        return None
+    votes: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
+    torn: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
+    for row in rows.values():
+        for column, parts in row.parts.items():
+            votes[column][tuple(part[0] for part in parts)] += 1
+        for column, places in row.spread.items():
+            torn[column][places] += 1
+    together = {c: lines for c, counts in votes.items() if len(lines := _majority(counts)) > 1}
+    apart = {lines for counts in torn.values() if len(lines := _majority(counts)) > 1}
+    apart = {lines for lines in apart if not set(lines) & set(together)}
+    if not together and not apart:
+        return None
+    merged = tuple(_grouped(pred, rows, column, lines) for column, lines in sorted(together.items()))
+    return Regrouped(_rebuilt(pred, rows, together, apart), merged, tuple(sorted(apart)))
+
+
+def regroup_rows(truth: Sheet, pred: Sheet) -> Regrouped | None:
+    """`regroup_columns` for rows."""
+    found = regroup_columns(truth.transposed(), pred.transposed())
+    if found is None:
+        return None
+    return Regrouped(found.sheet.transposed(), found.merged, found.split)
+
+
+def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:
+    lines, count = max(counts.items(), key=lambda item: (item[1], len(item[0])))
+    return lines if count >= _SHARE * counts.total() else ()
+
+
+def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
+    """For each row of the prediction that answers one of the truth, where its cells stand."""
+    ours = [_pieces(truth, r) for r in range(truth.n_rows)]
+    theirs = [_pieces(pred, r) for r in range(pred.n_rows)]
+    one, other = ["".join(t for _, t in row) for row in ours], ["".join(t for _, t in row) for row in theirs]
+    if max(map(len, one + other), default=0) > _LONGEST:
+        return {}
+    scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    pairs = best_path(scores, _LEAST_ALIKE)
+    return {p: _locate(ours[t], theirs[p], one[t], other[p]) for t, p in pairs}
+
+
+def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
+    found = [(c, tight(sheet.full(row, c))) for c in range(sheet.n_cols) if sheet.starts[row][c]]
+    return [(c, text) for c, text in found if text]
+
+
+def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str) -> _Row:
+    place = [0] * (len(one) + 1)
+    for op in Levenshtein.opcodes(one, other):
+        for i in range(op.src_start, op.src_end):
+            place[i] = op.dest_start + min(i - op.src_start, max(0, op.dest_end - op.dest_start))
+    place[len(one)] = len(other)
+    bounds: list[tuple[int, int, int]] = []
+    at = 0
+    for column, text in theirs:
+        bounds.append((column, at, at + len(text)))
+        at += len(text)
+    parts: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    spread: dict[int, tuple[int, ...]] = {}
+    at = 0
+    for column, text in ours:
+        begin, end = place[at], place[at + len(text)]
+        at += len(text)
+        held = [(min(end, e) - max(begin, b), c, b, e) for c, b, e in bounds if b < end and begin < e]
+        if not held:
+            continue
+        spread[column] = tuple(c for _, c, _, _ in held)
+        _, where, b, e = max(held, key=lambda h: h[0])
+        parts[where].append((column, max(begin, b) - b, min(end, e) - b))
+    return _Row(dict(parts), spread)
+
+
+def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> Grouped:
+    held = [r for r, row in rows.items() if len(row.parts.get(column, ())) > 1]
+    separate = sum(pred.shown[r][column].count("\n") == len(rows[r].parts[column]) - 1 for r in held)
+    glued = sum(len(pred.shown[r][column].split()) < len(rows[r].parts[column]) for r in held)
+    n = max(1, len(held))
+    return Grouped(lines, float(sum(len(rows[r].parts[column]) for r in held)), separate / n, glued / n)
+
+
+def _rebuilt(
+    pred: Sheet, rows: dict[int, _Row], together: dict[int, tuple[int, ...]], apart: set[tuple[int, ...]]
+) -> Sheet:
+    """The prediction with merged columns cut where the truth's cells end, and torn ones joined."""
+    joined = {c: lines for lines in apart for c in lines[1:]}
+    firsts = {lines[0]: lines for lines in apart}
+    columns: list[list[tuple[str, str, bool, bool, bool]]] = []
+    for column in range(pred.n_cols):
+        if column in joined:
+            continue
+        if column in together:
+            columns += _cut(pred, rows, column, together[column])
+            continue
+        lines = firsts.get(column, (column,))
+        columns.append([_joined(pred, r, lines) for r in range(pred.n_rows)])
+    rows_of_cells = [[column[r] for column in columns] for r in range(pred.n_rows)]
+    return Sheet(
+        [[cell[0] for cell in row] for row in rows_of_cells],
+        [[cell[1] for cell in row] for row in rows_of_cells],
+        [[cell[2] for cell in row] for row in rows_of_cells],
+        [[cell[3] for cell in row] for row in rows_of_cells],
+        [[cell[4] for cell in row] for row in rows_of_cells],
+        pred.header_rows,
+    )
+
+
+def _cut(
+    pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]
+) -> list[list[tuple[str, str, bool, bool, bool]]]:
+    found: list[list[tuple[str, str, bool, bool, bool]]] = [[] for _ in lines]
+    for r in range(pred.n_rows):
+        row = rows.get(r)
+        parts = {line: (b, e) for line, b, e in row.parts.get(column, ())} if row else {}
+        text = tight(pred.full(r, column))
+        ours = [line for line in lines if line in parts]
+        for k, line in enumerate(lines):
+            if len(ours) < 2:  # one text for all of them, as a group header is
+                found[k].append(_cell(pred, r, column, starts=k == 0 and pred.starts[r][column]))
+            elif line in parts:
+                b, e = parts[line]
+                piece = text[b:e]
+                found[k].append((pred.folded(piece), piece, pred.starts[r][column], True, False))
+            else:
+                found[k].append(("", "", True, False, False))
+    return found
+
+
+def _cell(pred: Sheet, r: int, c: int, *, starts: bool) -> tuple[str, str, bool, bool, bool]:
+    return pred.texts[r][c], pred.shown[r][c], starts, pred.present[r][c], pred.holes[r][c]
+
+
+def _joined(pred: Sheet, r: int, lines: tuple[int, ...]) -> tuple[str, str, bool, bool, bool]:
+    if len(lines) == 1:
+        return _cell(pred, r, lines[0], starts=pred.starts[r][lines[0]])
+    begun = [c for c in lines if pred.starts[r][c]] or [lines[0]]
+    text = " ".join(t for c in begun if (t := pred.texts[r][c]))
+    shown = " ".join(t for c in begun if (t := pred.shown[r][c]))
+    return text, shown, pred.starts[r][lines[0]], bool(shown), all(pred.holes[r][c] for c in lines)

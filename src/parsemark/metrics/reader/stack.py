@@ -1,0 +1,82 @@
+"""Several tables read as one: below each other under headings, or side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsemark.metrics.reader.likeness import likeness
+from parsemark.metrics.reader.sheet import Sheet
+
+_MOST_HEADER_ROWS = 4
+_SAME_HEADER = 0.8
+
+
+def stacked(sheets: Sequence[Sheet], headings: Sequence[str]) -> Sheet:
+    """Tables below each other: headers that come again are dropped, headings become section rows."""
+    widest = max(sheets, key=lambda s: s.n_cols)
+    n_header = max((_repeated(sheets[0], s) for s in sheets[1:]), default=0)
+    inserted = n_header or max(1, sheets[0].header_rows or 1)
+    told = len(set(headings)) > 1 and sum(map(bool, headings)) >= len(sheets) - 1
+    parts: list[Sheet] = []
+    for index, sheet in enumerate(sheets):
+        columns = _columns(widest, sheet)
+        skipped = 0 if index == 0 else _repeated(sheets[0], sheet)
+        section = Sheet.stacked([], [[headings[index], *[""] * (widest.n_cols - 1)]], widest.n_cols)
+        if index == 0:
+            parts.append(sheet.part(range(min(inserted, sheet.n_rows)), columns))
+            skipped = min(inserted, sheet.n_rows)
+        if told and headings[index]:
+            parts.append(section)
+        parts.append(sheet.part(range(skipped, sheet.n_rows), columns))
+    return Sheet.stacked(parts, [], widest.n_cols)
+
+
+def _repeated(first: Sheet, later: Sheet) -> int:
+    """How many leading rows of a later table are the header of the first one again."""
+    count = 0
+    columns = _columns(first, later)
+    while count < min(_MOST_HEADER_ROWS, first.n_rows, later.n_rows):
+        pairs = [
+            (first.texts[count][c], later.texts[count][k]) for c, k in enumerate(columns) if k is not None
+        ]
+        filled = [pair for pair in pairs if any(pair)]
+        alike = sum(likeness(one, other) for one, other in filled if one and other)
+        if not filled or alike < _SAME_HEADER * len(filled):
+            break
+        count += 1
+    return count
+
+
+def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
+    """For each column of the widest table the one of another table below it, by header or by place."""
+    if sheet.n_cols == widest.n_cols:
+        return list(range(sheet.n_cols))
+    found: list[int | None] = []
+    used: set[int] = set()
+    for c in range(widest.n_cols):
+        name = widest.texts[0][c]
+        at = next(
+            (k for k in range(sheet.n_cols) if k not in used and name and sheet.texts[0][k] == name), None
+        )
+        found.append(at)
+        if at is not None:
+            used.add(at)
+    if len(used) < min(2, sheet.n_cols):
+        return [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
+    return found
+
+
+def side_by_side(sheets: Sequence[Sheet]) -> Sheet | None:
+    """Tables with equally many rows beside each other."""
+    n_rows = sheets[0].n_rows
+    if n_rows < 2 or any(s.n_rows != n_rows for s in sheets):
+        return None
+    rows = range(n_rows)
+    return Sheet(
+        [[text for s in sheets for text in s.texts[r]] for r in rows],
+        [[text for s in sheets for text in s.shown[r]] for r in rows],
+        [[start for s in sheets for start in s.starts[r]] for r in rows],
+        [[there for s in sheets for there in s.present[r]] for r in rows],
+        [[hole for s in sheets for hole in s.holes[r]] for r in rows],
+        sheets[0].header_rows,
+    )

@@ -1,0 +1,1 @@
+"""OmniDocBench's evaluation as its published versions compute it, step by step."""

@@ -1,0 +1,253 @@
+"""A Markdown prediction as items (sections 3.1 to 3.12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from parsemark.protocols.document.published import rescue
+from parsemark.protocols.document.published.pipe_tables import convert_pipe_tables, has_pipe_tables
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, Item
+from parsemark.protocols.document.published.scan import blank_all, replace_spans, spans, sub_closed
+
+_FENCE_MARKDOWN = re.compile(r"^```markdown\n?", re.MULTILINE)
+_FENCE_HTML = re.compile(r"^```html\n?", re.MULTILINE)
+_FENCE_LATEX = re.compile(r"^```latex\n?", re.MULTILINE)
+_FENCE_END = re.compile(r"```\n?$", re.MULTILINE)
+_UNDERSCORES = re.compile("_{4,}")
+_BLANKS = re.compile(" {4,}")
+_RUN = re.compile(r"([^a-zA-Z0-9])\1{10,}")
+_CODE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+_LATEX_WORDS = [
+    (re.compile(r"\\title\{([^}\n]*)\}"), True),
+    (re.compile(r"\\title\s*\{([^}]*)\}"), False),
+    (re.compile(r"\\text\s*\{([^}]*)\}"), False),
+    (re.compile(r"\\section\*?\{([^}\n]*)\}"), True),
+    (re.compile(r"\\section\*?\{([^}]*)\}"), False),
+]
+_FORMULAS = (("$$", "$$"), ("\\[", "\\]"), ("$", "$"), ("\\(", "\\)"))
+_INSIDE = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"))
+_HTML_TABLE_START = re.compile(r"<table[^>]*>")
+_HTML_TABLE_END = re.compile(r"</table>")
+_TABULAR_START = re.compile(r"\\begin\{tabular\}")
+_TABULAR_END = re.compile(r"\\end\{tabular\}")
+MAX_RESTARTS = 64
+"""How often the search for tables starts again behind one that is never closed; the published code never
+gives up, and needs quadratic time."""
+
+
+def extract(markdown: str, profile: Profile) -> list[Item]:
+    """All items of a page, in the order in which they are matched: grouped by category."""
+    text, items = _images(markdown, profile)
+    text = _shortened(_without_fences(text, profile), profile)
+    if profile.unwraps_html_and_latex_fences:
+        for tag in ("<html>", "</html>", "<body>", "</body>"):
+            text = text.replace(tag, "")
+    if profile.rescues_formulas:
+        text = rescue.plain_descriptions(text)
+    for step in (_latex_tables, _html_tables, _formulas, _pipe_tables, _code):
+        text, found = step(text, profile)
+        items += found
+    items += _text(_without_latex_words(text), profile)
+    items.sort(key=lambda item: item.start)
+    if profile.rescues_formulas:
+        items = [item for item in items if not rescue.is_trivial_inline(item)]
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.cat, []).append(item)
+    return [item for group in groups.values() for item in group]
+
+
+def _images(text: str, profile: Profile) -> tuple[str, list[Item]]:
+    items: list[Item] = []
+    places = []
+    for start, end, alt in _image_spans(text):
+        places.append((start, end))
+        if profile.rescues_formulas:
+            items += rescue.rescued(alt.strip(), start, end, "image_formula")
+    if profile.keeps_image_room:
+        return blank_all(text, places), items
+    parts, done = [], 0
+    for start, end in places:
+        parts.append(text[done:start])
+        done = end
+    return "".join(parts) + text[done:], items
+
+
+def _image_spans(text: str) -> Iterator[tuple[int, int, str]]:
+    r"""The matches of `!\[.*?\]\(.*?\)`, in linear time."""
+    position = 0
+    while (start := text.find("![", position)) >= 0:
+        line_end = text.find("\n", start)
+        line_end = len(text) if line_end < 0 else line_end
+        middle = text.find("](", start + 2, line_end)
+        end = -1 if middle < 0 else text.find(")", middle + 2, line_end)
+        if end < 0:
+            position = line_end
+            continue
+        yield start, end + 1, text[start + 2 : middle]
+        position = end + 1
+
+
+def _without_fences(text: str, profile: Profile) -> str:
+    patterns = [_FENCE_MARKDOWN]
+    if profile.unwraps_html_and_latex_fences:
+        patterns += (_FENCE_HTML, _FENCE_LATEX)
+    for pattern in (*patterns, _FENCE_END):
+        text = pattern.sub("", text)
+    return text
+
+
+def _shortened(text: str, profile: Profile) -> str:
+    text = _BLANKS.sub(" " * 4, _UNDERSCORES.sub("_" * 4, text))
+    return _RUN.sub(lambda m: m[1] * 4, text) if profile.shortens_runs else text
+
+
+def _nested(text: str, begin: re.Pattern[str], end: re.Pattern[str], step: int) -> list[tuple[int, int]]:
+    """The outermost tables, as the published scan finds them."""
+    found: list[tuple[int, int]] = []
+    offset = 0
+    for _ in range(MAX_RESTARTS):
+        if end.search(text, offset) is None:
+            break
+        spans_found, first_open = _nested_once(text, begin, end, step, offset)
+        found += spans_found
+        if first_open is None:
+            break
+        offset = first_open + 16
+    return found
+
+
+def _nested_once(
+    text: str, begin: re.Pattern[str], end: re.Pattern[str], step: int, position: int
+) -> tuple[list[tuple[int, int]], int | None]:
+    found: list[tuple[int, int]] = []
+    stack: list[int] = []
+    next_begin, next_end = begin.search(text, position), end.search(text, position)
+    while next_begin is not None or next_end is not None:
+        if next_begin is not None and (next_end is None or next_begin.start() < next_end.start()):
+            stack.append(next_begin.start())
+            position = next_begin.start() + step
+        else:
+            assert next_end is not None
+            position = next_end.start() + step
+            if stack:
+                start = stack.pop()
+                if not stack:
+                    found.append((start, position))
+        if next_begin is not None and next_begin.start() < position:
+            next_begin = begin.search(text, position)
+        if next_end is not None and next_end.start() < position:
+            next_end = end.search(text, position)
+    return found, (stack[0] if stack else None)
+
+
+def _latex_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
+    whole = [(s.start, s.end) for s in spans(text, (("\\begin{table}", "\\end{table}"),), dotall=True)]
+    rest = blank_all(text, whole)
+    inner = _nested(rest, _TABULAR_START, _TABULAR_END, 14)
+    fine = "latex_table" if profile.rescues_formulas else None
+    items = []
+    for start, end in sorted([*whole, *inner]):
+        source = text if (start, end) in whole else rest
+        content = source[start:end]
+        items.append(Item("latex_table", content, start, start + len(content), fine))
+    return blank_all(rest, inner), items
+
+
+def _html_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
+    found = _nested(text, _HTML_TABLE_START, _HTML_TABLE_END, 8)
+    items: list[Item] = []
+    for start, end in found:
+        content = text[start:end]
+        items.append(Item("html_table", content, start, start + len(content)))
+        if profile.rescues_formulas:
+            items += rescue.rescued_from_table(content, start)
+    return blank_all(text, found), items
+
+
+def _formulas(text: str, profile: Profile) -> tuple[str, list[Item]]:
+    items: list[Item] = []
+    places: list[tuple[int, int]] = []
+    for span in spans(text, _FORMULAS, dotall=True):
+        whole = text[span.start : span.end]
+        words = whole.strip().split("\n") if profile.formula_keeps_spaces else whole.split()
+        line = (" " if profile.formula_keeps_spaces else "").join(words)
+        first = next(spans(line, _INSIDE, dotall=True), None)
+        is_display = first is None or (first.pair == 0 and first.inner != "")
+        if not is_display:
+            line = replace_spans(
+                line, _INSIDE, lambda s: "\\[" + (s.inner if s.pair else "") + "\\]", dotall=True
+            )
+        elif first is not None:
+            line = replace_spans(
+                line, _INSIDE, lambda s: "\\[" + ("" if s.pair else s.inner) + "\\]", dotall=True
+            )
+        item = Item(FORMULA, line, span.start, span.end, None if is_display else INLINE)
+        items += rescue.split_formula(item) if profile.rescues_formulas else [item]
+        if is_display:
+            places.append((span.start, span.end))
+    return blank_all(text, places), items
+
+
+def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
+    if not has_pipe_tables(text):
+        return text, []
+    text = convert_pipe_tables(text)
+    items: list[Item] = []
+    places = []
+    for span in spans(text, (("<table", "</table>"),), dotall=True):
+        content = text[span.start : span.end]
+        items.append(Item("html_table", content, span.start, span.end, "md2html_table"))
+        places.append((span.start, span.end))
+        if profile.rescues_formulas:
+            items += rescue.rescued_from_table(content, span.start)
+    return blank_all(text, places), items
+
+
+def _code(text: str, profile: Profile) -> tuple[str, list[Item]]:
+    if text.count("```") < 2:
+        return text, []
+    cut = text.rfind("```") + 3
+    found = list(_CODE.finditer(text, 0, cut))
+    items = [Item(TEXT, m[2].strip(), m.start(), m.end(), "code") for m in found]
+    return blank_all(text, [m.span() for m in found]), items
+
+
+def _without_latex_words(text: str) -> str:
+    for pattern, by_line in _LATEX_WORDS:
+        keep = (lambda m: m[1]) if by_line else (lambda m: m[1].strip())
+        text = sub_closed(pattern, "}", keep, text, by_line=by_line)
+    return text
+
+
+def _text(text: str, profile: Profile) -> list[Item]:
+    pieces = text.split("\n\n")
+    if len(pieces) == 1:
+        pieces = text.split("\n")
+    items: list[Item] = []
+    start = 0
+    for piece in pieces:
+        end = start + len(piece)
+        lines = (line.strip() for line in piece.strip().split("\n"))
+        content = "\n".join(line for line in lines if line)
+        if content and profile.rescues_formulas:
+            content = rescue.html_fragment_text(content)
+        if content:
+            items += _text_items(content, start, end, profile)
+        start = end
+    return items
+
+
+def _text_items(content: str, start: int, end: int, profile: Profile) -> list[Item]:
+    paragraph = Item(TEXT, content, start, end, "text_block")
+    if profile.rescues_formulas:
+        return [paragraph, *rescue.rescued(content, start, end, "text_formula")]
+    if profile.lone_dollars_are_formula:
+        if content.startswith("<table") and content.endswith("</table>"):
+            return [Item("html_table", content, start, end)]
+        if content.startswith("$") and content.endswith("$"):
+            has_content = content.replace("$", "").strip() != ""
+            return [Item(FORMULA, content, start, end)] if has_content else []
+    return [paragraph]

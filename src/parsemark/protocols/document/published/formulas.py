@@ -1,0 +1,424 @@
+"""Formulas matched again by v1.6: many candidates, and the best of them (section 8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from parsemark.kernels import kernel
+from parsemark.matching.adjacency import assignment, ned, ned_matrix
+from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.quick_match import Strings, as_array, prepare, quick_match
+from parsemark.protocols.document.published.records import FORMULA, INLINE, RESCUE, Item, Record, Truth
+from parsemark.protocols.document.published.rows import (
+    LOGIC,
+    has_top_cells,
+    item_rows,
+    leading_environment,
+    split_items,
+    split_truths,
+    top_rows,
+)
+
+_EPSILON = 1e-12
+_RESCUED = frozenset({"text_formula", "image_formula", "formula_rescue", "table_formula_rescue"})
+_FORMULA_TYPES = frozenset({"", INLINE, FORMULA})
+_MAX_COMBINATIONS = 128
+_MAX_STATES = 200_000
+"""Truths times predictions above which monotone alignment is left out; the published code has no bound."""
+
+
+def match_formulas(
+    truths: Sequence[Truth], items: Sequence[Item], current: Sequence[Record], profile: Profile
+) -> list[Record]:
+    """The formula records of a page."""
+    pool = _pool(items)
+    if not truths and not pool:
+        return []
+    best = _Choice(len(pool))
+    whole = _Prepared(truths, pool, profile)
+    best.offer(list(current), whole, 0)
+    best.offer_all(_candidates(truths, pool, profile), 0)
+    rewritten = [replace(i, content=rewrite_logic_braces(i.content)) for i in pool]
+    changed = sum(a.content != b.content for a, b in zip(pool, rewritten, strict=True))
+    if changed:
+        best.offer_all(_candidates(truths, rewritten, profile), changed)
+    records = best.records or []
+    for record in records:
+        record.gt_cdm, record.pred_cdm_alt = cdm_variants(record.gt, record.pred)
+    return records
+
+
+def _pool(items: Sequence[Item]) -> list[Item]:
+    """Formulas, then rescued ones, without repeats, each with its source."""
+    seen: dict[tuple[object, ...], Item] = {}
+    for cat in (FORMULA, RESCUE):
+        for item in items:
+            if item.cat == cat:
+                formula = replace(item, cat=FORMULA)
+                seen.setdefault(formula.identity(), replace(formula, source=formula.identity()))
+    return list(seen.values())
+
+
+def _ftype(item: Item) -> str:
+    return FORMULA if item.type in _RESCUED else item.type
+
+
+class _Prepared:
+    """Truths in rows and predictions in order, ready for a matcher."""
+
+    def __init__(
+        self, truths: Sequence[Truth], pool: Sequence[Item], profile: Profile, split: bool = False
+    ) -> None:
+        self.profile = profile
+        ordered = sorted(pool, key=lambda i: (i.start, _ftype(i) == INLINE, i.end))
+        self.items = split_items(ordered, profile) if split else ordered
+        self.truths = split_truths(list(truths), profile)
+        self.strings: Strings = prepare(self.truths, self.items, profile)
+        self.n_truths = len(self.strings.norm_truths)
+        self.n_preds = len(self.strings.norm_preds)
+
+    def row(self, truth: int, preds: Sequence[int] = ()) -> Record:
+        """The record of one truth and a sequence of predictions."""
+        s = self.strings
+        owner = s.truths[truth]
+        record = Record(
+            [truth],
+            list(preds) or [""],
+            gt=s.raw_truths[truth],
+            norm_gt=s.norm_truths[truth],
+            gt_position=[owner.position],
+            gt_category_type=owner.category,
+            gt_attribute=[owner.attribute],
+            truth_ids=s.truth_ids[truth],
+        )
+        if not preds:
+            return record
+        raws = [s.raw_preds[p] for p in preds]
+        record.pred = raws[0] if len(raws) == 1 else as_array(raws, self.profile)
+        record.norm_pred = self.norm(preds)
+        first = s.items[preds[0]]
+        record.pred_category_type = _ftype(first) if len(preds) == 1 else FORMULA
+        record.pred_position = first.start
+        both = bool(record.norm_gt) and bool(record.norm_pred)
+        record.edit = ned(record.norm_gt, record.norm_pred) if both else 1
+        return record
+
+    def norm(self, preds: Sequence[int]) -> str:
+        """What a sequence is compared as."""
+        return " ".join(self.strings.norm_preds[p] for p in preds).strip()
+
+
+def _candidates(
+    truths: Sequence[Truth], pool: Sequence[Item], profile: Profile
+) -> list[tuple[list[Record], _Prepared]]:
+    """Candidates 2 to 7, in their order, each with the list in which its sources are looked up."""
+    whole = _Prepared(truths, pool, profile)
+    quick = [r for r in quick_match(truths, pool, profile, splits_items=False) if r.has_truth]
+    found = [(quick, whole), (_hungarian_rows(whole), whole)]
+    found += [(_dp_rows(whole, gaps), whole) for gaps in (False, True)]
+    found += _partitions(truths, pool, profile)
+    split = _Prepared(truths, pool, profile, split=True)
+    if len(split.items) > len(whole.items):
+        found += [(_dp_rows(split, gaps), split) for gaps in (False, True)]
+    return found
+
+
+def _hungarian_rows(prepared: _Prepared) -> list[Record]:
+    g, p = prepared.n_truths, prepared.n_preds
+    if g == 0:
+        return []
+    matrix = np.ones((g + p, g + p))
+    matrix[:g, :p] = ned_matrix(prepared.strings.norm_truths, prepared.strings.norm_preds)
+    matrix[g:, p:] = 0
+    pairs = dict(assignment(matrix))
+    return [prepared.row(t, (pairs[t],) if pairs[t] < p else ()) for t in range(g)]
+
+
+# --- monotone alignment ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    cost: float
+    distance: int
+    length: int
+    inline: int
+
+    def beats(self, other: _Value | None) -> bool:
+        if other is None or self.cost < other.cost - _EPSILON:
+            return True
+        if self.cost > other.cost + _EPSILON:
+            return False
+        mine = self.distance / self.length if self.length else float("inf")
+        theirs = other.distance / other.length if other.length else float("inf")
+        if mine < theirs - _EPSILON:
+            return True
+        if mine > theirs + _EPSILON:
+            return False
+        return self.inline < other.inline
+
+
+def _dp_rows(prepared: _Prepared, gaps: bool) -> list[Record]:
+    g, p = prepared.n_truths, prepared.n_preds
+    if g == 0:
+        return []
+    if g * max(p, 1) > _MAX_STATES:
+        return []
+    sequences = [_sequences(prepared, start, gaps) for start in range(p)]
+    best: dict[tuple[int, int], _Value] = {(0, 0): _Value(0.0, 0, 0, 0)}
+    origin: dict[tuple[int, int], tuple[int, int, tuple[int, ...] | None]] = {}
+
+    def reach(
+        state: tuple[int, int], value: _Value, came: tuple[int, int], seq: tuple[int, ...] | None
+    ) -> None:
+        if value.beats(best.get(state)):
+            best[state] = value
+            origin[state] = (*came, seq)
+
+    truths = prepared.strings.norm_truths
+    for t in range(g + 1):
+        for q in range(p + 1):
+            here = best.get((t, q))
+            if here is None:
+                continue
+            if q < p:
+                reach((t, q + 1), replace(here, cost=here.cost + 1), (t, q), None)
+            if t < g:
+                reach((t + 1, q), replace(here, cost=here.cost + 1), (t, q), ())
+            if t < g and q < p:
+                for seq, norm in sequences[q]:
+                    distance = kernel.levenshtein(truths[t], norm)
+                    length = max(len(truths[t]), len(norm))
+                    inline = len(seq) == 1 and _ftype(prepared.strings.items[seq[0]]) == INLINE
+                    value = _Value(
+                        here.cost + distance / length,
+                        here.distance + distance,
+                        here.length + length,
+                        here.inline + inline,
+                    )
+                    reach((t + 1, seq[-1] + 1), value, (t, q), seq)
+    rows: dict[int, tuple[int, ...]] = {}
+    state = (g, p)
+    while state != (0, 0):
+        before_t, before_q, step = origin[state]
+        if step is not None:
+            rows[before_t] = step
+        state = (before_t, before_q)
+    return [prepared.row(t, rows.get(t, ())) for t in range(g)]
+
+
+def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[int, ...], str]]:
+    """The runs of predictions that may answer one truth together, depth first."""
+    g, p = prepared.n_truths, prepared.n_preds
+    difference = abs(g - p)
+    most = min(p, 10) if g <= 1 else min(p, 12 if difference >= 2 else 10)
+    span, skips = most, 0
+    if gaps:
+        span = min(p, most + 2)
+        skips = 2 if difference >= 3 else int(difference >= 1 or p >= 4)
+    items = prepared.strings.items
+    found: list[tuple[tuple[int, ...], str]] = []
+
+    def is_allowed(seq: tuple[int, ...]) -> bool:
+        if len(seq) == 1:
+            return True
+        if len({items[i].source for i in seq}) == 1:
+            return True
+        contiguous = seq[-1] - seq[0] == len(seq) - 1
+        return contiguous and all(_ftype(items[i]) == FORMULA for i in seq)
+
+    def extend(seq: tuple[int, ...], skipped: int) -> None:
+        if is_allowed(seq) and (norm := prepared.norm(seq)):
+            found.append((seq, norm))
+        if len(seq) == most:
+            return
+        for after in range(seq[-1] + 1, min(p, start + span)):
+            gap = after - seq[-1] - 1
+            if skipped + gap > skips:
+                break
+            extend((*seq, after), skipped + gap)
+
+    extend((start,), 0)
+    return found
+
+
+# --- partitions of rows ------------------------------------------------------------------------------------
+
+
+def _partitions(
+    truths: Sequence[Truth], pool: Sequence[Item], profile: Profile
+) -> list[tuple[list[Record], _Prepared]]:
+    ordered = _Prepared((), pool, profile).items
+    options = [_options(item, profile) for item in ordered]
+    total = 1
+    for option in options:
+        total *= len(option)
+        if total > _MAX_COMBINATIONS:
+            return []
+    if total == 1:
+        return []
+    found: list[tuple[list[Record], _Prepared]] = []
+    seen: set[tuple[object, ...]] = set()
+    for combination in product(*options):
+        items = [item for option in combination for item in option]
+        prepared = _Prepared(truths, items, profile)
+        rows = _hungarian_rows(prepared)
+        key = tuple((tuple(r.gt_position), tuple(r.pred_idx), round(r.edit, 6)) for r in rows)
+        if key not in seen:
+            seen.add(key)
+            found.append((rows, prepared))
+    return found
+
+
+def _options(item: Item, profile: Profile) -> list[list[Item]]:
+    """The ways to cut a formula between its rows."""
+    rows = item_rows(item, profile)
+    if rows is None or not 2 <= len(rows) <= 8:
+        return [[item]]
+    options = []
+    for mask in range(2 ** (len(rows) - 1)):
+        segments: list[list[Item]] = [[rows[0]]]
+        for index, row in enumerate(rows[1:]):
+            if mask >> index & 1:
+                segments.append([row])
+            else:
+                segments[-1].append(row)
+        options.append([_segment(segment, profile) for segment in segments])
+    return options
+
+
+def _segment(rows: list[Item], profile: Profile) -> Item:
+    if len(rows) == 1:
+        return rows[0]
+    content = "\\[" + as_array([row.content for row in rows], profile) + "\\]"
+    return replace(rows[0], content=content, end=rows[-1].end, fine=FORMULA)
+
+
+# --- choice ------------------------------------------------------------------------------------------------
+
+
+class _Choice:
+    """The first candidate with the least key."""
+
+    def __init__(self, pool_size: int) -> None:
+        self.pool_size = pool_size
+        self.records: list[Record] | None = None
+        self._key: tuple[float, ...] | None = None
+
+    def offer_all(self, candidates: Sequence[tuple[list[Record], _Prepared]], changed: int) -> None:
+        for records, prepared in candidates:
+            self.offer(records, prepared, changed)
+
+    def offer(self, records: list[Record], prepared: _Prepared, changed: int) -> None:
+        """Take a candidate if it is complete and better than all before."""
+        for record in records:
+            if record.pred_category_type in _RESCUED:
+                record.pred_category_type = FORMULA
+        if not _is_complete(records, prepared.n_truths):
+            return
+        key = self._key_of(records, prepared, changed)
+        if self._key is None or _less(key, self._key):
+            self._key, self.records = key, records
+
+    def _key_of(self, records: list[Record], prepared: _Prepared, changed: int) -> tuple[float, ...]:
+        answered = [r for r in records if r.pred_idx != [""]]
+        distance = sum(kernel.levenshtein(r.norm_gt, r.norm_pred) for r in answered)
+        length = sum(max(len(r.norm_gt), len(r.norm_pred)) for r in answered)
+        weighted = float("inf") if not records else distance / length if length else 0.0
+        items = prepared.items
+        sources = {
+            items[p].source for r in records for p in r.pred_idx if isinstance(p, int) and p < len(items)
+        }
+        total = sum(r.edit for r in records)
+        return (
+            total,
+            weighted,
+            max(0, self.pool_size - len(sources)),
+            total / len(records) if records else 0.0,
+            -changed,
+            len(records) - len(answered),
+        )
+
+
+def _is_complete(records: Sequence[Record], n_truths: int) -> bool:
+    if n_truths == 0:
+        return True
+    indices = {r.gt_idx[0] for r in records}
+    return (
+        len(records) == n_truths == len(indices)
+        and all(len(r.gt_idx) == 1 for r in records)
+        and all(r.pred_category_type in _FORMULA_TYPES for r in records)
+    )
+
+
+def _less(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    for x, y in zip(a, b, strict=True):
+        if x < y - _EPSILON:
+            return True
+        if x > y + _EPSILON:
+            return False
+    return False
+
+
+# --- logic braces ------------------------------------------------------------------------------------------
+
+_ANY_BEGIN = re.compile(r"\\begin\s*\{")
+
+
+def rewrite_logic_braces(text: str) -> str:
+    """Cases that list steps of an argument, as a brace before an array."""
+    if "\\begin{cases}" not in text:
+        return text
+    return _rewritten(text, 0)
+
+
+def _rewritten(text: str, depth: int) -> str:
+    parts: list[str] = []
+    position = 0
+    while (match := _ANY_BEGIN.search(text, position)) is not None:
+        environment = leading_environment(text, match.start())
+        if environment is None or depth > 50:
+            parts.append(text[position : match.end()])
+            position = match.end()
+            continue
+        parts.append(text[position : match.start()])
+        body = _rewritten(environment.body, depth + 1)
+        if environment.name == "cases" and _is_logic(body, text[environment.end :]):
+            parts.append(f"\\left\\{{ \\begin{{array}}{{l}} {body.strip()} \\end{{array}} \\right.")
+        else:
+            end = environment.body_start + len(environment.body)
+            parts.append(text[match.start() : environment.body_start] + body + text[end : environment.end])
+        position = environment.end
+    return "".join(parts) + text[position:]
+
+
+def _is_logic(body: str, after: str) -> bool:
+    rows = top_rows(body)
+    if len(rows) < 2 or any(has_top_cells(row) for row in rows):
+        return False
+    if LOGIC.search(body) or LOGIC.search(after[:200]):
+        return True
+    return leading_environment(after.lstrip()) is not None
+
+
+# --- strings for CDM ---------------------------------------------------------------------------------------
+
+
+def cdm_variants(gt: str, pred: str) -> tuple[str, str | None]:
+    """What CDM compares: the truth without tags, and a cleaned prediction where matrices are concerned."""
+    from parsemark.protocols.document.published.cdm_variants import clean_matrix, has_empty_spec, is_matrix
+
+    truth = without_tags(unwrap_formula(gt))
+    if has_empty_spec(truth):
+        truth = clean_matrix(truth)
+    if not (is_matrix(gt) or is_matrix(pred)):
+        return truth, None
+    plain = without_tags(unwrap_formula(pred))
+    cleaned = clean_matrix(plain)
+    return truth, cleaned if cleaned != plain else None

@@ -1,0 +1,305 @@
+"""The measures of records and their means: over elements, pages and attributes (section 9)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from parsemark.errors import FormatError
+from parsemark.kernels import kernel
+from parsemark.protocols.document.published.page import Order, PageRecords
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.published.table_html import norm_table
+
+ELEMENTS = ("text_block", "display_formula", "table", "reading_order")
+_NAN = "NaN"
+
+
+@dataclass(slots=True)
+class Measured:
+    """A record, or the reading order of a page, with its measures."""
+
+    record: Record | Order
+    page: str
+    gt: str
+    pred: str
+    upper: int
+    edits: int
+    metric: dict[str, float] = field(default_factory=dict)
+    pred_cdm: str | None = None
+    """What was drawn, where CDM was asked for."""
+    reason: str | None = None
+    """Why CDM is 0, where a formula could not be drawn."""
+
+    @property
+    def attributes(self) -> Sequence[Mapping[str, Any]]:
+        """Of the truths."""
+        return self.record.gt_attribute if isinstance(self.record, Record) else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As the result files have it."""
+        if isinstance(self.record, Order):
+            order = self.record
+            base = {"gt": order.gt, "pred": order.pred, "img_id": order.img_id, "edit": order.edit}
+        else:
+            base = self.record.to_json()
+        extra = {"image_name": self.page, "upper_len": self.upper, "metric": self.metric}
+        return base | extra | {"Edit_num": self.edits}
+
+
+def measure_text(record: Record) -> Measured:
+    """Edit distance of what is compared: the normalised strings, or the raw ones where they are empty."""
+    gt, pred = record.norm_gt or record.gt, record.norm_pred or record.pred
+    upper = max(len(gt), len(pred))
+    edits = kernel.levenshtein(gt, pred) if upper else 0
+    measured = Measured(record, page_of(record.img_id), gt, pred, upper, edits)
+    if upper:
+        measured.metric["Edit_dist"] = edits / upper
+    return measured
+
+
+def measure_order(order: Order) -> Measured:
+    """Edit distance of the two lists."""
+    upper = max(len(order.gt), len(order.pred))
+    edits = round(order.edit * upper)
+    return Measured(order, page_of(order.img_id), "", "", upper, edits, {"Edit_dist": order.edit})
+
+
+def measure_table(record: Record, profile: Profile) -> Measured:
+    """TEDS, TEDS of the structure, and edit distance of normalised HTML."""
+    record.norm_gt, record.norm_pred = norm_table(record.gt, profile), norm_table(record.pred, profile)
+    measured = measure_text(record)
+    gt, pred = norm_table(measured.gt, profile), norm_table(measured.pred, profile)
+    values = [teds(gt, pred, False), teds(gt, pred, True)]
+    if profile.teds_fails_together and None in values:
+        values = [0.0, 0.0]
+    content, structure = (0.0 if v is None else v for v in values)
+    measured.metric = {"TEDS": content, "TEDS_structure_only": structure, **measured.metric}
+    return measured
+
+
+def page_of(name: str) -> str:
+    """The page of a record; some names have a number behind."""
+    return name if name.endswith((".jpg", ".png")) else name.rpartition("_")[0] or name
+
+
+@lru_cache(maxsize=4096)
+def teds(gt: str, pred: str, structure_only: bool) -> float | None:
+    """TEDS of normalised HTML; None where the published code fails, which counts as 0."""
+    from parsemark.metrics.edit_tree import edit_distance
+
+    if not gt or not pred:
+        return 0.0
+    trees = _tree(gt), _tree(pred)
+    if any(tree == "absent" for tree in trees):
+        return 0.0
+    if any(tree is None for tree in trees):
+        return None
+    a, b = trees
+    size = max(a.n_elements, b.n_elements)
+    try:
+        return 1.0 - edit_distance(a, b, structure_only) / size if size else None
+    except FormatError:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _tree(text: str) -> Any:
+    """The tree of the first table; `absent` without one, None where a span is no number."""
+    from lxml import etree, html
+
+    from parsemark.metrics.edit_tree import tree_of_element
+
+    parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
+    try:
+        root = html.fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return None
+    tables: Any = root.xpath("body/table")
+    if not tables:
+        return "absent"
+    try:
+        return tree_of_element(tables[0], lambda span: 1 if span is None else int(span))
+    except ValueError:
+        return None
+
+
+# --- means -------------------------------------------------------------------------------------------------
+
+PageAttributes = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(slots=True)
+class Results:
+    """The measured records of a run, by element."""
+
+    elements: dict[str, list[Measured]]
+    page_attributes: dict[str, Mapping[str, Any]]
+    pages_with: dict[str, list[str]]
+    """Pages whose truth has a counted table or formula, by element."""
+    has_cdm: bool = False
+
+
+def measure_pages(pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profile: Profile) -> Results:
+    """Measure the records of all pages, in the order of the result files."""
+    text: list[Record] = []
+    moved: list[Record] = []
+    formulas: list[Record] = []
+    html_tables: list[Record] = []
+    latex_tables: list[Record] = []
+    orders: list[Order] = []
+    results = Results({}, {}, {"table": [], "display_formula": []})
+    for annotation, records in pages:
+        text += records.text
+        moved += records.moved
+        formulas += records.formulas
+        html_tables += records.tables
+        latex_tables += records.latex_tables
+        if records.order is not None:
+            orders.append(records.order)
+        results.page_attributes[records.name] = annotation["page_info"].get("page_attribute") or {}
+        kinds = {d.get("category_type") for d in annotation["layout_dets"] if not d.get("ignore")}
+        if "table" in kinds:
+            results.pages_with["table"].append(records.name)
+        if "equation_isolated" in kinds:
+            results.pages_with["display_formula"].append(records.name)
+    if text:
+        text += moved
+    tables = latex_tables if len(latex_tables) > len(html_tables) else html_tables
+    results.elements = {
+        "text_block": [measure_text(r) for r in text],
+        "display_formula": [measure_text(r) for r in formulas],
+        "table": [measure_table(r, profile) for r in tables],
+        "reading_order": [measure_order(o) for o in orders],
+    }
+    return results
+
+
+def metric_result(results: Results, profile: Profile) -> dict[str, Any]:
+    """The content of `…_metric_result.json`."""
+    return {
+        element: {
+            "all": _over_all(measured, profile),
+            "group": _by_attribute(measured),
+            "page": _by_page(element, measured, results, profile),
+        }
+        for element, measured in results.elements.items()
+    }
+
+
+def _metrics_of(measured: Sequence[Measured]) -> list[str]:
+    return sorted({name for m in measured for name in m.metric})
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean; sums as numpy does, so that the last digit agrees."""
+    import numpy as np
+
+    return float(np.mean(values))
+
+
+def _over_all(measured: Sequence[Measured], profile: Profile) -> dict[str, Any]:
+    pages = per_page_edit(measured)
+    edit: dict[str, Any] = {"ALL_page_avg": sum(pages.values()) / len(pages) if pages else _NAN}
+    if profile.whole_and_sample_means and measured:
+        upper = sum(m.upper for m in measured)
+        edit["edit_whole"] = sum(m.edits for m in measured) / upper if upper else _NAN
+        samples = [m.metric["Edit_dist"] for m in measured if "Edit_dist" in m.metric]
+        edit["edit_sample_avg"] = sum(samples) / len(samples) if samples else _NAN
+    result: dict[str, Any] = {
+        name: {"all": sum(values) / len(values)}
+        for name in ("TEDS", "TEDS_structure_only", "CDM")
+        if (values := [m.metric[name] for m in measured if name in m.metric])
+    }
+    result["Edit_dist"] = edit
+    return result
+
+
+def per_page_edit(measured: Sequence[Measured]) -> dict[str, float]:
+    """Edits over lengths of each page; pages without any length are left out."""
+    edits: dict[str, int] = {}
+    uppers: dict[str, int] = {}
+    for m in measured:
+        edits[m.page] = edits.get(m.page, 0) + m.edits
+        uppers[m.page] = uppers.get(m.page, 0) + m.upper
+    return {page: edits[page] / uppers[page] for page in edits if uppers[page]}
+
+
+def _by_attribute(measured: Sequence[Measured]) -> dict[str, Any]:
+    counts: dict[str, int] = {}
+    values: dict[str, dict[str, list[float]]] = {}
+    for m in measured:
+        labels = {f"{key}: {value}" for attribute in m.attributes for key, value in attribute.items()}
+        for label in labels:
+            counts[label] = counts.get(label, 0) + 1
+            for name, value in m.metric.items():
+                values.setdefault(name, {}).setdefault(label, []).append(value)
+    groups: dict[str, Any] = {
+        name: {label: mean(found) for label, found in sorted(by_label.items())}
+        for name, by_label in sorted(values.items())
+    }
+    groups["sample_count"] = dict(sorted(counts.items()))
+    return groups
+
+
+def page_labels(attributes: Mapping[str, Any]) -> list[str]:
+    """The groups that a page belongs to."""
+    labels = ["ALL"]
+    for key, value in attributes.items():
+        if isinstance(value, list):
+            labels += (str(entry) for entry in value if "table" not in str(entry))
+        else:
+            labels.append(f"{key}: {value}")
+    return list(dict.fromkeys(labels))
+
+
+def _by_page(
+    element: str, measured: Sequence[Measured], results: Results, profile: Profile
+) -> dict[str, Any]:
+    tables: dict[str, Any] = {}
+    for name in _metrics_of(measured):
+        pages = _page_values(name, measured)
+        if profile.silent_pages_are_zero and name != "Edit_dist":
+            for page in results.pages_with.get(element, ()):
+                pages.setdefault(page, 0.0)
+        by_label: dict[str, list[float]] = {}
+        for page, value in pages.items():
+            for label in page_labels(results.page_attributes.get(page, {})):
+                by_label.setdefault(label, []).append(value)
+        tables[name] = _means(by_label, mean)
+        if name == "Edit_dist" and profile.page_variance:
+            tables["Edit_dist_var"] = _means(by_label, _variance)
+    return tables
+
+
+def _means(by_label: Mapping[str, list[float]], average: Callable[[Sequence[float]], Any]) -> dict[str, Any]:
+    return {label: average(values) for label, values in sorted(by_label.items())}
+
+
+def _variance(values: Sequence[float]) -> float:
+    import numpy as np
+
+    return float(np.var(values, ddof=1)) if len(values) > 1 else math.nan
+
+
+def _page_values(name: str, measured: Sequence[Measured]) -> dict[str, float]:
+    found: dict[str, list[tuple[float, int]]] = {}
+    for m in measured:
+        if name in m.metric:
+            found.setdefault(m.page, []).append((m.metric[name], m.upper))
+    if name != "Edit_dist":
+        return {page: mean([v for v, _ in pairs]) for page, pairs in found.items()}
+    return {
+        page: sum(v * u for v, u in pairs) / total
+        for page, pairs in found.items()
+        if (total := sum(u for _, u in pairs))
+    }
+
+
+def is_nan(value: object) -> bool:
+    """Whether a figure is missing."""
+    return value == _NAN or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,214 @@
+"""Text and formulas as they are compared (sections 4.1 to 4.4)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from parsemark.protocols.document.published.latex_text import latex_to_text, safe_text
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.scan import (
+    Span,
+    balanced_end,
+    replace_spans,
+    spans,
+    sub_closed,
+)
+
+INLINE_PAIRS = (("$", "$"), ("\\(", "\\)"))
+ENVELOPES = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+
+_ESCAPED = re.compile(r"\\[\\_&%^]")
+_NOT_WORD = re.compile(r"[^\w\u4e00-\u9fff]")
+_CIRCLED_COMMAND = re.compile(r"\\textcircled\s*\{([^{}]+)\}")
+_CIRCLED = (
+    {0x2460 + i: str(i + 1) for i in range(20)}
+    | {0x24D0 + i: chr(ord("a") + i) for i in range(26)}
+    | {0x24B6 + i: chr(ord("A") + i) for i in range(26)}
+)
+_UNSAFE_INLINE = ("\\begin{", "\\end{", "\\array", "\\matrix", "\\tabular", "\\cases", "\\align", "\\\\", "&")
+_MAX_INLINE = 128
+
+_DELETED = (
+    "\\mathbf", "\\mathrm", "\\mathnormal", "\\mathit", "\\mathbb", "\\mathcal", "\\mathscr", "\\mathfrak",
+    "\\mathsf", "\\mathtt", "\\textbf", "\\text", "\\boldmath", "\\boldsymbol", "\\operatorname", "\\bm",
+    "\\symbfit", "\\mathbfcal", "\\symbf", "\\scriptscriptstyle", "\\notag", "\\setlength", "\\coloneqq",
+    "\\space", "\\thickspace", "\\thinspace", "\\medspace", "\\nobreakspace", "\\negmedspace", "\\quad",
+    "\\qquad", "\\enspace", "\\substackw", " ",
+)  # fmt: skip
+_DELETED_LATER = ("$$", "\\left", "\\right", "\\displaystyle", "\\text")
+
+
+def circled(text: str) -> str:
+    """Circled characters as plain ones (4.4)."""
+    if "\\textcircled" in text:
+        text = sub_closed(_CIRCLED_COMMAND, "}", lambda m: m[1].strip() or m[1][-1], text, by_line=False)
+    return text.translate(_CIRCLED)
+
+
+def inline_to_text(text: str, profile: Profile) -> str:
+    """Inline formulas that contain commands or scripts, as text."""
+    if profile.guards_latex_text:
+        text = circled(text)
+    return replace_spans(text, INLINE_PAIRS, lambda span: _plain(span, profile), dotall=False)
+
+
+def _plain(span: Span, profile: Profile) -> str | None:
+    x = _ESCAPED.sub("", span.inner)
+    if not any(c in x for c in "\\^_"):
+        return None
+    if profile.guards_latex_text:
+        stripped = x.strip()
+        if (
+            len(stripped) > _MAX_INLINE
+            or any(mark in stripped for mark in _UNSAFE_INLINE)
+            or stripped.count("{") != stripped.count("}")
+        ):
+            return None
+    if x.endswith("\\"):
+        x += " "
+    if profile.guards_latex_text:
+        return safe_text(x, x).strip()
+    plain = latex_to_text(x, strict_braces=profile.lone_brace_empties_text)
+    return None if plain is None else plain.strip()
+
+
+def clean(text: str, profile: Profile) -> str:
+    """Only word characters; the slips of the published code (`/t`, `/n`) included."""
+    if profile.guards_latex_text:
+        text = circled(text)
+    for mark in ("\\t", "\\n", "\t", "\n", "/t", "/n"):
+        text = text.replace(mark, "")
+    return _NOT_WORD.sub("", text)
+
+
+@lru_cache(maxsize=16384)
+def norm_text(text: str, profile: Profile) -> str:
+    """N: a text as it is compared."""
+    return clean(inline_to_text(text, profile), profile)
+
+
+def unwrap_formula(text: str) -> str:
+    """D: without the delimiters that enclose all of it, however many."""
+    text = text.strip()
+    while True:
+        for left, right in ENVELOPES:
+            if len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right):
+                text = text[len(left) : -len(right)].strip()
+                break
+        else:
+            return text
+
+
+_TAG = re.compile(r"\\tag(?![A-Za-z])\s*\*?\s*(?=\{)")
+
+
+def without_tags(text: str) -> str:
+    r"""T: without `\tag{…}`, `\notag` and `\nonumber`."""
+    if "\\tag" in text:
+        text = delete_with_group(text, _TAG, stop_if_open=False)
+    return text.replace("\\notag", "").replace("\\nonumber", "")
+
+
+def delete_with_group(text: str, command: re.Pattern[str], *, stop_if_open: bool) -> str:
+    """Delete a command with the balanced group behind it; of an open group only the command."""
+    parts: list[str] = []
+    done = 0
+    is_open = False
+    for match in command.finditer(text):
+        if match.start() < done:
+            continue
+        end = -1 if is_open else balanced_end(text, match.end())
+        parts.append(text[done : match.start()])
+        if end < 0:
+            is_open = True  # what is open here is open at all later places too, or cut short by this one
+            done = match.start() + len(match.group().rstrip().rstrip("*").rstrip())
+            if stop_if_open:
+                break
+            is_open = False
+        else:
+            done = end
+    return "".join(parts) + text[done:]
+
+
+_DISPLAY = re.compile(r"\\\[(.+?)(?<!\\)\\\]")
+_DISPLAY_OR_INLINE = re.compile(r"\\\[(.+?)(?<!\\)\\\]|\\\((.+?)(?<!\\)\\\)")
+_GROUPS = [
+    re.compile(p)
+    for p in (r"\\hspace\{[^}\n]*\}", r"\\begin\{[^}\n]*\}", r"\\end\{[^}\n]*\}", r"\\arraycolsep[^}\n]*\}")
+]
+_OLD_TAG = re.compile(r"\\tag\{[^}\n]*\}")
+_PHANTOM = re.compile(r"\\phantom(?=\{)")
+_THIN_SPACES = re.compile(r"\\[!,;:]")
+_AMPERSAND = re.compile(r"(?<!\\)&")
+_COLUMNS = re.compile(r"\{[lcr| ]+\}")
+_SIMPLE_GROUP = re.compile(r"\{([A-Za-z0-9.+\-]+)\}")
+_SHORT_GROUP = re.compile(r"\{([^{}]{1,160})\}")
+_OPENING = re.compile(r"\{\{+")
+_CLOSING = re.compile(r"\}\}+")
+_SPACE = re.compile(r"\s+")
+_REASONS = ("=", "+", "-", "\\\\", "^", "_", "[", "]", "(", ")")
+
+
+@lru_cache(maxsize=16384)
+def norm_formula(text: str, profile: Profile) -> str:
+    """F: a formula as it is compared."""
+    if profile.formula_norm == "v1.6":
+        return _norm_formula_new(text)
+    if profile.formula_norm == "v1.5":
+        text = text.strip().strip("$").strip("\n")
+    found = _first(_DISPLAY, text)
+    if found is not None:
+        text = found
+    for pattern in (_OLD_TAG, *_GROUPS):
+        text = sub_closed(pattern, "}", "", text, by_line=True)
+    text = text.strip(".")
+    deleted = _DELETED if profile.formula_norm == "v1.0" else _DELETED + _DELETED_LATER
+    for word in deleted:
+        text = text.replace(word, "")
+    return text.lower()
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str | None:
+    closed = max(text.rfind("\\]"), text.rfind("\\)"))
+    match = pattern.search(text, 0, closed + 2) if closed >= 0 else None
+    return None if match is None else next(g for g in match.groups() if g is not None).strip()
+
+
+def _norm_formula_new(text: str) -> str:
+    text = without_tags(unwrap_formula(circled(text)))
+    found = _first(_DISPLAY_OR_INLINE, text)
+    if found is not None:
+        text = found
+    if "\\phantom" in text:
+        text = delete_with_group(text, _PHANTOM, stop_if_open=True)
+    text = _AMPERSAND.sub("", _THIN_SPACES.sub("", text))
+    text = text.replace("\\mid", "|").replace("\\vert", "|")
+    for mark in ("\\{", "\\}", "~"):
+        text = text.replace(mark, "")
+    for pattern in _GROUPS:
+        text = sub_closed(pattern, "}", "", text, by_line=True)
+    text = _COLUMNS.sub("", text).strip(".")
+    for word in _DELETED + _DELETED_LATER:
+        text = text.replace(word, "")
+    return _SPACE.sub("", _collapse_groups(text).lower())
+
+
+def _collapse_groups(text: str) -> str:
+    before = None
+    while before != text:
+        before = text
+        text = _SIMPLE_GROUP.sub(r"\1", text).replace("{}", "")
+        text = _CLOSING.sub("}", _OPENING.sub("{", text))
+        text = _SHORT_GROUP.sub(lambda m: m[1] if any(r in m[1] for r in _REASONS) else m[0], text)
+    return text
+
+
+def norm_of(raw: str, is_formula: bool, profile: Profile) -> str:
+    """F or N."""
+    return norm_formula(raw, profile) if is_formula else norm_text(raw, profile)
+
+
+def inline_spans(text: str) -> list[Span]:
+    """The inline formulas of a text."""
+    return list(spans(text, INLINE_PAIRS, dotall=False))

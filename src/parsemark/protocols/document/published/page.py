@@ -1,0 +1,255 @@
+"""One page: its annotation and a Markdown prediction as the records of each element (section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parsemark.matching.adjacency import ned
+from parsemark.protocols.document.published.extract import extract
+from parsemark.protocols.document.published.formulas import match_formulas
+from parsemark.protocols.document.published.latex_text import latex_to_text
+from parsemark.protocols.document.published.normalise import clean
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.quick_match import quick_match, simple_match
+from parsemark.protocols.document.published.records import (
+    FORMULA,
+    IGNORED,
+    INLINE,
+    RESCUE,
+    TEXT,
+    Item,
+    Place,
+    Record,
+    Truth,
+)
+from parsemark.protocols.document.published.span_search import compare_mixed_as_text, search_spans
+from parsemark.protocols.document.published.table_html import parse_html
+from parsemark.protocols.document.published.truth import TEXT_CATEGORIES, PageTruth, page_truth
+
+_TABLES = frozenset({"html_table", "latex_table"})
+
+
+@dataclass(slots=True)
+class Order:
+    """Reading order of a page: the truth's, and that of what was found."""
+
+    gt: list[Place]
+    pred: list[Place]
+    img_id: str
+    edit: float
+
+
+@dataclass(slots=True)
+class PageRecords:
+    """All records of a page."""
+
+    name: str
+    text: list[Record] = field(default_factory=list)
+    formulas: list[Record] = field(default_factory=list)
+    tables: list[Record] = field(default_factory=list)
+    latex_tables: list[Record] = field(default_factory=list)
+    """v1.0: tables matched as LaTeX."""
+    moved: list[Record] = field(default_factory=list)
+    """v1.5: formulas answered by text, which count as text after all pages."""
+    order: Order | None = None
+    ignored: list[Record] = field(default_factory=list)
+    """Matches of what is not counted."""
+
+
+def page_records(
+    page: Mapping[str, Any], markdown: str, profile: Profile, match: str = "quick_match"
+) -> PageRecords:
+    """Match one page."""
+    name = image_name(page)
+    truth = page_truth(page, profile)
+    items = extract(markdown, profile)
+    records = PageRecords(name)
+    left_over = _match_tables(records, truth, items, profile)
+    if profile.mixes_formulas:
+        _match_mixed(records, truth, items, left_over, profile)
+    else:
+        _match_apart(records, truth, items, profile, match)
+    counted = list(records.text)
+    if profile.order_of_all:
+        counted += [*records.formulas, *records.tables]
+    if match != "no_split":
+        records.order = reading_order(counted, name)
+    for record in (
+        *records.text,
+        *records.formulas,
+        *records.tables,
+        *records.latex_tables,
+        *records.ignored,
+    ):
+        record.img_id = name
+    if profile.moves_text_formulas:
+        _set_moved_apart(records, profile)
+    return records
+
+
+def image_name(page: Mapping[str, Any]) -> str:
+    """N: the name of the page's picture, by which results are filed."""
+    return str(page["page_info"]["image_path"]).replace("\\", "/").rpartition("/")[2]
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def _match_tables(
+    records: PageRecords, truth: PageTruth, items: Sequence[Item], profile: Profile
+) -> list[Item]:
+    """Match the tables; returns the predicted ones that answer nothing, if there are truths."""
+    html = [i for i in items if i.cat == "html_table"]
+    latex = [i for i in items if i.cat == "latex_table"]
+    if not truth.tables:
+        return []
+    if profile.latex_tables == "html":
+        candidates = html + [Item(i.cat, "", i.start, i.end, i.fine) for i in latex]
+        records.tables = simple_match(truth.tables, candidates, profile)
+        return []
+    as_latex = len(latex) > len(html)
+    candidates = latex if as_latex else html
+    if not as_latex:
+        found = simple_match(truth.tables, candidates, profile)
+        records.tables = found
+    else:
+        found = _match_as_latex(truth.tables, candidates, profile)
+        if profile.latex_tables == "apart":
+            records.latex_tables = found
+        else:
+            records.tables = found
+    used = {p for r in found for p in r.pred_idx}
+    left = [c for k, c in enumerate(candidates) if k not in used] + (html if as_latex else latex)
+    if as_latex and profile.latex_tables == "zero":
+        for record in found:
+            record.pred, record.norm_pred, record.pred_idx = "", "", [""]
+            record.pred_position = record.pred_category_type = ""
+            record.edit = 1
+    return left
+
+
+def _match_as_latex(truths: Sequence[Truth], items: Sequence[Item], profile: Profile) -> list[Record]:
+    """The truth's LaTeX decides; the record has its HTML."""
+    as_latex = [Truth(t.category, t.latex or "", t.order, t.attribute, t.ids, t.latex) for t in truths]
+    found = simple_match(as_latex, items, profile)
+    kept = [t for t in truths if t.latex]
+    for record in found:
+        owner = kept[int(record.gt_idx[0])]
+        record.gt, record.norm_gt = owner.raw, owner.raw
+    return found
+
+
+def _cells_as_text(tables: Sequence[Item]) -> list[Item]:
+    cells = []
+    for table in tables:
+        for cell in parse_html(table.content).find_all("td"):
+            if cell.string is not None:
+                content = str(cell.string).replace("$\\cdot$", "").strip()
+                cells.append(Item(TEXT, content, table.start, table.end, table.fine))
+    return cells
+
+
+# --- text and formulas -------------------------------------------------------------------------------------
+
+
+def _match_apart(
+    records: PageRecords, truth: PageTruth, items: Sequence[Item], profile: Profile, match: str
+) -> None:
+    texts = [i for i in items if i.cat == TEXT]
+    formulas = [i for i in items if i.cat == FORMULA]
+    matcher = simple_match if match == "simple_match" else quick_match
+    found = (
+        _no_split(truth.text, texts, profile, "text")
+        if match == "no_split"
+        else matcher(truth.text, texts, profile, "text")
+    )
+    for record in found:
+        (records.ignored if record.gt_category_type in IGNORED else records.text).append(record)
+    found = (
+        _no_split(truth.formulas, formulas, profile, "formula")
+        if match == "no_split"
+        else matcher(truth.formulas, formulas, profile, "formula")
+    )
+    records.formulas = [r for r in found if r.has_truth]
+
+
+def _no_split(truths: Sequence[Truth], items: Sequence[Item], profile: Profile, kind: str) -> list[Record]:
+    """All of a page as one text."""
+    from parsemark.protocols.document.published.quick_match import prepare
+
+    strings = prepare(truths, items, profile, "text" if kind == "text" else "formula")
+    gt = [i for i in range(len(strings.norm_truths)) if strings.truths[i].position != ""]
+    gt.sort(key=lambda i: strings.truths[i].order or 0)
+    pred = [i for i in range(len(strings.norm_preds)) if strings.items[i].start]
+    pred.sort(key=lambda i: strings.items[i].start)
+    if not gt and not pred:
+        return []
+    record = Record([0], [0], gt_category_type="text_merge", pred_category_type="text_merge")
+    record.gt = "\n\n".join(strings.raw_truths[i] for i in gt)
+    record.norm_gt = "\n\n".join(strings.norm_truths[i] for i in gt)
+    record.pred = "\n\n".join(strings.raw_preds[i] for i in pred)
+    record.norm_pred = "\n\n".join(strings.norm_preds[i] for i in pred)
+    record.edit = ned(record.norm_gt, record.norm_pred)
+    return [record]
+
+
+def _match_mixed(
+    records: PageRecords,
+    truth: PageTruth,
+    items: Sequence[Item],
+    left_over: Sequence[Item],
+    profile: Profile,
+) -> None:
+    mixed = [i for i in items if i.cat not in _TABLES and i.cat != RESCUE]
+    if profile.leftover_cells_are_text:
+        mixed += _cells_as_text(left_over)
+    found = quick_match(truth.text, mixed, profile)
+    if profile.refines_matches:
+        compare_mixed_as_text(found, profile)
+        search_spans(found, mixed, profile)
+    for record in found:
+        category = record.gt_category_type
+        if category == FORMULA:
+            records.formulas.append(record)
+        elif category in IGNORED:
+            records.ignored.append(record)
+        elif category in TEXT_CATEGORIES:
+            records.text.append(record)
+    if profile.refines_matches:
+        records.formulas = match_formulas(truth.formulas, items, records.formulas, profile)
+
+
+def _set_moved_apart(records: PageRecords, profile: Profile) -> None:
+    kept: list[Record] = []
+    for record in records.formulas:
+        if record.pred_category_type in (INLINE, FORMULA, ""):
+            kept.append(record)
+            continue
+        record.gt = latex_to_text(record.gt, strict_braces=profile.lone_brace_empties_text) or ""
+        record.norm_gt = clean(record.gt, profile)
+        records.moved.append(record)
+    records.formulas = kept
+
+
+# --- reading order -----------------------------------------------------------------------------------------
+
+
+def reading_order(records: Sequence[Record], name: str) -> Order | None:
+    """The order of what was found against that of the truth; None without both."""
+    with_truth = [r for r in records if r.gt_position != [""]]
+    gt = sorted(float_or_int(p) for r in with_truth for p in r.gt_position if p)
+    placed = sorted((r for r in with_truth if r.pred_position != ""), key=lambda r: r.pred_position)
+    pred = [p for r in placed for p in r.gt_position if p]
+    if not gt and not pred:
+        return None
+    from rapidfuzz.distance import Levenshtein
+
+    return Order(list(gt), pred, name, Levenshtein.distance(gt, pred) / max(len(gt), len(pred)))
+
+
+def float_or_int(place: Place) -> int | float:
+    """A place that is known to be a number."""
+    assert not isinstance(place, str)
+    return place

@@ -1,0 +1,118 @@
+"""Shortest matches of delimiters, in linear time whatever the text.
+
+`X.*?Y` as a regular expression looks for Y from each X again; a page of a million X and no Y never ends. What
+is here gives the same matches with `str.find`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One match: its place, which pair of delimiters it is, and what is between them."""
+
+    start: int
+    end: int
+    pair: int
+    inner: str
+
+
+def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Iterator[Span]:
+    """Leftmost matches of `open(.*?)close`; at one place the first pair that matches wins."""
+    opener = re.compile("|".join(re.escape(p[0]) for p in pairs))
+    closed: dict[tuple[int, int], int] = {}
+    position = 0
+    while (found := opener.search(text, position)) is not None:
+        at = found.start()
+        stop = len(text) if dotall else _line_end(text, at)
+        for index, (left, right) in enumerate(pairs):
+            if not text.startswith(left, at):
+                continue
+            inside = at + len(left)
+            # Where no `right` follows up to `stop`, none does from any later place either.
+            if closed.get((index, stop), inside + 1) <= inside:
+                continue
+            end = text.find(right, inside, stop)
+            if end < 0:
+                closed[index, stop] = inside
+                continue
+            yield Span(at, end + len(right), index, text[inside:end])
+            position = end + len(right)
+            break
+        else:
+            position = at + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def replace_spans(
+    text: str, pairs: Sequence[tuple[str, str]], new: Callable[[Span], str | None], *, dotall: bool
+) -> str:
+    """The text with each match replaced by what `new` says; None leaves it."""
+    parts: list[str] = []
+    done = 0
+    for span in spans(text, pairs, dotall=dotall):
+        changed = new(span)
+        if changed is None:
+            continue
+        parts += (text[done : span.start], changed)
+        done = span.end
+    return "".join(parts) + text[done:] if parts else text
+
+
+def sub_closed(
+    pattern: re.Pattern[str],
+    closer: str,
+    new: str | Callable[[re.Match[str]], str],
+    text: str,
+    *,
+    by_line: bool,
+) -> str:
+    """`pattern.sub` for a pattern that ends with `closer`: nothing is looked for behind the last one."""
+    if closer not in text:
+        return text
+    if by_line and "\n" in text:
+        return "\n".join(sub_closed(pattern, closer, new, line, by_line=False) for line in text.split("\n"))
+    cut = text.rfind(closer) + len(closer)
+    return pattern.sub(new, text[:cut]) + text[cut:]
+
+
+def blank(text: str, start: int, end: int) -> str:
+    """The text with a span overwritten by spaces."""
+    return text[:start] + " " * (end - start) + text[end:]
+
+
+def blank_all(text: str, places: Sequence[tuple[int, int]]) -> str:
+    """The text with several spans overwritten; they may overlap and reach beyond the end."""
+    parts: list[str] = []
+    done = 0
+    for start, end in sorted(places):
+        if end <= done:
+            continue
+        first = max(start, done)
+        last = min(end, len(text))
+        parts += (text[done:first], " " * max(0, last - first))
+        done = max(done, last)
+    return "".join(parts) + text[done:]
+
+
+def collapse(text: str) -> str:
+    """White space runs as one space, none at the ends."""
+    return " ".join(text.split())
+
+
+def balanced_end(text: str, start: int, left: str = "{", right: str = "}") -> int:
+    """The place behind the brace that closes the one at `start`; -1 where it is never closed."""
+    depth = 0
+    for match in re.finditer(f"[{re.escape(left)}{re.escape(right)}]", text[start:]):
+        depth += 1 if match.group() == left else -1
+        if depth == 0:
+            return start + match.end()
+    return -1

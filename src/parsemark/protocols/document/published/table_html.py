@@ -1,0 +1,115 @@
+"""HTML tables as they are compared (section 4.5)."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.scan import collapse
+
+_TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTES = [re.compile(f' {name}="[^"\n]*"') for name in ("style", "height", "width", "align", "class")]
+_TBODY = re.compile(r"</?tbody>")
+_SPACES = re.compile(r"\s+")
+_DROPPED = (
+    "<sup>", "</sup>", "<sub>", "</sub>", "<span>", "</span>", "<div>", "</div>", "<p>", "</p>",
+)  # fmt: skip
+_COLGROUP = re.compile(r"<colgroup>.*?</colgroup>")
+_PAIRS = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+_DASHES = frozenset("-–−－—")
+_REPLACEMENTS: tuple[tuple[str, str], ...] = tuple(
+    (old, new)
+    for olds, new in (
+        (r"\checkmark \checked \surd", "√"), (r"\times \xmark \crossmark", "×"), (r"\pm", "±"), (r"\mp", "∓"),
+        (r"\alpha", "α"), (r"\beta", "β"), (r"\gamma \gama", "γ"), (r"\mu", "μ"), (r"\lambda", "λ"),
+        (r"\theta", "θ"), (r"\eta", "η"), (r"\pi", "π"), (r"\rho", "ρ"), (r"\sigma", "σ"), (r"\omega", "ω"),
+        (r"\delta", "δ"), (r"\Delta", "Δ"), (r"\epsilon \varepsilon", "ε"), (r"\phi \varphi", "φ"),
+        (r"\tau", "τ"), (r"\partial", "∂"), (r"\varnothing \emptyset", "∅"), (r"\sim", "～"),
+        ("✓ ✔ ☑ ✅ 🗸", "√"), ("✗ ✘ ✕ ✖ ☒ ❌ ╳ ⨯", "×"), ("Ø", "∅"), ("∼ 〜", "～"),
+        (r"\%", "%"), (r"\#", "#"), (r"\&", "&"), (r"\_", "_"),
+    )
+    for old in olds.split()
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def norm_table(text: str, profile: Profile) -> str:
+    """H: a table as it is compared; empty where there is none."""
+    if "<table" not in text.replace(" ", ""):
+        return ""
+    text = _simplified(text, profile)
+    text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
+    start = _TABLE_START.search(text)
+    end = text.lower().rfind("</table>")
+    inner = text[start.end() : end] if start is not None and end >= start.end() else ""
+    for pattern in _ATTRIBUTES:
+        inner = pattern.sub("", inner)
+    inner = _SPACES.sub(" ", _TBODY.sub("", inner))
+    inner = f'<html><body><table border="1" >{inner}</table></body></html>'
+    for mark in _DROPPED:
+        inner = inner.replace(mark, "")
+    return _COLGROUP.sub("", inner) if "</colgroup>" in inner else inner
+
+
+def parse_html(text: str) -> Any:
+    """The tree that Beautiful Soup makes with Python's own parser."""
+    from bs4 import BeautifulSoup
+
+    return BeautifulSoup(text, "html.parser")
+
+
+def _simplified(text: str, profile: Profile) -> str:
+    soup = parse_html(text)
+    for cell in soup.find_all("th"):
+        cell.name = "td"
+    for name in ("thead", "tbody") if profile.normalises_table_cells else ("thead",):
+        for tag in soup.find_all(name):
+            tag.unwrap()
+    for formula in soup.find_all("math"):
+        formula.replace_with(f"${formula.get('alttext', '')}$")
+    for span in soup.find_all("span"):
+        span.unwrap()
+    serialised = str(soup)
+    if not profile.normalises_table_cells:
+        return serialised
+    soup = parse_html(serialised)
+    from bs4.element import PreformattedString
+
+    for node in soup.find_all(string=True):
+        if not isinstance(node, PreformattedString) and node.find_parent(["td", "th"]) is not None:
+            node.replace_with(norm_cell(str(node)))
+    return str(soup)
+
+
+def norm_cell(text: str) -> str:
+    """The text of a cell: one sign for what has several, without the delimiters of a short formula."""
+    text = _replaced(unicodedata.normalize("NFKC", text).replace("\u200b", ""))
+    text = _replaced(_without_envelopes(text.strip()))
+    if text.strip() in _DASHES:
+        text = "—"
+    return collapse(text)
+
+
+def _without_envelopes(text: str) -> str:
+    while True:
+        for left, right in _PAIRS:
+            if len(text) < len(left) + len(right) or not (text.startswith(left) and text.endswith(right)):
+                continue
+            inner = text[len(left) : -len(right)].strip()
+            if inner and len(inner) <= 128 and not any(c in inner for c in "<>$"):
+                text = inner
+                break
+        else:
+            return text
+
+
+def _replaced(text: str) -> str:
+    if text.isascii() and "\\" not in text:
+        return text
+    for old, new in _REPLACEMENTS:
+        text = text.replace(old, new)
+    return text

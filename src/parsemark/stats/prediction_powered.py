@@ -1,0 +1,177 @@
+"""Estimates from few labels and many guesses: prediction-powered inference for a finite set of pages.
+
+Every page has a guess of its score (a proxy that needs no truth), some have a label (the score itself). The
+mean of the guesses is precise but biased; the labelled pages tell the bias. With λ the power of the guesses
+(0: they are ignored, 1: they are taken at their word)
+
+    mean score = λ · mean guess + mean over all pages of (score − λ · guess)
+
+and only the second term is estimated, from the labelled pages, weighted by the inverse of the probability
+with which each was chosen (Angelopoulos, Duchi and Zrnic 2023, "PPI++"; Zrnic and Candès 2024, "Active
+statistical inference"). λ is chosen to make the variance least, so bad guesses do no harm beyond λ's own
+estimation.
+
+Pages are chosen by successive sampling (Rosén 1972): an order is drawn once, in which the next page is always
+drawn with chances in proportion to size among those left, and any prefix of it is a valid sample, so that
+labelling may stop at any planned look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SHRINKAGE = 2.0
+"""How many pages' worth of doubt λ starts with: few labels use the guesses cautiously."""
+MISSING_RESIDUAL = 0.3
+"""A residual that is assumed to be missing from every sample, in units of the score. Without it intervals
+from 10 labels cover 91 to 93 % instead of 95 (`python -m bench choose`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over all pages, with its interval."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    n_labels: int
+    power: float
+    """λ: how far the guesses were trusted."""
+
+
+@dataclass(frozen=True)
+class LabelOrder:
+    """The order in which pages are to be labelled, and how likely each was to come early."""
+
+    order: Indices
+    """Pages, the first to be labelled first."""
+    size: Floats
+    """Of each page, its share of the chances; they sum to 1."""
+
+    def inclusion(self, n_labels: int) -> Floats:
+        """Probability of each page to be among the first `n_labels`."""
+        return inclusion_probabilities(self.size, n_labels)
+
+
+def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrder:
+    """Draw the order in which pages are labelled.
+
+    Args:
+        size: Chance of each page relative to the others, at least 0; pages of greater doubt get more.
+        clusters: Document of each page; pages of one document are spread over the order.
+        seed: The same seed gives the same order.
+    """
+    rng = np.random.default_rng(seed)
+    n = len(size)
+    shares = np.maximum(np.asarray(size, dtype=float), 0.0)
+    shares = shares / shares.sum() if shares.sum() > 0 else np.full(n, 1.0 / n)
+    # No page is without a chance: an unlikely page's label would weigh without bound.
+    shares = 0.5 * shares + 0.5 / n
+    # Each page waits for an exponential time; pages of greater size wait less. The numbers of one document
+    # are spaced evenly, so that its pages do not come in a row; each one alone is still uniform.
+    uniform = np.empty(n)
+    members: dict[object, list[int]] = {}
+    for index, cluster in enumerate(clusters):
+        members.setdefault(cluster, []).append(index)
+    for indices in members.values():
+        places = rng.permutation(len(indices))
+        uniform[indices] = (places + rng.random()) / len(indices)
+    waiting = -np.log1p(-uniform) / shares
+    return LabelOrder(np.argsort(waiting, kind="stable").astype(np.int64), shares)
+
+
+def inclusion_probabilities(size: Floats, n_labels: int) -> Floats:
+    """Probability of each page to be among the first `n_labels` (Rosén's approximation).
+
+    All pages wait until about the same time t, at which `n_labels` are expected to have come.
+    """
+    n = len(size)
+    if n_labels >= n:
+        return np.ones(n)
+
+    def surplus(time: float) -> float:
+        return float(-np.expm1(-size * time).sum()) - n_labels
+
+    latest = 1.0 / size.max()
+    while surplus(latest) < 0:
+        latest *= 2
+    time = float(optimize.brentq(surplus, 0.0, latest, xtol=1e-12, rtol=1e-12))
+    return -np.expm1(-size * time)
+
+
+def estimate_mean(
+    labels: Floats,
+    guesses: Floats,
+    labelled: Indices,
+    inclusion: Floats,
+    *,
+    alpha: float = 0.05,
+    power: float | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Estimate:
+    """The mean score of all pages.
+
+    Args:
+        labels: Score of each labelled page, in the order of `labelled`.
+        guesses: Guess for every page.
+        labelled: Indices of the labelled pages.
+        inclusion: Probability of every page to be labelled.
+        alpha: One minus the coverage of the interval.
+        power: λ; None for the one that makes the variance least.
+        bounds: Between which the mean lies, if that is known: the interval is cut there.
+    """
+    n_pages, n_labels = len(guesses), len(labelled)
+    if n_labels == 0:
+        low, high = bounds or (-np.inf, np.inf)
+        return Estimate(float(guesses.mean()), low, high, np.inf, 0, 1.0)
+    weights = 1.0 / inclusion[labelled]
+    own = guesses[labelled]
+    trust = tuned_power(labels, own, guesses, weights) if power is None else power
+    residuals = labels - trust * own
+    bias = float(np.average(residuals, weights=weights))
+    value = trust * float(guesses.mean()) + bias
+    error = _standard_error(residuals - bias, weights, n_pages)
+    # Mean and λ are both taken from the labels: two degrees of freedom are spent.
+    reach = float(stats.t.ppf(1 - alpha / 2, max(n_labels - 2, 1))) * error
+    low, high = value - reach, value + reach
+    if bounds is not None:
+        value, low, high = (float(np.clip(x, *bounds)) for x in (value, low, high))
+    return Estimate(value, low, high, error, n_labels, trust)
+
+
+def tuned_power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -> float:
+    """λ of least variance: the slope of labels on guesses, between 0 and 1, shrunk when labels are few."""
+    centred = own - np.average(own, weights=weights)
+    covariance = float(np.average(centred * (labels - np.average(labels, weights=weights)), weights=weights))
+    variance = max(float(np.average(centred**2, weights=weights)), float(guesses.var()))
+    if variance <= 1e-12:
+        return 0.0
+    n = len(labels)
+    return float(np.clip(covariance / variance, 0.0, 1.0)) * n / (n + SHRINKAGE)
+
+
+def _standard_error(deviations: Floats, weights: Floats, n_pages: int) -> float:
+    """Of the weighted mean of residuals, by linearisation, with the correction for a finite set of pages.
+
+    A residual of `MISSING_RESIDUAL` is added: a small sample often lacks the rare large one, and an interval
+    of no width would be a claim that nobody can make.
+    """
+    n = len(deviations)
+    scaled = weights * deviations / weights.sum()
+    spread = float((scaled**2).sum())
+    finite = max(1.0 - n / n_pages, 0.0)
+    if finite == 0.0:
+        return 0.0
+    if n == 1:
+        return float(np.sqrt(finite * max(spread, 0.25)))
+    floor = MISSING_RESIDUAL**2 / n**2
+    return float(np.sqrt(finite * (n / (n - 1) * spread + floor)))

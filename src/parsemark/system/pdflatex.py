@@ -1,0 +1,347 @@
+"""Compiles LaTeX that nobody has read: no shell, no files but its own, bounded time, memory and output.
+
+Three walls, each of which holds alone against most of what a source can try: pdfTeX's own settings
+(`-no-shell-escape`, `openin_any=p`, `openout_any=p`, no font-making scripts), resource limits and Landlock
+(`system/confined.py`), and a watcher that ends the whole process group on time or size. What the log says was
+embedded is checked as well, for systems without Landlock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from parsemark.errors import LatexError, MissingDependencyError
+from parsemark.system import cache_folder
+from parsemark.system.confinement import Rights, start_confined
+from parsemark.system.processes import kill_group
+
+APT_PACKAGES = (
+    "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
+    "texlive-science texlive-plain-generic texlive-pictures texlive-lang-french lmodern cm-super"
+)
+SOURCE_DATE_EPOCH = "1735689600"  # 2025-01-01, so that equal sources give equal PDFs
+REPRODUCIBLE = r"\pdfinfoomitdate=1\pdftrailerid{}"
+MAX_LOG_BYTES = 32 * 2**20
+
+_CREATE_RULESET = 444
+_PROGRAM_PACKAGES = {"xelatex": "texlive-xetex", "lualatex": "texlive-luatex", "biber": "biber"}
+_EMBEDDED = re.compile(r"<<((?:/|\.\.|~)[^<>\n]*)>>")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run of pdflatex may use."""
+
+    cpu_s: int = 60
+    wall_s: float = 180.0
+    memory_mb: int = 1024
+    output_mb: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What came of a compilation."""
+
+    ok: bool
+    pdf: Path | None
+    """None if no page was made."""
+    log: str
+    cpu_s: float
+    reason: str | None = None
+    """Why it is not ok: TeX's first error, or the limit that was reached."""
+
+
+def compile_latex(
+    source: str,
+    folder: Path,
+    *,
+    name: str = "job",
+    job: str | None = None,
+    engine: str = "pdflatex",
+    root: Path | None = None,
+    format: Path | None = None,
+    passes: int = 1,
+    draft: bool = False,
+    halt_on_error: bool = True,
+    limits: Limits | None = None,
+) -> Compiled:
+    r"""Write `source` to `folder/name.tex` and compile it there.
+
+    Args:
+        source: The LaTeX source. It may `\input` what lies in `folder`.
+        folder: The folder to work in.
+        name: Name of the source file.
+        job: Name of the job and of the files it writes; the source's if not given.
+        engine: `pdflatex`, `xelatex` or `lualatex`.
+        root: The only folder that the run may read from (besides TeX's own) and write to: `folder`, or one
+            above it for a source that reads `../file`.
+        format: A format made by `precompiled`; the source then starts after its preamble.
+        passes: How often to compile (tables of contents, long tables).
+        draft: Make no PDF; only the log is wanted.
+        halt_on_error: Stop at the first error instead of going on as well as TeX can.
+        limits: Bounds of each pass.
+
+    Returns:
+        The result; a source that fails is not an exception, for batches go on without it.
+    """
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    job = job or name
+    begin = "" if format is None else "\\endofdump\n"
+    (folder / f"{name}.tex").write_text(begin + source, encoding="utf-8")
+    arguments = ["-interaction=batchmode", f"-jobname={job}"]
+    arguments += ["-halt-on-error"] if halt_on_error else []
+    if draft:
+        arguments += ["-no-pdf" if engine == "xelatex" else "-draftmode"]
+    arguments += [f"-fmt={format.stem}"] if format is not None else []
+    cpu_s = 0.0
+    for _ in range(passes):
+        result = _run(
+            [*arguments, f"{name}.tex"], folder, job, limits or Limits(), format, engine=engine, root=root
+        )
+        cpu_s += result.cpu_s
+        if not result.ok:
+            break
+    return Compiled(result.ok, result.pdf, result.log, cpu_s, result.reason)
+
+
+def precompiled(preamble: str, cache: Path | None = None) -> Path:
+    """The format file of a preamble, made once and kept in the cache folder (saves 0.3 to 0.6 s per run)."""
+    identity = hashlib.sha256(f"{_pdflatex_version()}\n{preamble}".encode()).hexdigest()[:24]
+    folder = (cache or cache_folder("latex")) / identity
+    done = folder / f"pm{identity}.fmt"
+    if done.is_file():
+        return done
+    work = folder / f"making-{os.getpid()}"
+    work.mkdir(parents=True, exist_ok=True)
+    (work / "preamble.tex").write_text(f"{preamble}\n\\endofdump\n", encoding="utf-8")
+    arguments = ["-ini", "-interaction=batchmode", "-halt-on-error", f"-jobname={done.stem}"]
+    result = _run(
+        [*arguments, "&pdflatex", "mylatexformat.ltx", "preamble.tex"], work, done.stem, Limits(), None
+    )
+    made = work / done.name
+    if not made.is_file():
+        raise LatexError(f"The preamble cannot be precompiled: {result.reason or result.log[-500:]}")
+    made.replace(done)
+    shutil.rmtree(work, ignore_errors=True)
+    return done
+
+
+def require_pdflatex(needed_for: str) -> str:
+    """The path of pdflatex, or the error that says how to install it."""
+    return require_program("pdflatex", needed_for)
+
+
+def require_program(name: str, needed_for: str) -> str:
+    """The path of one of TeX's programs, or the error that says how to install it."""
+    found = shutil.which(name)
+    if found is None:
+        packages = _PROGRAM_PACKAGES.get(name, APT_PACKAGES)
+        raise MissingDependencyError(name, needed_for, f"apt-get install --no-install-recommends {packages}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a confined program ended."""
+
+    code: int
+    cpu_s: float
+    exceeded: str | None
+    """The limit that was reached."""
+
+
+def run_confined(
+    command: Sequence[str],
+    folder: Path,
+    limits: Limits,
+    *,
+    root: Path | None = None,
+    format: Path | None = None,
+) -> Ran:
+    """Run one of TeX's programs in a folder; what it prints is lost."""
+    root = (root or folder).resolve()
+    rights = Rights(
+        cpu_s=limits.cpu_s,
+        memory_mb=limits.memory_mb,
+        file_mb=limits.output_mb,
+        read=[*_readable(), *([str(format.parent)] if format else [])],
+        write=[str(root), "/dev/null"],
+    )
+    environment = _environment(root, format, reads_above=root != folder.resolve() and has_landlock())
+    process = start_confined(command, rights, cwd=folder, env=environment)
+    exceeded, code, cpu_s = _watch(process, root, limits)
+    return Ran(code, cpu_s, exceeded)
+
+
+@lru_cache(maxsize=1)
+def has_landlock() -> bool:
+    """Whether the kernel itself keeps a confined program to its files."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, 1)) >= 1
+
+
+def _run(
+    arguments: list[str],
+    folder: Path,
+    name: str,
+    limits: Limits,
+    format: Path | None,
+    *,
+    engine: str = "pdflatex",
+    root: Path | None = None,
+) -> Compiled:
+    program = require_program(engine, "Compiling LaTeX")
+    pdf, log = folder / f"{name}.pdf", folder / f"{name}.log"
+    for old in (pdf, log):
+        old.unlink(missing_ok=True)
+    ran = run_confined([program, "-no-shell-escape", *arguments], folder, limits, root=root, format=format)
+    text = _read_log(log)
+    leak = _leak(text, (root or folder).resolve())
+    reason = ran.exceeded or _reason(ran.code, text, limits, engine) or leak
+    made = pdf if pdf.is_file() and leak is None and ran.exceeded is None else None
+    return Compiled(reason is None, made, text, ran.cpu_s, reason)
+
+
+def _watch(process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> tuple[str | None, int, float]:
+    """Wait for the end; end the whole group when time or size run out."""
+    started = time.monotonic()
+    exceeded: str | None = None
+    pause, next_look = 0.005, 0.5
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return exceeded, process.returncode, usage.ru_utime + usage.ru_stime
+        elapsed = time.monotonic() - started
+        if exceeded is None and elapsed > limits.wall_s:
+            exceeded = f"took longer than {limits.wall_s:g} s"
+        elif exceeded is None and elapsed > next_look:
+            next_look = elapsed + 0.5
+            if _size(folder) > 4 * limits.output_mb * 2**20:
+                exceeded = f"wrote more than {4 * limits.output_mb} MB"
+        if exceeded is not None:
+            kill_group(process.pid)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for entry in folder.rglob("*"):
+        try:
+            total += entry.lstat().st_size
+        except FileNotFoundError:
+            continue
+    return total
+
+
+def _environment(folder: Path, format: Path | None, *, reads_above: bool = False) -> Mapping[str, str]:
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LC_ALL": "C.UTF-8",
+        # TeX's own rule forbids every `..`, also inside of the document; the kernel's is exact.
+        "openin_any": "a" if reads_above else "p",
+        "openout_any": "p",
+        "shell_escape": "f",
+        "MKTEXTFM": "0",
+        "MKTEXPK": "0",
+        "MKTEXMF": "0",
+        "TEXMFHOME": str(folder / "texmf"),
+        "TEXMFVAR": str(folder / "texmf-var"),
+        "TEXMFCONFIG": str(folder / "texmf-config"),
+        "SOURCE_DATE_EPOCH": SOURCE_DATE_EPOCH,
+        "FORCE_SOURCE_DATE": "1",
+        "max_print_line": "1000",
+        "error_line": "254",
+        "half_error_line": "238",
+    }
+    if format is not None:
+        environment["TEXFORMATS"] = f"{format.parent}:"
+    return environment
+
+
+@lru_cache(maxsize=1)
+def _readable() -> tuple[str, ...]:
+    """Where TeX and its programs lie; nothing of the user's."""
+    program = Path(require_pdflatex("Compiling LaTeX")).resolve()
+    trees = subprocess.run(
+        ["kpsewhich", "--expand-braces=$TEXMF"], capture_output=True, text=True, check=False, timeout=30
+    ).stdout.strip()
+    folders = {tree.lstrip("!") for tree in trees.split(":") if tree.lstrip("!").startswith("/")}
+    home = str(Path.home())
+    folders = {f for f in folders if not f.startswith(f"{home}/.") and f != home}
+    system = (
+        "/usr",
+        "/lib",
+        "/lib64",
+        "/bin",
+        "/etc/texmf",
+        "/etc/fonts",
+        "/var/cache/fontconfig",
+        "/etc/perl",
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/dev/null",
+        "/dev/urandom",
+    )
+    return (*sorted(folders), str(program.parent), *system)
+
+
+@lru_cache(maxsize=1)
+def _pdflatex_version() -> str:
+    program = require_pdflatex("Compiling LaTeX")
+    return subprocess.run(
+        [program, "--version"], capture_output=True, text=True, check=False, timeout=30
+    ).stdout.partition("\n")[0]
+
+
+def _read_log(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return file.read(MAX_LOG_BYTES).decode("utf-8", errors="replace")
+
+
+def _reason(code: int, log: str, limits: Limits, engine: str) -> str | None:
+    if code == 0:
+        return None
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"used more than {limits.cpu_s} s of CPU time"
+    if code == -signal.SIGXFSZ:
+        return f"wrote a file of more than {limits.output_mb} MB"
+    if code < 0:
+        return f"{engine} ended by signal {-code}"
+    return first_error(log) or f"{engine} ended with status {code}"
+
+
+def first_error(log: str) -> str | None:
+    """TeX's first error, with its line."""
+    error = re.search(r"^! ?(.*)", log, re.MULTILINE)
+    if error is None:
+        return None
+    line = re.search(r"^l\.(\d+)", log[error.start() :], re.MULTILINE)
+    return error[1].strip() + (f" (line {line[1]})" if line else "")
+
+
+def _leak(log: str, folder: Path) -> str | None:
+    r"""What was embedded from outside the folder, by `\pdfobj file` and its like."""
+    for match in _EMBEDDED.finditer(log):
+        if not Path(match[1]).resolve().is_relative_to(folder):
+            return f"embedded a file from outside its folder: {match[1]}"
+    return None

@@ -1,0 +1,86 @@
+"""Errors of a truth that the parsers show."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from parsemark.choose.audit import aligned_texts, audit_page, ranked
+from parsemark.model import Cell, Element, Page, Prediction, Table
+
+FAMILIES = (("a", "a2"), ("b",), ("c",), ("d",))
+
+
+def table(rows: list[list[str]]) -> Table:
+    cells = tuple(Cell(r, c, text) for r, row in enumerate(rows) for c, text in enumerate(row))
+    return Table(len(rows), len(rows[0]), cells)
+
+
+def page(rows: list[list[str]]) -> Page:
+    return Page("p", 600, 800, (Element("t1", "table", table=table(rows)),))
+
+
+def answers(**by_parser: list[list[str]]) -> dict[str, Prediction]:
+    return {
+        name: Prediction("p", name, elements=(Element("x", "table", table=table(rows)),))
+        for name, rows in by_parser.items()
+    }
+
+
+RIGHT = [["metal", "density"], ["lead", "11.34"], ["gold", "19.30"]]
+WRONG = [["metal", "density"], ["lead", "11.84"], ["gold", "19.30"]]
+
+
+def test_independent_parsers_against_the_truth() -> None:
+    (found,) = audit_page(page(WRONG), answers(a=RIGHT, b=RIGHT, c=RIGHT), FAMILIES)
+    assert (found.row, found.col, found.truth, found.consensus) == (1, 1, "11.84", "11.34")
+    assert len(found.against) == 3 and found.strength == 1
+
+
+def test_a_family_has_one_vote() -> None:
+    assert audit_page(page(WRONG), answers(a=RIGHT, a2=RIGHT), FAMILIES) == []
+
+
+def test_the_text_layer_is_a_witness() -> None:
+    (found,) = audit_page(page(WRONG), answers(a=RIGHT), FAMILIES, "metal density lead 11.34 gold 19.30")
+    assert found.in_text_layer
+    assert audit_page(page(WRONG), answers(a=RIGHT), FAMILIES, "metal density lead 11.84 gold 19.30") == []
+
+
+def test_a_right_truth_is_not_suspected_when_half_misread() -> None:
+    assert audit_page(page(RIGHT), answers(a=WRONG, b=WRONG, c=RIGHT, d=RIGHT), FAMILIES) == []
+
+
+def test_cells_are_found_through_their_neighbours() -> None:
+    shifted = [["metal", "density"], ["", ""], ["lead", "11.34"], ["gold", "19.30"]]
+    found = dict(aligned_texts(table(WRONG), table(shifted)))
+    assert found[1, 1] == "11.34" and found[2, 0] == "gold"
+
+
+def test_notation_is_no_error() -> None:
+    truth = [["a", "−1.5"], ["b", "$x^2$"]]
+    given = [["a", "-1.5"], ["b", "x²"]]
+    assert audit_page(page(truth), answers(a=given, b=given, c=given), FAMILIES) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_injected_errors_are_found_and_little_else(seed: int) -> None:
+    rng = random.Random(seed)
+    rows = [[f"{rng.randint(100, 9999)}" for _ in range(6)] for _ in range(20)]
+    noisy = {
+        name: [[("x" + t if rng.random() < 0.05 else t) for t in row] for row in rows] for name in "abcd"
+    }
+    wrong = {(rng.randrange(20), rng.randrange(6)) for _ in range(10)}
+    truth = [
+        [("7" + t[1:] if t[0] != "7" else "1" + t[1:]) if (r, c) in wrong else t for c, t in enumerate(row)]
+        for r, row in enumerate(rows)
+    ]
+    found = {(s.row, s.col) for s in ranked(audit_page(page(truth), answers(**noisy), FAMILIES))}
+    assert len(found & wrong) >= 0.9 * len(wrong)
+    assert len(found - wrong) <= 0.02 * 120
+
+
+def test_the_strongest_come_first() -> None:
+    (one,) = audit_page(page(WRONG), answers(a=RIGHT, b=RIGHT, c=RIGHT), FAMILIES)
+    weak = replace(one, against=("a",), n_families=4)
+    assert ranked([weak, one])[0] is one

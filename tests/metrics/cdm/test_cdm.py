@@ -1,0 +1,125 @@
+"""CDM: tokens, colours, pairs, and what happens to formulas that cannot be drawn."""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parsemark.metrics.cdm.colours import colour, colour_of, normalise
+from parsemark.metrics.cdm.pairs import Drawn, count_pairs, equivalent
+from parsemark.metrics.cdm.score import cdm_scores
+from parsemark.metrics.cdm.tokens import tokenise
+
+DATA = Path(os.environ.get("PARSEMARK_DATA", ""))
+EXAMPLES = DATA.parent / "reference" / "omnidocbench-examples.json"
+needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+
+
+@pytest.mark.parametrize(
+    ("formula", "tokens"),
+    [
+        ("x^2_1", "x _ { 1 } ^ { 2 }"),
+        ("f''(x)", "f ^ { \\prime \\prime } ( x )"),
+        ("\\frac12", "\\frac 1 2"),
+        ("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}",
+         "\\left( \\begin{array} { l l } { a } & { b } \\\\ { c } & { d } \\end{array} \\right)"),
+        ("\\operatorname*{argmax}_x", "\\operatorname * { a r g m a x } _ { x }"),
+        ("a \\text{ if } b", "a \\mathrm { ~ i f ~ } b"),
+    ],
+)  # fmt: skip
+def test_tokens(formula: str, tokens: str) -> None:
+    assert tokenise(formula) == tokens
+
+
+def test_every_sign_has_its_own_colour() -> None:
+    coloured = colour(normalise(tokenise("\\frac{a}{b}+c")))
+    assert coloured.tokens == ("\\frac", "a", "b", "+", "c")
+    assert len({colour_of(i) for i in range(1, 5832)}) == 5831
+
+
+def _row(tokens: str, dx: int = 0, dy: int = 0) -> Drawn:
+    boxes = tuple((20 * i + dx, 10 + dy, 20 * i + 15 + dx, 30 + dy) for i in range(len(tokens)))
+    return Drawn(tuple(tokens), boxes, 20 * len(tokens), 40)
+
+
+def test_equal_pictures_agree_and_a_shift_does_not_matter() -> None:
+    assert count_pairs(_row("abcdef"), _row("abcdef")).f1 == 1
+    assert count_pairs(_row("abcdef"), _row("abcdef", 7, 5)).f1 == 1
+    assert count_pairs(_row("abcdef"), _row("abcxef")).f1 == round(10 / 12, 3)
+    assert count_pairs(_row("abc"), Drawn((), (), 1, 1)).f1 == 0
+
+
+def test_the_value_does_not_depend_on_numpys_global_state() -> None:
+    rng = np.random.default_rng(1)
+    letters = "".join(rng.choice(list("abcxyz"), 40))
+    other = "".join(rng.choice(list("abcxyz"), 37))
+    values = set()
+    for seed in range(3):
+        np.random.seed(seed)
+        values.add(count_pairs(_row(letters), _row(other)).f1)
+    assert len(values) == 1
+
+
+@pytest.mark.latex
+@needs_tex
+def test_scores_and_reasons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    pairs = [
+        ("a+b=c", "a+b=c"),
+        ("a+b=c", "a+b=d"),
+        ("\\left( x \\right)", "(x)"),
+        ("a+b=c", ""),
+        ("a+b=c", "\\input{/etc/passwd}"),
+        ("x_1", "\\undefinedcommand"),
+        ("\\begin{matrix} 1 & 2 \\end{matrix}", "\\begin{matrix} 1 & 2"),
+    ]
+    scores = cdm_scores(pairs)
+    assert [s.value for s in scores[:4]] == [1, 0.8, 1, 0]
+    assert all(s.reason for s in scores if s.value == 0 and s.counts is None)
+    assert "empty" in (scores[3].reason or "")
+    assert cdm_scores(pairs) == scores  # from the cache
+
+
+@pytest.mark.conformance
+def test_examples_of_the_reference() -> None:
+    if not EXAMPLES.is_file():
+        pytest.skip("needs the reference data")
+    for example in json.loads(EXAMPLES.read_text()):
+        if example["id"].startswith("Ex-39"):
+            _check_example(example["input"], example["output"])
+        elif example["id"] == "Ex-49":
+            assert [[t, equivalent(t)] for t in example["input"]] == example["output"]
+        elif example["id"] == "Ex-40":
+            assert [list(colour_of(i)) for i in (1, 17, 18, 324, 325, 5800)] == example["output"]
+
+
+def _check_example(formula: str, expected: Any) -> None:
+    tokenised = tokenise(formula)
+    normalised = normalise(tokenised)
+    coloured = colour(normalised)
+    named = re.sub(
+        r"<color_(\d+)>", lambda m: ",".join(map(str, colour_of(int(m[1]) + 1))), expected["coloured"]
+    )
+    assert tokenised == expected["tokenised"]
+    assert normalised == expected["normalised"]
+    assert coloured.latex == named
+    assert list(coloured.tokens) == expected["tokens"]
+
+
+@pytest.mark.conformance
+@needs_tex
+def test_demo_formulas() -> None:
+    """All but one are equal; that one differs because another program made the picture."""
+    folder = DATA / "omnidocbench-demo" / "reference" / "v1_6_cdm"
+    records = json.loads((folder / "display_formula_result.json").read_text())
+    scores = [s.value for s in cdm_scores([(r["gt_cdm"], r["pred_cdm"]) for r in records])]
+    expected = [r["metric"]["CDM"] for r in records]
+    different = [(a, b) for a, b in zip(scores, expected, strict=True) if abs(a - b) > 1e-9]
+    assert len(different) <= 1 and all(abs(a - b) < 0.015 for a, b in different)
+    assert abs(np.mean(scores) - np.mean(expected)) < 0.001

@@ -1,0 +1,159 @@
+"""The rules of the published profiles, each on a small page of our own."""
+
+import random
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsemark.protocols.document.published.extract import extract
+from parsemark.protocols.document.published.measures import measure_pages, metric_result
+from parsemark.protocols.document.published.page import PageRecords, page_records
+from parsemark.protocols.document.published.profile import PROFILES, V1_0, V1_5, V1_6, V1_6_FIXED, differences
+from parsemark.protocols.document.published.scan import spans
+
+FOX = "the quick brown fox jumps over the lazy dog near the river bank"
+MARKETS = "a completely different sentence about economics and markets"
+ALL = list(PROFILES.values())
+
+
+def page(*dets: dict[str, Any], relation: list[Any] | None = None) -> dict[str, Any]:
+    filled = [{"anno_id": i, "ignore": False, "attribute": {}, **det} for i, det in enumerate(dets)]
+    info = {"image_path": "images/p.jpg", "page_attribute": {"language": "english", "special_issue": ["x"]}}
+    return {"layout_dets": filled, "page_info": info, "extra": {"relation": relation or []}}
+
+
+def text(content: str, order: int, **more: Any) -> dict[str, Any]:
+    return {"category_type": "text_block", "text": content, "order": order, **more}
+
+
+def edits(records: PageRecords) -> list[float]:
+    return [record.edit for record in records.text]
+
+
+@pytest.mark.parametrize("profile", ALL, ids=lambda p: p.name)
+def test_a_perfect_page_is_perfect(profile: Any) -> None:
+    truth = page(
+        text(FOX, 1),
+        {"category_type": "table", "html": "<table><tr><td>a</td><td>b</td></tr></table>", "order": 2},
+        text(MARKETS, 3),
+    )
+    markdown = f"{FOX}\n\n<table><tr><td>a</td><td>b</td></tr></table>\n\n{MARKETS}"
+    result = metric_result(measure_pages([(truth, page_records(truth, markdown, profile))], profile), profile)
+    assert result["text_block"]["all"]["Edit_dist"]["ALL_page_avg"] == 0
+    assert result["table"]["all"]["TEDS"]["all"] == 1
+    assert result["text_block"]["page"]["Edit_dist"] == {"ALL": 0.0, "language: english": 0.0, "x": 0.0}
+
+
+def test_extra_text_counts_in_the_first_version_only() -> None:
+    markdown = f"{FOX}\n\nwords that nobody wrote"
+    assert edits(page_records(page(text(FOX, 1)), markdown, V1_0)) == [0, 1]
+    assert edits(page_records(page(text(FOX, 1)), markdown, V1_5)) == [0]
+
+
+def test_the_first_table_has_no_place_unless_the_defect_is_mended() -> None:
+    truth = page({"category_type": "table", "html": "<table><tr><td>a</td></tr></table>", "order": 1})
+    markdown = "<table><tr><td>a</td></tr></table>"
+    for profile, places in ((V1_6, []), (V1_6_FIXED, [1])):
+        order = page_records(truth, markdown, profile).order
+        assert order is not None and order.pred == places
+
+
+def test_parts_of_a_cut_paragraph_are_joined() -> None:
+    relation = [
+        {"relation_type": "truncated", "source_anno_id": 0, "target_anno_id": 1},
+        {"relation_type": "truncated", "source_anno_id": 1, "target_anno_id": 2},
+    ]
+    truth = page(text("one ", 1), text("two ", 2), text("three", 3), relation=relation)
+    assert [r.gt for r in page_records(truth, FOX, V1_6).text] == ["one two three"]
+    assert [r.gt for r in page_records(truth, FOX, V1_5).text] == ["one two two three"]
+
+
+def test_switches_differ_between_versions() -> None:
+    assert set(differences(V1_6, V1_6_FIXED)) == {"index_zero_is_missing", "filters_strings_only"}
+    assert "missing_page_is_empty" in differences(V1_5, V1_6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="$\\[]()ab\n", max_size=40), st.booleans())
+def test_linear_scan_finds_what_the_regular_expression_finds(content: str, dotall: bool) -> None:
+    import re
+
+    pattern = r"\$\$(.*?)\$\$|\\\[(.*?)\\\]|\$(.*?)\$|\\\((.*?)\\\)"
+    expected = [m.span() for m in re.finditer(pattern, content, re.DOTALL if dotall else 0)]
+    pairs = (("$$", "$$"), ("\\[", "\\]"), ("$", "$"), ("\\(", "\\)"))
+    assert [(s.start, s.end) for s in spans(content, pairs, dotall=dotall)] == expected
+
+
+PIECES = [
+    FOX,
+    MARKETS,
+    "# Title",
+    "| a | b |",
+    "|---|---|",
+    "| 1:2 | x |",
+    "$x_1$",
+    "$$a=b$$",
+    "\\[ c \\]",
+    "\\( d",
+    "<table><tr><td>1+2=3</td></tr></table>",
+    "<table>",
+    "</table>",
+    "```python",
+    "```",
+    "![f=1](u)",
+    "$",
+    "{",
+    "\\begin{tabular}{c}1\\end{tabular}",
+    "$$\\begin{array}{l} a \\\\ b \\end{array}$$",
+    "\\text{ x }",
+    "中文，①",
+    "<div>Figure</div>",
+    "\\begin{cases} a \\\\ b \\end{cases}",
+    "}",
+    "\\",
+    "3 + 4 = 7 \\quad 1/2=0.5",
+    "",
+]
+
+
+@pytest.mark.parametrize("profile", ALL, ids=lambda p: p.name)
+def test_no_page_fails(profile: Any) -> None:
+    """Whatever is on a page, it is matched and measured, and each truth is answered for."""
+    rng = random.Random(5)
+    for _ in range(150):
+        markdown = rng.choice(["\n\n", "\n"]).join(rng.choices(PIECES, k=rng.randint(0, 12)))
+        truth = page(
+            *(text(t, k, ignore=rng.random() < 0.2) for k, t in enumerate(rng.choices(PIECES, k=4))),
+            {"category_type": "equation_isolated", "latex": rng.choice(PIECES), "order": rng.randint(0, 9)},
+            {"category_type": "table", "html": rng.choice(PIECES), "order": None},
+            {"category_type": "header", "text": rng.choice(PIECES), "order": None},
+        )
+        records = page_records(truth, markdown, profile)
+        result = metric_result(measure_pages([(truth, records)], profile), profile)
+        assert set(result) == {"text_block", "display_formula", "table", "reading_order"}
+
+
+HOSTILE = {
+    "pipes": "|" * 200_000,
+    "dollars": "$" * 100_001,
+    "brackets": "\\[" * 100_000,
+    "images": "![" * 100_000,
+    "open tables": "<table>" * 20_000 + "</table>" * 3,
+    "nested tables": "<table><tr><td>" * 100 + "x" + "</td></tr></table>" * 100,
+    "one line": "word " * 100_000,
+    "braces": "$" + "{" * 50_000 + "$",
+    "titles": "\\title {" * 50_000 + "}",
+    "fences": "```a\n" * 50_000,
+    "garbage": "".join(chr(c) for c in range(1, 0xD000)),
+}
+
+
+@pytest.mark.parametrize("profile", ALL, ids=lambda p: p.name)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_markdown_is_read_in_bounded_time(profile: Any, name: str) -> None:
+    start = time.process_time()
+    extract(HOSTILE[name], profile)
+    assert time.process_time() - start < 30  # seconds; a quadratic step would need hours

@@ -1,0 +1,184 @@
+"""The published profiles against worked examples and result files of the reference programs."""
+
+import json
+import math
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parsemark.protocols.document.published import formulas, normalise, quick_match, rows, table_html, truth
+from parsemark.protocols.document.published.extract import extract
+from parsemark.protocols.document.published.latex_text import safe_text
+from parsemark.protocols.document.published.measures import (
+    measure_pages,
+    measure_table,
+    metric_result,
+)
+from parsemark.protocols.document.published.page import page_records, reading_order
+from parsemark.protocols.document.published.profile import PROFILES, Profile
+from parsemark.protocols.document.published.records import Item, Record, Truth
+
+pytestmark = pytest.mark.conformance
+
+DATA = Path(os.environ.get("PARSEMARK_DATA", ""))
+EXAMPLES = DATA.parent / "reference" / "omnidocbench-examples.json"
+DEMO = DATA / "omnidocbench-demo"
+FIELDS = (
+    "gt_idx", "pred_idx", "gt", "pred", "norm_gt", "norm_pred", "edit", "gt_position", "pred_position",
+    "gt_category_type", "pred_category_type",
+)  # fmt: skip
+
+
+def _examples() -> list[Any]:
+    if not EXAMPLES.is_file():
+        return []
+    listed = json.loads(EXAMPLES.read_text())
+    return [
+        pytest.param(example, PROFILES[version], id=f"{example['id']}-{version}-{number}")
+        for number, example in enumerate(listed)
+        for version in example["version"].split(", ")
+        if _runner(example["step"]) is not None
+    ]
+
+
+def _page(data: Any) -> dict[str, Any]:
+    dets = (
+        data if isinstance(data, list) else data.get("layout_dets", data.get("layout_dets (anno_id = index)"))
+    )
+    relation = [] if isinstance(data, list) else data.get("relation", [])
+    return {
+        "layout_dets": [{"anno_id": i, "ignore": False, "attribute": {}, **d} for i, d in enumerate(dets)],
+        "extra": {"relation": relation},
+        "page_info": {"image_path": "p.jpg"},
+    }
+
+
+def _extract(markdown: str, profile: Profile) -> Any:
+    groups: dict[str, list[Any]] = {}
+    for item in extract(markdown, profile):
+        entry: dict[str, Any] = {"position": [item.start, item.end], "content": item.content}
+        if item.fine:
+            entry["fine_category_type"] = item.fine
+        groups.setdefault(item.cat, []).append(entry)
+    return groups
+
+
+def _records(records: list[Record]) -> list[dict[str, Any]]:
+    return [{name: getattr(record, name) for name in FIELDS} for record in records]
+
+
+def _match(data: Any, profile: Profile) -> Any:
+    truths = [
+        Truth(t["category_type"], t.get("text") or t.get("latex"), t["order"], t["attribute"])
+        for t in data["truth"]
+    ]
+    items = [
+        Item(p["category_type"], p["content"], *p["position"], p.get("fine_category_type"))
+        for p in data["prediction"]
+    ]
+    kind = "mixed" if profile.mixes_formulas else data["kind"]
+    return _records(quick_match.quick_match(truths, items, profile, kind))
+
+
+def _whole_page(data: Any, profile: Profile) -> Any:
+    found = page_records(_page(data), data["markdown"], profile)
+    return {
+        "text": _records(found.text),
+        "formula": _records(found.formulas),
+        "table_latex": _records(found.latex_tables),
+        "table_html": _records(found.tables),
+        "order": None if found.order is None else asdict(found.order),
+    }
+
+
+def _order(data: Any, profile: Profile) -> Any:
+    records = [Record([0], [0], gt_position=r["gt_position"], pred_position=r["pred_position"]) for r in data]
+    order = reading_order(records, "p.jpg")
+    assert order is not None
+    return asdict(order)
+
+
+def _teds(data: Any, profile: Profile) -> Any:
+    measured = measure_table(Record([0], [0], gt=data["truth"], pred=data["prediction"]), profile)
+    values = {name: {"all": measured.metric[name]} for name in ("TEDS", "TEDS_structure_only")}
+    return values if "x" in data["truth"] else [value["all"] for value in values.values()]
+
+
+RUNNERS = {
+    "truth elements": lambda data, profile: [
+        [t.category, t.order, t.raw] for t in truth.page_truth(_page(data), profile).text
+    ],
+    "extraction": _extract,
+    "text normalisation": normalise.norm_text,
+    "formula normalisation": normalise.norm_formula,
+    "table normalisation": table_html.norm_table,
+    "safe LaTeX": lambda data, _: [safe_text(x, x) for x in data],
+    "row splitting of a truth": lambda data, profile: [
+        [t.raw, t.order] for t in rows.split_truths([Truth("equation_isolated", data, 7)], profile)
+    ],
+    "row splitting of a predicted": lambda data, profile: [
+        [i.content, [i.start, i.end]]
+        for i in rows.split_items([Item("equation_isolated", data, 100, 100 + len(data))], profile)
+    ],
+    "quick_match": _match,
+    "page: truth": _whole_page,
+    "reading order": _order,
+    "logic-brace": lambda data, _: formulas.rewrite_logic_braces(data),
+    "CDM variants": lambda data, _: list(formulas.cdm_variants(data["gt"], data["pred"])),
+    "TEDS": _teds,
+}
+
+
+def _runner(step: str) -> Any:
+    return next((run for start, run in RUNNERS.items() if step.startswith(start)), None)
+
+
+@pytest.mark.parametrize(("example", "profile"), _examples())
+def test_worked_examples(example: Any, profile: Profile) -> None:
+    expected = example["output"]
+    found = _runner(example["step"])(example["input"], profile)
+    if example["id"] == "Ex-45" and profile.name == "v1.5":
+        # The example shows the record before it is moved to the text, which happens after all pages.
+        assert found.pop("formula") == []
+        expected = {k: v for k, v in expected.items() if k != "formula"}
+    assert found == expected
+
+
+def _same(found: Any, expected: Any, where: str) -> None:
+    if isinstance(expected, dict):
+        listed = {key for key in expected if not key.endswith("_debug")}
+        assert isinstance(found, dict) and set(found) == listed, where
+        for key in listed:
+            _same(found[key], expected[key], f"{where}/{key}")
+    elif isinstance(expected, list):
+        assert isinstance(found, list) and len(found) == len(expected), where
+        for index, (a, b) in enumerate(zip(found, expected, strict=True)):
+            _same(a, b, f"{where}/{index}")
+    elif isinstance(expected, float):
+        both_missing = math.isnan(expected) and math.isnan(found)
+        assert both_missing or math.isclose(found, expected, abs_tol=1e-9, rel_tol=0), where
+    else:
+        assert found == expected, where
+
+
+@pytest.mark.parametrize(
+    ("version", "folder"),
+    [("v1.0", "v1_0"), ("v1.5", "v1_5"), ("v1.6", "v1_6"), ("v1.6-fixed", "v1_6_bugs_fixed")],
+)
+def test_demo_results(version: str, folder: str) -> None:
+    """Every field of every record, and every mean."""
+    profile = PROFILES[version]
+    pages = []
+    for page in json.loads((DEMO / "OmniDocBench_demo.json").read_text()):
+        name = page["page_info"]["image_path"]
+        markdown = (DEMO / "predictions" / f"{name[:-4]}.md").read_text(encoding="utf-8")
+        pages.append((page, page_records(page, markdown, profile)))
+    results = measure_pages(pages, profile)
+    for element, measured in results.elements.items():
+        expected = json.loads((DEMO / "reference" / folder / f"{element}_result.json").read_text())
+        _same([m.to_json() for m in measured], expected, element)
+    expected = json.loads((DEMO / "reference" / folder / "metric_result.json").read_text())
+    _same(metric_result(results, profile), {k: expected[k] for k in results.elements}, "metric_result")
