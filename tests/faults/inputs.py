@@ -17,6 +17,7 @@ from tests.corpora.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
 
 from parsemark.corpora.latex.sources import gather
+from parsemark.system.pdflatex import Limits, compile_latex
 
 N_ARCHIVES = 400
 LATEX = {

@@ -354,6 +354,7 @@ PROTOCOLS = Registry(
     "parsemark.protocols",
     {
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
 )
