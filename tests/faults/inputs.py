@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from parsemark.corpora.latex.compile import Limits, compile_latex
 from tests.corpora.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
 
