@@ -15,8 +15,8 @@ from pathlib import Path
 from tests.corpora.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
 
-from parsemark.corpora.latex.compile import Limits, compile_latex
 from parsemark.corpora.latex.sources import gather
+from parsemark.system.pdflatex import Limits, compile_latex
 
 N_ARCHIVES = 400
 LATEX = {
