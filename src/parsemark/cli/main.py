@@ -12,6 +12,7 @@ import typer
 from parsemark import __version__
 from parsemark.cli import (
     bench,
+    calibrate,
     choose,
     compare,
     convert,
@@ -78,6 +79,7 @@ for command in (
     judge,
     rate,
     structure,
+    calibrate,
     doctor,
 ):
     command.register(app)
