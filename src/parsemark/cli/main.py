@@ -18,6 +18,7 @@ from parsemark.cli import (
     convert,
     corpus,
     doctor,
+    explain,
     export,
     figures,
     judge,
@@ -80,6 +81,7 @@ for command in (
     rate,
     structure,
     calibrate,
+    explain,
     doctor,
 ):
     command.register(app)

@@ -1,7 +1,7 @@
 """One parser out of several: tables that enough of them see, voted cell by cell.
 
 Tables of different parsers that lie at the same place (or hold the same text, where a parser gives no boxes)
-are one table. Its size is that of most votes; each place of its grid takes the text that most of the tables of
+are one table. Its size is that of most votes; each place of its grid takes the text that most tables of
 this size have there. The share of the parsers that see the table is its confidence.
 """
 
