@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parsemark.formats.latex import latex_to_text
+from parsemark.formats.latex.symbols import symbol, symbol_names
 from parsemark.formats.notation import fold_notation, fold_placeholder
 
 SAME = [
@@ -132,3 +134,15 @@ def test_deep_nesting_is_bounded() -> None:
     assert isinstance(fold_notation("{" * 20_000 + "x" + "}" * 20_000), str)
     assert isinstance(fold_notation("\\frac" * 5_000), str)
     assert isinstance(fold_notation("x" + "^{x" * 5_000), str)
+
+
+@pytest.mark.parametrize("around", ["${}$", "{}", "a {} b", r"\textbf{{{}}}", r"$x_{{{}}}$", r"\({} y\)"])
+def test_folding_the_text_of_latex_is_folding_the_latex(around: str) -> None:
+    """One table of symbols for both: what a page shows folds like its source."""
+    is_script = "_{" in around
+    for name in symbol_names():
+        shown = symbol(name)
+        if shown == "\\" or (is_script and shown in tuple("&_${}~^")):
+            continue  # what it prints is LaTeX again
+        source = around.format(f"\\{name} " if name.isalpha() else f"\\{name}")
+        assert fold_notation(latex_to_text(source)) == fold_notation(source), source

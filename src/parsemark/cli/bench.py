@@ -60,6 +60,7 @@ def bench(
 
         page = build_report(run.path, run.path / "report")
         console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
+    running.require_some_success(run, events.n_pages, console)
 
 
 def register(app: typer.Typer) -> None:

@@ -37,6 +37,8 @@ Protocols = Annotated[
         show_default="tables",
     ),
 ]
-Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Use parses of other runs.")]
+Cache = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Use parses of other runs; without, parse every page anew.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a corpus of which something cannot be read.")]

@@ -50,6 +50,7 @@ def parse(
     console.print(
         f"Score them with: parsemark score {run.path}", highlight=False, markup=False, soft_wrap=True
     )
+    running.require_some_success(run, events.n_pages, console)
 
 
 def register(app: typer.Typer) -> None:

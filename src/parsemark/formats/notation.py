@@ -59,6 +59,8 @@ _SAME_CHARACTER = str.maketrans(
         **dict.fromkeys("⋅∙", "·"),
         **dict.fromkeys("〈", "⟨"),
         **dict.fromkeys("〉", "⟩"),
+        **dict.fromkeys("⋯", "..."),
+        **dict.fromkeys("≔", ":="),
         **dict.fromkeys("⩽", "≤"),
         **dict.fromkeys("⩾", "≥"),
         **dict.fromkeys("\u0305", "\u0304"),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from parsemark.formats.latex.symbols import FUNCTIONS
 from parsemark.formats.notation_symbols import (
     ACCENTS,
     DINGBATS,
@@ -21,10 +22,11 @@ from parsemark.formats.notation_symbols import (
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[ \t\r\n]+|.", re.DOTALL)
 _OPENING = re.compile(r"\\[(\[]|(?<!\\)\$\$?")
 _BEGINS_NUMBER = re.compile(r"\s*+\d")
+_ENDS_WITH_COMMAND = re.compile(r"\\(?:[A-Za-z]+)?\Z")
 _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 _PLAIN_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?")
 _SYMBOLIC_SCRIPT = re.compile(r"[*†‡§¶°'′∘]+")
-_BARE_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?|[*†‡§¶°'′]+")
+_BARE_SCRIPT = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?|[*†‡§¶°'′]+|[^\s\w{}\\^$&~]")
 _LONGEST_BARE_SCRIPT = 40
 _SPACES = {" ", ",", ";", ":", "!", "/", ">", "\n", "\t"}
 _TEXT_IN_MATH = {"text", "textrm", "textbf", "textit", "textsf", "texttt", "mbox", "hbox", "textnormal"}
@@ -42,7 +44,7 @@ def fold_latex(text: str) -> str:
     end = 0
     for start, begin, close, behind in _formulas(text):
         pieces.append(_fold(text[end:start], math=False))
-        pieces.append(_fold(text[begin:close].strip(), math=True))
+        pieces.append(_fold(text[begin:close], math=True))
         end = behind
     pieces.append(_fold(text[end:], math=False))
     return "".join(pieces)
@@ -60,6 +62,8 @@ def _formulas(text: str) -> Iterator[tuple[int, int, int, int]]:
             continue
         closing = _CLOSING.get(mark, "$")
         close = text.find(closing, begin)
+        while closing == "$" and close > begin and text[close - 1] == "\\":
+            close = text.find(closing, close + 1)
         if close < 0:
             missing |= {mark} if mark in _CLOSING else {"$", "$$"}
         elif mark in _CLOSING:
@@ -75,7 +79,10 @@ def _is_math(text: str, begin: int, close: int) -> bool:
     if begin == close or (_BEGINS_NUMBER.match(text, begin) and _BEGINS_NUMBER.match(text, close + 1)):
         return False
     inside = text[begin:close]
-    return inside[0].isspace() == inside[-1].isspace() and not inside.isspace()
+    if inside[0].isspace():
+        return inside[-1].isspace() and not inside.isspace()
+    # A blank behind a command belongs to the command.
+    return not inside[-1].isspace() or _ENDS_WITH_COMMAND.search(inside.rstrip()[-40:]) is not None
 
 
 def _fold(text: str, math: bool) -> str:
@@ -99,6 +106,7 @@ class _Reader:
     def sequence(self, math: bool, depth: int) -> str:
         """Everything up to the closing brace of this group."""
         out: list[str] = []
+        is_function = False
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             self.at += 1
@@ -108,12 +116,19 @@ class _Reader:
                 continue
             if token in "^_" and out:
                 self.at -= 1
-                out.append(self.scripts(math, depth))
-            else:
-                out.append(self.piece(token, math, depth, out[-1] if out else ""))
+                out.append(self.scripts(math, depth, is_function))
+                continue
+            piece = self.piece(token, math, depth, out[-1] if out else "")
+            begins_function = math and token[1:] in FUNCTIONS
+            # TeX sets a gap between the name of a function and a letter or digit beside it.
+            if (is_function or begins_function) and piece[:1].isalnum() and out and out[-1][-1:].isalnum():
+                piece = f" {piece}"
+            if piece:
+                is_function = begins_function
+                out.append(piece)
         return "".join(out)
 
-    def scripts(self, math: bool, depth: int) -> str:
+    def scripts(self, math: bool, depth: int, is_function: bool = False) -> str:
         """A run of sub- and superscripts, subscripts first, braces only where they are needed."""
         found = {"_": "", "^": ""}
         while self.at < len(self.tokens) and self.tokens[self.at] in found:
@@ -126,10 +141,12 @@ class _Reader:
                 return _script("_", found["_"], "") + _script("^", found["^"], "") + mark
             bare = not math and following != "{" and not following.startswith("\\")
             found[mark] = self.bare_script() if bare else self.argument(math=True, depth=depth)
-            if not found[mark]:
+            if not found[mark] and bare:
                 return _script("_", found["_"], mark) + _script("^", found["^"], mark) + mark
         after = self.tokens[self.at] if self.at < len(self.tokens) else ""
-        if math and after.isspace():  # $x_1 2$ is no $x_{12}$
+        if is_function:
+            after = ""
+        elif math and after.isspace():  # $x_1 2$ is no $x_{12}$
             after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else ""
         upper = _script("^", found["^"], after)
         return _script("_", found["_"], upper or after) + upper
@@ -195,7 +212,8 @@ class _Reader:
             return "\u2009" if name == "," else "" if math or name in "!/" else " "
         if name == "-":
             return ""
-        return {"|": "‖"}.get(name, name)
+        # A brace is left out: in a text without LaTeX it cannot be told from one of a group.
+        return {"|": "‖", "{": "", "}": "", "@": ""}.get(name, name)
 
     def root(self, name: str, math: bool, depth: int) -> str:
         r"""`\sqrt[n]{x}`."""

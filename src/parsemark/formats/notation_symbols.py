@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-ALIASES = {
-    "le": "≤", "leqslant": "≤", "ge": "≥", "geqslant": "≥", "ne": "≠", "to": "→", "gets": "←",
-    "checkmark": "✓", "cmark": "✓", "tick": "✓", "xmark": "✗", "ast": "*", "star": "*", "sim": "~",
-    "circ": "°", "degree": "°", "textdegree": "°", "prime": "'", "dots": "...", "ldots": "...",
-    "cdots": "...", "textellipsis": "...", "vdots": "⋮", "mid": "|", "vert": "|", "lvert": "|",
-    "rvert": "|", "Vert": "‖", "lVert": "‖", "rVert": "‖", "lbrace": "{", "rbrace": "}", "lbrack": "[",
-    "rbrack": "]", "textbar": "|", "textless": "<", "textgreater": ">", "lt": "<", "gt": ">",
-    "textasciitilde": "~", "textbackslash": "\\", "backslash": "\\", "textunderscore": "_",
-    "textasciicircum": "^", "textendash": "-", "textemdash": "-", "textminus": "-", "textdollar": "$",
-    "mathdollar": "$", "textquotesingle": "'", "textquotedblleft": '"', "textquotedblright": '"',
-    "textasteriskcentered": "*", "textbullet": "•", "bullet": "•", "triangle": "△", "square": "□",
-    "Box": "□", "blacksquare": "■", "colon": ":", "lnot": "¬", "land": "∧", "lor": "∨", "iff": "⟺",
-    "implies": "⟹", "S": "§", "P": "¶", "dag": "†", "ddag": "‡", "pounds": "£", "euro": "€",
-    "texteuro": "€", "copyright": "©", "textregistered": "®", "texttrademark": "™", "i": "ı", "j": "ȷ",
-    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
-    "aa": "å", "AA": "Å", "slash": "/", "sqrt": "√", "varnothing": "∅", "emptyset": "∅", "Re": "Re",
-    "Im": "Im", "complement": "∁", "bigstar": "★", "blacktriangle": "▲", "blacktriangledown": "▼",
-    "perthousand": "‰", "textperthousand": "‰", "percent": "%", "micro": "μ", "ohm": "Ω",
-    "newline": " ", "tabularnewline": " ", "linebreak": " ", "par": " ", "quad": " ", "qquad": " ",
-    "space": " ", "enspace": " ", "thinspace": "\u2009", "LaTeX": "LaTeX", "TeX": "TeX", "colonequals": ":=",
-}  # fmt: skip
-"""Commands with an output of their own; the rest of the symbols comes from pylatexenc's table."""
+from parsemark.formats.latex.symbols import symbol as latex_symbol
 
 _PRESENTATION = """
     textbf textit textrm textsf texttt textsc textmd textup textsl textnormal emph underline uline text
@@ -68,27 +47,22 @@ DINGBATS = {"51": "✓", "52": "✓", "53": "✗", "54": "✗", "55": "✗", "56
 """`\\ding` numbers for check marks and crosses, whose weight carries no meaning."""
 
 
+_BREAKS = frozenset({"newline", "tabularnewline", "linebreak", "par", "cr"})
+_WITHOUT_BRACES = str.maketrans("", "", "{}")
+
+
 @cache
 def symbol(command: str) -> str | None:
-    """The character a LaTeX command stands for, or None if it is no symbol.
+    """What a LaTeX command stands for, or None if it is no symbol.
+
+    Braces are left out: in a text without LaTeX they cannot be told from those of a group.
 
     >>> symbol("alpha"), symbol("leq"), symbol("textbf")
     ('α', '≤', None)
     """
-    if command in ALIASES:
-        return ALIASES[command]
-    return _pylatexenc_symbols().get(command)
-
-
-@cache
-def _pylatexenc_symbols() -> dict[str, str]:
-    # pylatexenc takes a tenth of a second to import: only texts with LaTeX in them pay for it.
-    from pylatexenc.latex2text import get_default_latex_context_db
-
-    database = get_default_latex_context_db()
-    return {
-        name: spec.simplify_repl
-        for category in database.d.values()
-        for name, spec in category["macros"].items()
-        if isinstance(spec.simplify_repl, str) and len(spec.simplify_repl) == 1
-    }
+    if command in _BREAKS:
+        return " "
+    if command == "thinspace":
+        return "\u2009"  # groups digits, as `\\,` does
+    found = latex_symbol(command)
+    return None if found is None else found.translate(_WITHOUT_BRACES)

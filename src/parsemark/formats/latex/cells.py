@@ -31,6 +31,7 @@ class _CellPrinter:
         self.grid = grid
         self.printer = Printer(grid.source, SPECIAL)
         self.is_math = grid.environment in ("array", "NiceArray")
+        self.decorations: dict[tuple[Range, ...], str] = {(): ""}
         self.between = [self._decoration(column.after) for column in grid.columns]
 
     def row(self, row: list[PlacedCell]) -> list[PrintedCell]:
@@ -78,8 +79,12 @@ class _CellPrinter:
         elif column.is_number and len(placed.cell.content) == 1:
             text = number_cell(self.printer, placed.cell.content[0])
         else:
-            text = "".join(self.printer.text(part) for part in placed.cell.content)
+            text = "".join(self._printed(part) for part in placed.cell.content)
         return prefix + text + suffix
+
+    def _printed(self, part: Range) -> str:
+        plain = self.grid.source.plain_text(part)
+        return self.printer.text(part) if plain is None else plain
 
     def _has_dollar(self, parts: tuple[Range, ...]) -> bool:
         tokens = self.grid.source.tokens
@@ -89,5 +94,8 @@ class _CellPrinter:
 
     def _decoration(self, parts: tuple[Range, ...]) -> str:
         """What `@{…}` or `>{…}` prints; nothing if it is empty or does things that only TeX can know."""
-        texts = [self.printer.text(part) for part in parts if self.printer.knows_all(part)]
-        return text if (text := "".join(texts)).strip() else ""
+        known = self.decorations.get(parts)
+        if known is None:
+            text = "".join(self.printer.text(part) for part in parts if self.printer.knows_all(part))
+            known = self.decorations[parts] = text if text.strip() else ""
+        return known

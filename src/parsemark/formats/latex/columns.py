@@ -72,8 +72,11 @@ class _SpecificationReader:
             elif token.kind is Kind.CHAR and token.text in "@!><":
                 argument, index = self.source.argument(index, end)
                 self._decorate(token.text, argument)
-            elif token.kind is Kind.CHAR and token.text.isalpha():
-                index = self._column(token.text, index, end)
+            elif token.kind is Kind.CHAR and token.text[:1].isalpha():
+                letters = [letter for letter in token.text if letter.isalpha()]
+                for letter in letters[: MAX_COLUMNS - len(self.columns)]:
+                    self._add_column(letter)
+                index = self._skip_width(token.text[-1], index, end)
             elif token.kind is Kind.OPEN:
                 index = self.source.after(index - 1)
 
@@ -98,11 +101,14 @@ class _SpecificationReader:
         elif mark in _SEPARATORS:
             self.pending.before += (argument,)
 
-    def _column(self, letter: str, index: int, end: int) -> int:
+    def _add_column(self, letter: str) -> None:
         self.pending.is_number = letter == "S"
         self.pending.is_math = letter == "D"
         self.columns.append(self.pending)
         self.pending = _Parts()
+
+    def _skip_width(self, letter: str, index: int, end: int) -> int:
+        """Behind the arguments of a column."""
         _, index = self.source.optional(index, end)
         if letter in _WIDTH_COLUMNS:
             for _ in range(2 if letter in _TWO_ARGUMENTS else 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.columns import Column, read_columns
@@ -15,8 +16,7 @@ from parsemark.formats.latex.spans import SpannedCell, read_spans
 from parsemark.formats.limits import check_grid
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedCell:
+class PlacedCell(NamedTuple):
     """A cell of the source at its place, as TeX sets it: rows are not joined yet."""
 
     row: int
@@ -86,7 +86,7 @@ def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> Te
         by_row.setdefault(placed.row, []).append(placed)
     return replace(
         grid,
-        cells=[replace(p, row=new) for new, row in enumerate(rows) for p in by_row.get(row, [])],
+        cells=[p._replace(row=new) for new, row in enumerate(rows) for p in by_row.get(row, [])],
         lines=[*(grid.lines[row] for row in rows), grid.lines[-1]],
         blank_rows=frozenset(new for new, row in enumerate(rows) if row in grid.blank_rows),
         head_rows=head_rows,

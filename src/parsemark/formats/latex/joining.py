@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 Slot = tuple[int, int, int, int]
 """Row, column, rowspan and colspan."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedCell:
+class PrintedCell(NamedTuple):
     """A cell with its text, at the row in which the source has it; `rowspan` may be negative."""
 
     row: int
@@ -42,7 +41,10 @@ def join_rows(cells: list[PrintedCell], n_rows: int) -> list[PrintedCell]:
             for run in _free_runs(cell, taken):
                 joined.append(_grown(run, taken, n_rows))
                 taken.update(joined[-1].places())
-    return [replace(c, tex_slot=(c.row, c.col, c.rowspan, c.colspan)) for c in joined]
+    return [
+        PrintedCell(c.row, c.col, c.text, c.rowspan, c.colspan, (c.row, c.col, c.rowspan, c.colspan))
+        for c in joined
+    ]
 
 
 def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> PrintedCell:
@@ -58,7 +60,7 @@ def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> Print
             break
         taken.update((following, col) for col in cols)
         last = following
-    return replace(cell, row=min(cell.row, last), rowspan=abs(last - cell.row) + 1)
+    return cell._replace(row=min(cell.row, last), rowspan=abs(last - cell.row) + 1)
 
 
 def _free_runs(cell: PrintedCell, taken: set[tuple[int, int]]) -> list[PrintedCell]:
@@ -70,7 +72,7 @@ def _free_runs(cell: PrintedCell, taken: set[tuple[int, int]]) -> list[PrintedCe
         if is_free and start is None:
             start = col
         elif not is_free and start is not None:
-            runs.append(replace(cell, col=start, colspan=col - start))
+            runs.append(cell._replace(col=start, colspan=col - start))
             start = None
     return runs
 
@@ -84,7 +86,7 @@ def without_rows(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCel
     for cell in cells:
         top, bottom = shift[cell.row], shift[cell.row + cell.rowspan]
         if bottom > top:
-            kept.append(replace(cell, row=top, rowspan=bottom - top))
+            kept.append(cell._replace(row=top, rowspan=bottom - top))
     return kept
 
 
@@ -97,7 +99,7 @@ def without_cols(cells: list[PrintedCell], removed: set[int]) -> list[PrintedCel
     for cell in cells:
         left, right = shift[cell.col], shift[cell.col + cell.colspan]
         if right > left:
-            kept.append(replace(cell, col=left, colspan=right - left))
+            kept.append(cell._replace(col=left, colspan=right - left))
     return kept
 
 

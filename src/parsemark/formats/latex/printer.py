@@ -114,6 +114,9 @@ class Printer:
             elif token.kind is Kind.COMMAND and token.text in ("over", "atop"):
                 rest = self.atoms((index + 1, end))
                 line, index = [fraction(join(line), join(rest))], end
+            elif token.kind is Kind.CHAR:
+                line += [atom(_MATH_CHARACTERS.get(character, character)) for character in token.text]
+                index += 1
             else:
                 item, index = self._math_piece(token, index, end)
                 line.append(item)
@@ -193,9 +196,7 @@ class Printer:
 
     def _math_piece(self, token: Token, index: int, end: int) -> Printed:
         printed = Atom(""), index + 1
-        if token.kind is Kind.CHAR:
-            printed = atom(_MATH_CHARACTERS.get(token.text, token.text)), index + 1
-        elif token.kind in (Kind.TIE, Kind.ALIGN):
+        if token.kind in (Kind.TIE, Kind.ALIGN):
             printed = Atom(" ", Class.SPACE), index + 1
         elif token.kind is Kind.VERB:
             printed = Atom(token.text), index + 1

@@ -129,22 +129,24 @@ def split_body(source: Source, span: Range) -> Body:
     index, end = span
     index, line = _read_rules(source, index, end, body)
     cell_start, cells, count = index, list[Range](), 0
-    while index < end:
-        token = source.tokens[index]
+    for mark in source.marks_in((index, end)):
+        if mark < index:
+            continue
+        token = source.tokens[mark]
         if token.kind is Kind.ALIGN:
-            cells.append((cell_start, index))
+            cells.append((cell_start, mark))
             _check_count(count + len(cells), token.start)
-            index = cell_start = index + 1
+            index = cell_start = mark + 1
         elif token.kind is Kind.COMMAND and token.text in ROW_ENDS:
-            cells.append((cell_start, index))
+            cells.append((cell_start, mark))
             count += len(cells)
             _check_count(count, token.start)
             body.rows.append(_row(source, cells, line))
-            index = _skip_row_end(source, index + 1, end)
+            index = _skip_row_end(source, mark + 1, end)
             index, line = _read_rules(source, index, end, body)
             cell_start, cells = index, []
         else:
-            index = min(source.after(index), end)
+            index = min(source.after(mark), end)
     cells.append((cell_start, end))
     last = _row(source, cells, line)
     if last.is_blank:

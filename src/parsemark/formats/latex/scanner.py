@@ -8,6 +8,7 @@ or environment without partner is a token that stands alone.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from enum import Enum
 from typing import NamedTuple
 
@@ -39,7 +40,11 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """One token; `text` is the name of a command or environment, the content of a verb, or the character."""
+    r"""One token; `text` is the name of a command or environment, the content of a verb, or the characters.
+
+    Ordinary characters come in runs. Behind whatever may take an argument without braces they come singly,
+    so that a token is an argument: the 1 and the 2 of `\\frac12`.
+    """
 
     kind: Kind
     text: str
@@ -47,7 +52,14 @@ class Token(NamedTuple):
     end: int
 
 
-_SINGLE = {"{": Kind.OPEN, "}": Kind.CLOSE, "&": Kind.ALIGN, "^": Kind.SUPER, "_": Kind.SUB, "~": Kind.TIE}
+_SPECIAL_KINDS = {
+    "{": Kind.OPEN,
+    "}": Kind.CLOSE,
+    "&": Kind.ALIGN,
+    "^": Kind.SUPER,
+    "_": Kind.SUB,
+    "~": Kind.TIE,
+}
 _TOKEN = re.compile(
     r"""(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})(?:\}|\Z))
       | (?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))
@@ -55,13 +67,21 @@ _TOKEN = re.compile(
       | (?P<comment>%[^\n]*(?:\n[ \t]*)?)
       | (?P<space>\s+)
       | (?P<math>\$\$?)
+      | (?P<run>[^\\{}&$%^_~\s\[\]()*=\#@!?<>'`|"-]+)
       | (?P<char>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_SPECIAL = frozenset("\\{}&$%^_~")
+_TAKE_ARGUMENTS = frozenset("}]^_")
+_MOST_ARGUMENTS = 3
+"""How many characters behind a command may each be an argument."""
+_WITH_LENGTH = frozenset({"hskip", "kern", "mkern", "mskip", "hglue", "vrule", "hrule"})
+_LONGEST_LENGTH = 40
+"""How many characters a length without braces may have (`\\vrule width 1pt height 2pt`)."""
 _OPENERS = {(Kind.CHAR, "["): "]", (Kind.COMMAND, "("): ")", (Kind.COMMAND, "["): "]"}
 _CLOSERS = frozenset((kind, text) for (kind, _), text in _OPENERS.items())
 _BRACKETS = frozenset("[]()")
+_MAY_CHANGE = re.compile(r"[%`]|--|''")
+"""A comment or a ligature."""
 _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 
 
@@ -72,13 +92,27 @@ class Source:
         check_size(text, MAX_LATEX_CHARS)
         self.text = text
         self.tokens = _scan(text)
-        self.partner = _match_groups(self.tokens)
-        _match_brackets(self.tokens, self.partner)
+        self.marks = _marks(self.tokens)
+        """Indices of all tokens but ordinary characters and white space."""
+        self.partner = _match_groups(self.tokens, self.marks)
+        _match_brackets(self.tokens, self.marks, self.partner)
 
     @property
     def whole(self) -> Range:
         """The range of all tokens."""
         return 0, len(self.tokens)
+
+    def marks_in(self, span: Range) -> list[int]:
+        """The indices in a range of all tokens but ordinary characters and white space."""
+        return self.marks[bisect_left(self.marks, span[0]) : bisect_left(self.marks, span[1])]
+
+    def plain_text(self, span: Range) -> str | None:
+        """What a range without any markup prints; None where it has some."""
+        first = bisect_left(self.marks, span[0])
+        if first < len(self.marks) and self.marks[first] < span[1]:
+            return None
+        raw = self.raw(span)
+        return None if _MAY_CHANGE.search(raw) else raw
 
     def skip_space(self, index: int, end: int) -> int:
         """The first index from `index` on that is not white space."""
@@ -146,43 +180,50 @@ class Source:
 
 def _scan(text: str) -> list[Token]:
     tokens: list[Token] = []
+    append, new = tokens.append, tuple.__new__
+
+    def add(*parts: object) -> None:
+        append(new(Token, parts))  # twice as fast as Token(...)
+
+    match_token = _TOKEN.match
     position, length = 0, len(text)
+    singles = 0
+    char, space, command = Kind.CHAR, Kind.SPACE, Kind.COMMAND
     while position < length:
-        character = text[position]
-        if character not in _SPECIAL and not character.isspace():
-            tokens.append(Token(Kind.CHAR, character, position, position + 1))
-            position += 1
-            continue
-        match = _TOKEN.match(text, position)
+        match = match_token(text, position)
         assert match is not None, "the pattern accepts every character"
-        position = match.end()
-        if match["comment"] is not None:
-            if not _is_percent_sign(text, match.start()):
-                continue
-            position = match.start() + 1
-            tokens.append(Token(Kind.CHAR, "%", match.start(), position))
-        elif match["verb"] is not None:
-            token = _verb(text, match.start(), match.end(), match["quote"])
-            position = token.end
-            tokens.append(token)
+        group, start, position = match.lastgroup, position, match.end()
+        if group == "run":
+            while singles and start < position:
+                add(char, text[start], start, start + 1)
+                start, singles = start + 1, singles - 1
+            if start < position:
+                add(char, text[start:position], start, position)
+        elif group == "space":
+            add(space, " ", start, position)
+        elif group == "command":
+            name = match["command"]
+            add(command, name, start, position)
+            singles = _LONGEST_LENGTH if name in _WITH_LENGTH else _MOST_ARGUMENTS
+        elif group == "char":
+            character = text[start]
+            add(_SPECIAL_KINDS.get(character, Kind.CHAR), character, start, position)
+            singles = _MOST_ARGUMENTS if character in _TAKE_ARGUMENTS else max(singles - 1, 0)
+        elif group == "comment":
+            if _is_percent_sign(text, start):
+                position = start + 1
+                add(char, "%", start, position)
+        elif group == "math":
+            add(Kind.MATH, match["math"], start, position)
+            singles = 0
+        elif group == "env":
+            kind = Kind.BEGIN if match["side"] == "begin" else Kind.END
+            add(kind, match["name"].strip(), start, position)
         else:
-            tokens.append(_token(match))
+            token = _verb(text, start, position, match["quote"])
+            position = token.end
+            append(token)
     return tokens
-
-
-def _token(match: re.Match[str]) -> Token:
-    start, end = match.span()
-    if match["env"] is not None:
-        kind = Kind.BEGIN if match["side"] == "begin" else Kind.END
-        return Token(kind, match["name"].strip(), start, end)
-    if match["command"] is not None:
-        return Token(Kind.COMMAND, match["command"], start, end)
-    if match["space"] is not None:
-        return Token(Kind.SPACE, " ", start, end)
-    if match["math"] is not None:
-        return Token(Kind.MATH, match["math"], start, end)
-    character = match["char"]
-    return Token(_SINGLE.get(character, Kind.CHAR), character, start, end)
 
 
 def _is_percent_sign(text: str, position: int) -> bool:
@@ -203,22 +244,32 @@ def _verb(text: str, start: int, begin: int, quote: str) -> Token:
     return Token(Kind.VERB, text[begin:closing], start, closing + 1)
 
 
-def _match_groups(tokens: list[Token]) -> list[int]:
+def _marks(tokens: list[Token]) -> list[int]:
+    char, space = Kind.CHAR, Kind.SPACE
+    marks: list[int] = []
+    for index, (kind, text, _, _) in enumerate(tokens):
+        if (kind is not char and kind is not space) or text in _BRACKETS:
+            marks.append(index)
+    return marks
+
+
+def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:
     """Partners of braces and environments; what an environment's end leaves open stays alone."""
     partner = [ALONE] * len(tokens)
     open_tokens: list[int] = []
     open_environments: dict[str, int] = {}
-    for index, token in enumerate(tokens):
-        if token.kind is Kind.OPEN:
+    for index in marks:
+        kind, text = tokens[index][:2]
+        if kind is Kind.OPEN:
             open_tokens.append(index)
-        elif token.kind is Kind.BEGIN:
-            open_tokens.append(index)
-            open_environments[token.text] = open_environments.get(token.text, 0) + 1
-        elif token.kind is Kind.CLOSE:
+        elif kind is Kind.CLOSE:
             if open_tokens and tokens[open_tokens[-1]].kind is Kind.OPEN:
                 partner[open_tokens.pop()] = index
-        elif token.kind is Kind.END and open_environments.get(token.text, 0):
-            partner[_unwind(tokens, open_tokens, open_environments, token.text)] = index
+        elif kind is Kind.BEGIN:
+            open_tokens.append(index)
+            open_environments[text] = open_environments.get(text, 0) + 1
+        elif kind is Kind.END and open_environments.get(text, 0):
+            partner[_unwind(tokens, open_tokens, open_environments, text)] = index
     return partner
 
 
@@ -231,11 +282,11 @@ def _unwind(tokens: list[Token], open_tokens: list[int], open_environments: dict
                 return index
 
 
-def _match_brackets(tokens: list[Token], partner: list[int]) -> None:
+def _match_brackets(tokens: list[Token], marks: list[int], partner: list[int]) -> None:
     r"""Partners of `[`, `\(` and `\[`: the next closing one in the same group, in one pass from the end."""
-    closing_of = {close for close in partner if close != ALONE}
+    closing_of = {partner[index] for index in marks if partner[index] != ALONE}
     following: list[dict[tuple[Kind, str], int]] = [{}]
-    for index in range(len(tokens) - 1, -1, -1):
+    for index in reversed(marks):
         kind, text = tokens[index][:2]
         if index in closing_of:
             following.append({})

@@ -2,7 +2,7 @@ r"""The spans of a cell: `\multicolumn` and `\multirow`, also inside of font and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.rows import skip_arguments
@@ -14,8 +14,7 @@ _MULTIROW = {"multirow": "omomo", "multirowcell": "moo", "multirowthead": "mo"}
 _MAX_NESTING = 20
 
 
-@dataclass(frozen=True, slots=True)
-class SpannedCell:
+class SpannedCell(NamedTuple):
     """A cell of the source with what it spans."""
 
     content: tuple[Range, ...]
@@ -31,6 +30,8 @@ class SpannedCell:
 
 def read_spans(source: Source, cell: Range) -> SpannedCell:
     """The spans of a cell and the ranges of its content."""
+    if not source.marks_in(cell):
+        return SpannedCell((cell,) if cell[0] < cell[1] else ())
     reader = _SpanReader(source)
     content = tuple(part for part in reader.read(cell, 0) if part[0] < part[1])
     return SpannedCell(content, reader.colspan, reader.rowspan, reader.is_multicolumn, reader.specification)

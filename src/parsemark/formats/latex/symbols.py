@@ -1,9 +1,15 @@
-"""Commands that stand for characters: pylatexenc's tables, and what they lack."""
+r"""Commands that stand for characters: the one table of symbols, for all that reads LaTeX.
+
+Most of it is data, `symbols.tsv` (from pylatexenc's and the W3C's tables); what these lack, or have in a
+way that reads worse, stands here. `latex_to_text` prints a symbol as it is here, `fold_notation` folds that
+text, and `read_formula` takes its characters: `fold(latex_to_text(x)) == fold(x)` for every name.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from importlib.resources import files
 
 _OWN = {
     # spaces
@@ -56,9 +62,10 @@ _OWN = {
     "triangleq": "≜", "defeq": "≔",
     "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉",
     "lparen": "(", "rparen": ")", "upmu": "µ", "minus": "−", "And": "&", "leqslant": "⩽", "geqslant": "⩾",
-    "lesssim": "≲", "gtrsim": "≳", "textsmaller": "", "hyp": "-", "textnumero": "№",
+    "lesssim": "≲", "gtrsim": "≳", "hyp": "-", "textnumero": "№", "lt": "<", "gt": ">", "mathdollar": "$",
+    "percent": "%", "colonequals": ":=",
 }  # fmt: skip
-r"""Name (without backslash) to text, where pylatexenc has nothing or something that reads worse."""
+r"""Name (without backslash) to text, where `symbols.tsv` has nothing or something that reads worse."""
 
 ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
@@ -70,46 +77,11 @@ ACCENTS = {
 }  # fmt: skip
 """Accent commands to combining characters."""
 
-FUNCTIONS = frozenset(
-    [
-        "arccos",
-        "arcsin",
-        "arctan",
-        "arg",
-        "cos",
-        "cosh",
-        "cot",
-        "coth",
-        "csc",
-        "deg",
-        "det",
-        "dim",
-        "exp",
-        "gcd",
-        "hom",
-        "inf",
-        "ker",
-        "lg",
-        "lim",
-        "liminf",
-        "limsup",
-        "ln",
-        "log",
-        "max",
-        "min",
-        "Pr",
-        "sec",
-        "sin",
-        "sinh",
-        "sup",
-        "tan",
-        "tanh",
-        "argmax",
-        "argmin",
-        "softmax",
-        "sign",
-    ]
-)
+_FUNCTIONS = """
+arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max
+min Pr sec sin sinh sup tan tanh argmax argmin softmax sign
+"""
+FUNCTIONS = frozenset(_FUNCTIONS.split())
 r"""Commands that print their own name."""
 
 _DINGBATS = {
@@ -120,21 +92,10 @@ _DINGBATS = {
 
 @cache
 def _table() -> dict[str, str]:
-    """All symbols. pylatexenc is imported here, when the first LaTeX is read, and not with the package."""
-    from pylatexenc import latex2text, latexencode
-
-    table: dict[str, str] = {}
-    for rules in ("unicode-xml", "defaults"):
-        for code, latex in latexencode.get_builtin_conversion_rules(rules)[0].rule.items():
-            name = latex[1:]
-            if latex.startswith("\\") and name.isascii() and name.isalpha():
-                table.setdefault(name, chr(code))
-    database = latex2text.get_default_latex_context_db()
-    for category in ("latex-base", "advanced-symbols"):
-        for name, specification in database.d[category]["macros"].items():
-            if isinstance(specification.simplify_repl, str) and "%" not in specification.simplify_repl:
-                table[name] = specification.simplify_repl
-    return table
+    """Name to text of every symbol."""
+    lines = files("parsemark.formats.latex").joinpath("symbols.tsv").read_text("utf-8").splitlines()
+    table = {name: text for name, _, text in (line.partition("\t") for line in lines)}
+    return {**table, **{name: name for name in FUNCTIONS}, **_OWN}
 
 
 def symbol(name: str) -> str | None:
@@ -143,12 +104,12 @@ def symbol(name: str) -> str | None:
     >>> symbol("alpha"), symbol("checkmark"), symbol("log"), symbol("textbf")
     ('α', '✓', 'log', None)
     """
-    if name in _OWN:
-        return _OWN[name]
-    if name in FUNCTIONS:
-        return name
-    found = _table().get(name)
-    return found if found else None
+    return _table().get(name)
+
+
+def symbol_names() -> tuple[str, ...]:
+    """The names of all symbols."""
+    return tuple(_table())
 
 
 def accented(base: str, accent: str) -> str:

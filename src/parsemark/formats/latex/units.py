@@ -78,7 +78,8 @@ def format_unit(source: Source, span: Range) -> str:
         token = source.tokens[index]
         index += 1
         if token.kind is not Kind.COMMAND:
-            _append_literal(parts, token.text, token.kind)
+            for character in token.text:
+                _append_literal(parts, character, token.kind)
         elif token.text == "per":
             is_per = True
         elif token.text in _POWERS_BEFORE:
