@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from parsemark.system import write_text
+
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
 
 
@@ -48,7 +50,7 @@ def convert(
         sys.stdout.write(text)
         return
     try:
-        out.write_text(text, encoding="utf-8")
+        write_text(out, text)
     except OSError as error:
         raise UsageError(f"Cannot write {out}: {error.strerror or error}.") from error
 
