@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.faults.common import Case, fresh, make_corpus, make_worker, parsemark, results
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import ParsemarkError
-from tests.faults.common import Case, fresh, make_corpus, make_worker, parsemark, results
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda data: b"",

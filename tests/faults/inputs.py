@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from parsemark.corpora.latex.compile import Limits, compile_latex
-
-from parsemark.corpora.latex.sources import gather
 from tests.corpora.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
+
+from parsemark.corpora.latex.sources import gather
+from parsemark.system.pdflatex import Limits, compile_latex
 
 N_ARCHIVES = 400
 LATEX = {

@@ -8,14 +8,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
-from parsemark.parsers.messages import ProtocolError, read_answer
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.engine.test_publishing import GARBAGE
 from tests.faults.common import Case
 from tests.parsers.test_messages import GOOD, check_answer, mutated
+
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score_run
+from parsemark.parsers.messages import ProtocolError, read_answer
 
 N_ANSWERS = 10_000
 BAD = [

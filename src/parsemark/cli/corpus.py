@@ -307,3 +307,40 @@ def schema(
     for name, content in json_schemas().items():
         write_text(out / name, json.dumps(content, indent=2) + "\n")
         print(out / name)
+
+
+@app.command()
+def sample(
+    pdfs: Annotated[list[Path], typer.Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
+    *,
+    pages: Annotated[int, typer.Option(min=1, help="How many pages to choose.")],
+    out: Annotated[Path, typer.Option(help="Folder for the pages, their list, and a sheet per cluster.")],
+    clusters: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many kinds of pages.", show_default="by the number of pages"),
+    ] = None,
+) -> None:
+    """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
+
+    The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
+    """
+    from rich.console import Console
+
+    from parsemark.corpora.sample_pages import sample_pages
+
+    console = Console()
+    with console.status("Looking at the pages") as status:
+        found = sample_pages(
+            pdfs,
+            pages,
+            out,
+            clusters=clusters,
+            progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
+        )
+    for problem in found.unreadable:
+        console.print(f"[yellow]![/] {problem}", highlight=False, soft_wrap=True)
+    n_clusters = len({page.cluster for page in found.pages})
+    console.print(
+        f"{len(found.chosen)} of {len(found.pages)} pages chosen from {n_clusters} clusters: {out}",
+        highlight=False,
+    )

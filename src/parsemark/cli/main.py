@@ -25,6 +25,7 @@ from parsemark.cli import (
     parse,
     parsers,
     query,
+    rate,
     report,
     score,
     structure,
@@ -75,6 +76,7 @@ for command in (
     pairs,
     study,
     judge,
+    rate,
     structure,
     doctor,
 ):
