@@ -49,10 +49,9 @@ def convert(
     if out is None:
         sys.stdout.write(text)
         return
-    try:
-        write_text(out, text)
-    except OSError as error:
-        raise UsageError(f"Cannot write {out}: {error.strerror or error}.") from error
+    if not out.parent.is_dir():
+        raise UsageError(f"Cannot write {out}: there is no folder {out.parent}.")
+    write_text(out, text)
 
 
 def _read(file: str) -> str:
