@@ -96,6 +96,18 @@ def test_a_second_person_checks_and_differences_are_shown(folder: Path) -> None:
         assert "Ada, Bo" in bo.see("/")
 
 
+def test_a_word_is_undone_at_once(folder: Path) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        person = Annotator(links[LINK], "a", sample)
+        person.edit(do="add", category="table")
+        person.edit(do="text", element="t1", row=0, col=0, text="first")
+        for end in range(1, 5):
+            person.edit(do="text", element="t1", row=1, col=1, text="word"[:end])
+        person.post(f"{person.path}/undo", {})
+        assert truth(folder, 1).tables[0].table.text_rows() == [["first", ""], ["", ""]]
+
+
 def test_two_tabs_and_lost_answers(folder: Path) -> None:
     sample = first_sample(folder)
     with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):

@@ -31,6 +31,8 @@ from parsemark.web.annotate.edits import Edit, apply
 from parsemark.web.database import Database
 
 DATABASE = ".parsemark-annotate.sqlite"
+TYPING_S = 5.0
+"""Changes of the same text that follow each other within this time are one edit."""
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -165,11 +167,7 @@ class Work:
             if now != revision:
                 raise OutdatedError
             after = apply(page, edit)
-            before = json.dumps(page_to_json(page))
-            db.execute(
-                "INSERT INTO edits (sample, person, edit, before, nonce, created) VALUES (?, ?, ?, ?, ?, ?)",
-                (name, person, json.dumps(dict(edit)), before, nonce, time.time()),
-            )
+            _record(db, name, person, edit, page, nonce)
             self._keep(db, name, after, now + 1)
             return after
 
@@ -254,6 +252,30 @@ class Work:
         return sorted(
             found, key=lambda row: (bool(row["accepted"]), -row["uncertain"], row["document"], row["page"])
         )
+
+
+def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:
+    """Keep an edit. Keystrokes in one cell are one edit, so that undoing takes the word back, not a letter."""
+    last = db.execute(
+        "SELECT id, person, edit, created FROM edits WHERE sample = ? AND NOT undone ORDER BY id DESC LIMIT 1",
+        (name,),
+    ).fetchone()
+    now = time.time()
+    text = json.dumps(dict(edit))
+    if last is not None and last["person"] == person and now - last["created"] < TYPING_S:
+        earlier = json.loads(last["edit"])
+        if edit.get("do") in ("text", "content", "box") and _place(earlier) == _place(edit):
+            changes = (text, nonce, now, last["id"])
+            db.execute("UPDATE edits SET edit = ?, nonce = ?, created = ? WHERE id = ?", changes)
+            return
+    db.execute(
+        "INSERT INTO edits (sample, person, edit, before, nonce, created) VALUES (?, ?, ?, ?, ?, ?)",
+        (name, person, text, json.dumps(page_to_json(before)), nonce, now),
+    )
+
+
+def _place(edit: Edit) -> tuple[object, ...]:
+    return tuple(edit.get(key) for key in ("do", "element", "row", "col"))
 
 
 def n_uncertain(start: Start) -> int:
