@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli.plain_help import Commands
+from parsemark.system import write_text
 
 if TYPE_CHECKING:
     from parsemark.model import Sample
@@ -317,7 +318,7 @@ def schema(
 
     out.mkdir(parents=True, exist_ok=True)
     for name, content in json_schemas().items():
-        (out / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_text(out / name, json.dumps(content, indent=2) + "\n")
         print(out / name)
 
 
