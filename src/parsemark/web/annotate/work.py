@@ -255,9 +255,12 @@ class Work:
 
 
 def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:
-    """Keep an edit. Keystrokes in one cell are one edit, so that undoing takes the word back, not a letter."""
+    """Keep an edit. Keystrokes in one cell are one edit, so that undoing takes the word back, not a
+    letter.
+    """
     last = db.execute(
-        "SELECT id, person, edit, created FROM edits WHERE sample = ? AND NOT undone ORDER BY id DESC LIMIT 1",
+        "SELECT id, person, edit, created FROM edits WHERE sample = ? AND NOT undone ORDER BY id "
+        "DESC LIMIT 1",
         (name,),
     ).fetchone()
     now = time.time()
