@@ -46,13 +46,14 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     """
     chosen = options or ReportOptions()
     run = Run.open(run_dir)
-    sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
     _require_free(run_dir, out_dir)
     try:
         out_dir.parent.mkdir(parents=True, exist_ok=True)
         scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
         try:
-            _write_site(Site(scratch.path, sources), chosen)
+            with run.blaming_damage():
+                sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
+                _write_site(Site(scratch.path, sources), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:
             scratch.close()
