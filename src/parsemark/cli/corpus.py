@@ -278,6 +278,9 @@ def degrade(
     watermark: Annotated[float, typer.Option(help="Share of pages with a watermark.")] = 0.2,
     background: Annotated[float, typer.Option(help="Share of pages on coloured paper.")] = 0.2,
     low_contrast: Annotated[float, typer.Option(help="Share of faded pages.")] = 0.2,
+    severity: Annotated[
+        int | None, typer.Option(min=1, max=5, help="One strength for all damages; random if not given.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
 ) -> None:
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
@@ -296,6 +299,7 @@ def degrade(
         watermark=watermark,
         background=background,
         low_contrast=low_contrast,
+        severity=severity,
     )
     count = len(load_corpus(corpus))
     with page_progress("Degrading pages", count) as progress:
@@ -353,3 +357,24 @@ def sample(
         f"{len(found.chosen)} of {len(found.pages)} pages chosen from {n_clusters} clusters: {out}",
         highlight=False,
     )
+
+
+@app.command()
+def lie(
+    corpus: CorpusArgument,
+    *,
+    out: OutOption,
+    kinds: Annotated[
+        str, typer.Option(help="Which lies, in turn: shifted,ligatures,invisible,off_page,white,instruction.")
+    ] = "shifted,ligatures,invisible,off_page,white,instruction",
+) -> None:
+    """Write a copy that looks the same, with text layers that say something else."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.lies import lie_corpus
+
+    count = len(load_corpus(corpus))
+    with page_progress("Changing text layers", count) as progress:
+        wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+        manifest = lie_corpus(corpus, out, kinds=wanted, progress=progress)
+    print(f"{out}: {count} pages, hash {manifest.hash[:16]}")
