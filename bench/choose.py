@@ -23,7 +23,8 @@ MIN_COVERAGE, MAX_ERROR_RATIO = 0.93, 0.5
 
 def main() -> bool:
     paths = [Path(p) for p in os.environ.get("PARSEMARK_RUNS", "runs/demo").split(":")]
-    return all([study(path) for path in paths if (path / "manifest.json").exists()])
+    found = [study(path) for path in paths if (path / "manifest.json").exists()]
+    return all(found)
 
 
 def study(path: Path) -> bool:
@@ -46,8 +47,8 @@ def study(path: Path) -> bool:
         found = np.array([draw(agreement, truth, documents, n, seed) for seed in range(DRAWS)])
         covered, differences, ours, classical, regret, regret_random = found.mean(axis=0)
         print(
-            f"  {n:3d} labels: covers {covered:.3f}, differences {differences:.3f}, squared error {ours / classical:.2f} of "
-            f"the classical one, regret {regret:.4f} (random {regret_random:.4f})"
+            f"  {n:3d} labels: covers {covered:.3f}, differences {differences:.3f}, squared error "
+            f"{ours / classical:.2f} of the classical one, regret {regret:.4f} (random {regret_random:.4f})"
         )
         good &= covered >= MIN_COVERAGE and differences >= MIN_COVERAGE
         good &= n != 10 or ours / classical <= MAX_ERROR_RATIO
