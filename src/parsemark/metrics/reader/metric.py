@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import check_pairs
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.reader.events import FULL_SCORE, Account
 from parsemark.metrics.reader.parameters import PARAMETERS
 from parsemark.metrics.reader.read import read
+from parsemark.metrics.size_limits import check_pairs
 
 MAX_CELL_PAIRS = 120_000_000
 """Cells of one table times cells of the other (11,000 each): 4 bytes each, and seconds of work."""
