@@ -6,13 +6,13 @@ DATA ?= ../shared/data
 KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test check conformance speed system clean
+.PHONY: help bench test check conformance speed faults system clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboard and HTML report
-	$(BIN)/parsemark bench --out runs/demo
+	$(BIN)/parsemark bench --protocol tables --protocol document --out runs/demo
 
 test: .stamps/test .stamps/system  ## Run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance" tests
@@ -28,6 +28,10 @@ conformance: .stamps/test .stamps/system  ## Compare with the reference values (
 
 speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 	$(BIN)/python -m bench
+
+faults: .stamps/test .stamps/system  ## Attack the promises: kills, damage, links, full disks, hostile input
+	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
+	$(BIN)/python -m tests.faults
 
 system: .stamps/system  ## Install LaTeX, Chromium and friends with apt, where that is possible
 

@@ -165,6 +165,10 @@ def main() -> None:
         with Path(request["pdf"]).with_suffix(".log").open("a") as log:
             log.write(f"{request['page']}\n")
         behaviour = Path(request["pdf"]).read_text().split()[0]
+        if behaviour.startswith("say:"):
+            text = Path(request["pdf"]).read_text()
+            answer(request, output=json.loads(text.removeprefix("say:").rpartition(" ")[0]))
+            continue
         if behaviour.startswith("die-"):
             os.kill(os.getpid(), int(behaviour[4:]))
         globals()[behaviour.replace("-", "_")](request, hoard)

@@ -1,5 +1,6 @@
 """Nothing is repeated, nothing is lost, and neither kills nor the number of workers change the result."""
 
+import dataclasses
 import os
 import random
 import signal
@@ -81,7 +82,7 @@ def test_more_pages_and_parsers_join_a_run(tmp_path: Path) -> None:
 def test_another_corpus_is_refused(tmp_path: Path) -> None:
     parse_corpus(tmp_path / "run", make_corpus(tmp_path / "a", ["fine"]), [FakeParser()], ParseOptions())
     with pytest.raises(StoreError, match="Choose another --out"):
-        other = make_corpus(tmp_path / "b", ["fine", "fine"])
+        other = dataclasses.replace(make_corpus(tmp_path / "b", ["fine", "fine"]), spec="folder:other")
         parse_corpus(tmp_path / "run", other, [FakeParser()], ParseOptions())
 
 

@@ -1,9 +1,8 @@
 """A protocol that nobody has heard of shows up everywhere: the contract of `protocols/base.py`."""
 
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import polars as pl
 import pytest
@@ -14,75 +13,21 @@ from parsemark.cli.main import app
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.model import Page, Prediction, Status
-from parsemark.protocols import (
-    PROTOCOLS,
-    FigureInfo,
-    FigureSums,
-    PageProtocol,
-    PageScores,
-    RunTables,
-    ScoreRow,
-    Summary,
-    canonical_specs,
-    get_protocol,
-    with_options,
-)
-from parsemark.protocols.aggregate import mean_sums, page_groups, page_slices, parser_figures, rank, run_sums
+from parsemark.protocols import PROTOCOLS, Summary, canonical_specs, get_protocol, with_options
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown
 from parsemark.store import Run
-
-INFO = FigureInfo(
-    name="wordiness",
-    label="Wordiness",
-    definition="Share of a number of words that an output has.",
-    denominator="all pages",
-    main=True,
-)
-
-
-@dataclass(frozen=True)
-class WordProtocol(PageProtocol):
-    """Counts words; a page-level metric and nothing else."""
-
-    name: ClassVar[str] = "words"
-    title: ClassVar[str] = "Number of words"
-    comparability: ClassVar[int] = 3
-
-    enough: int = 10
-
-    def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
-        words = [c.text for e in prediction.tables if e.table for c in e.table.cells]
-        value = min(1.0, len(words) / self.enough) if prediction.status is Status.OK else 0.0
-        place = prediction.sample, "", "", "", "", prediction.parser
-        return PageScores(scores=[ScoreRow(*place, "words", value, prediction.status)])
-
-    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        return [mean_sums(INFO, tables.scores, "value", tables), *run_sums(tables)]
-
-    def summarise(self, tables: RunTables) -> Summary:
-        sums = self.figure_sums(tables)
-        return Summary(
-            protocol=str(self),
-            comparability=self.comparability,
-            primary="wordiness",
-            counts={"pages": tables.samples.height},
-            figures=[f.info for f in sums],
-            parsers={parser: parser_figures(sums, parser) for parser in tables.parsers},
-            slices=page_slices(sums, page_groups(tables.samples)),
-            ranking=rank(sums[0]),
-        )
 
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """As another package would do it: by an entry point, which scoring processes see too."""
     folder = tmp_path_factory.mktemp("plugin")
+    shutil.copy(Path(__file__).with_name("word_protocol.py"), folder)
     (folder / "words-1.dist-info").mkdir()
     (folder / "words-1.dist-info" / "METADATA").write_text("Name: words\nVersion: 1\n")
-    entry = f"[parsemark.protocols]\nwords = {__name__}:WordProtocol\n"
+    entry = "[parsemark.protocols]\nwords = word_protocol:WordProtocol\n"
     (folder / "words-1.dist-info" / "entry_points.txt").write_text(entry)
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setattr(PROTOCOLS, "_plugins", None)

@@ -148,7 +148,7 @@ def test_comparison_in_words() -> None:
     protocol, summary = TablesProtocol(), bench.summary()
     comparison = compare_parsers(protocol, summary, bench.tables(), "good", "bad")
     assert comparison.primary.difference == 1
-    # Two of three documents differ: a permutation test cannot be sure of anything with so few.
+    # Two documents differ, both by 1: with so few nobody can be sure of anything.
     assert comparison.primary.p == pytest.approx(0.5)
     assert in_words(comparison).startswith("The difference between good and bad is not resolved")
     assert comparison.primary == summary.ranking.verdict("good", "bad")

@@ -71,7 +71,7 @@ def shown(width: int, summary: Summary = SUMMARY) -> list[str]:
 def test_sorted_and_marked() -> None:
     lines = shown(120)
     rows = [line for line in lines if line[2:].split()[:1] in ([name] for name in SUMMARY.parsers)]
-    assert [row.split()[0] for row in rows] == ["★", "≈", "poor"]
+    assert [row.split()[0] for row in rows] == ["★", "?", "poor"]
     assert "0.900 .80–1.00" in rows[0] and "near[bold]" in rows[1]
     assert lines[0].rstrip() == "anything: 10 pages · 1 page without tables · match bbox"
 

@@ -74,7 +74,13 @@ def fabricate_run(
                     _score(rng, sample, prediction, rule, rank, matches, scores)
     run.fold_journals()
     rows = [
-        {"sample": p.sample, "parser": p.parser, "prediction": json.dumps(prediction_to_json(p))}
+        {
+            "sample": p.sample,
+            "parser": p.parser,
+            "status": str(p.status),
+            "message": p.message,
+            "prediction": json.dumps(prediction_to_json(p)),
+        }
         for p in predictions
     ]
     run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))

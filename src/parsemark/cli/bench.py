@@ -18,6 +18,7 @@ def bench(
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = 60.0,
     memory_mb: opt.MemoryMb = 4096,
+    max_cost: opt.MaxCost = None,
     out: opt.Out = None,
     executor: opt.Executor = "local",
     address: opt.Address = None,
@@ -43,6 +44,7 @@ def bench(
         workers=workers,
         timeout_s=timeout_s,
         memory_mb=memory_mb,
+        max_cost_usd=max_cost,
         cache=cache,
         executor=executor,
         address=address,
@@ -60,6 +62,7 @@ def bench(
 
         page = build_report(run.path, run.path / "report")
         console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
+    running.require_some_success(run, events.n_pages, console)
 
 
 def register(app: typer.Typer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -55,6 +56,48 @@ def check(
     typer.echo(f"Spent now: ${spent:.4f} (as far as prices are known).")
     if any(row.n_obeyed or row.control is None for row in rows):
         raise typer.Exit(1)
+
+
+@app.command("matchers")
+def matchers(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    *,
+    judge: Annotated[str, typer.Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
+) -> None:
+    """Compare the deterministic matcher with one by language model, truth by truth.
+
+    The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
+    output is not used.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from parsemark.protocols.semantic.matchers import compare_matchers
+    from parsemark.store import Run
+
+    opened = Run.open(run)
+    keys = [(r.sample, r.parser) for r in opened.records()]
+    pages = (
+        (page, opened.prediction(sample, parser))
+        for sample, parser in keys
+        if (page := opened.truth(sample)) is not None
+    )
+    asked = judging.Asked([judge], answers, concurrency, max_cost)
+    with asked.opened() as ((chosen,), asker), judging.progress(len(keys)) as advance:
+        rows = compare_matchers(pages, chosen, asker, advance)
+        spent = asker.spent_usd()
+    table = Table(title="Truths, matched by rule and by language model", title_justify="left")
+    names = ("parser", "truths", "same", "different", "only rule", "only model", "no answer")
+    for name in (*names, "copied", "mended", "made up"):
+        table.add_column(name, justify="left" if name == "parser" else "right", overflow="fold")
+    for r in rows:
+        numbers = (r.truths, r.same, r.different, r.only_rule, r.only_model, r.not_asked)
+        table.add_row(r.parser, *map(str, (*numbers, r.texts_exact, r.texts_recovered, r.texts_lost)))
+    Console().print(table)
+    typer.echo(f"Spent now: ${spent:.4f} (as far as prices are known).")
 
 
 @app.command("answers")

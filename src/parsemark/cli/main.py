@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from parsemark import __version__
 from parsemark.cli import (
+    annotate,
     bench,
     choose,
     compare,
     convert,
     corpus,
     doctor,
+    export,
     figures,
     judge,
     metrics,
@@ -22,6 +26,7 @@ from parsemark.cli import (
     parse,
     parsers,
     query,
+    rate,
     report,
     score,
     structure,
@@ -60,6 +65,7 @@ for command in (
     parse,
     score,
     report,
+    export,
     figures,
     choose,
     compare,
@@ -71,6 +77,8 @@ for command in (
     pairs,
     study,
     judge,
+    rate,
+    annotate,
     structure,
     doctor,
 ):
@@ -78,9 +86,29 @@ for command in (
 
 
 def run() -> None:
-    """Entry point: a user's error is one line on stderr, a bug is a traceback."""
+    """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
     try:
         app()
     except ParsemarkError as error:
-        sys.stderr.write(f"parsemark: {error}\n")
-        sys.exit(2)
+        _fail(str(error))
+    except BrokenPipeError:  # whoever read our output has closed it, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in _OUTSIDE:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror}. What is done is kept; mend this and give the same command again.")
+
+
+def _fail(message: str) -> NoReturn:
+    from parsemark.report.visible import visible
+
+    sys.stderr.write(f"parsemark: {visible(message)}\n")
+    sys.exit(2)
+
+
+_OUTSIDE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE}
+)
+"""What the machine refuses, and no bug of ours."""

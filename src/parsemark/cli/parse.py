@@ -16,6 +16,7 @@ def parse(
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = 60.0,
     memory_mb: opt.MemoryMb = 4096,
+    max_cost: opt.MaxCost = None,
     out: opt.Out = None,
     executor: opt.Executor = "local",
     address: opt.Address = None,
@@ -35,6 +36,7 @@ def parse(
         workers=workers,
         timeout_s=timeout_s,
         memory_mb=memory_mb,
+        max_cost_usd=max_cost,
         cache=cache,
         executor=executor,
         address=address,
@@ -50,6 +52,7 @@ def parse(
     console.print(
         f"Score them with: parsemark score {run.path}", highlight=False, markup=False, soft_wrap=True
     )
+    running.require_some_success(run, events.n_pages, console)
 
 
 def register(app: typer.Typer) -> None:

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from parsemark.engine.events import Events
 from parsemark.model import Status
+from parsemark.report.visible import visible
 from parsemark.store import ParseRecord
 
 _LINE_EVERY_S = 5.0
@@ -54,7 +55,7 @@ class ProgressEvents(Events):
 
     def note(self, text: str) -> None:
         """Print a line."""
-        self.console.print(f"[yellow]![/] {escape(text)}", highlight=False)
+        self.console.print(f"[yellow]![/] {escape(visible(text))}", highlight=False)
 
 
 class Bars(ProgressEvents):
@@ -145,7 +146,7 @@ class Lines(ProgressEvents):
         self._say(f"scoring {n_pages} outputs")
 
     def _say(self, text: str) -> None:
-        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self.console.print(visible(text), highlight=False, markup=False, soft_wrap=True)
 
 
 def progress_for(console: Console) -> ProgressEvents:

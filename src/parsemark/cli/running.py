@@ -6,7 +6,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from parsemark.store import Run
 
 
+def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> None:
+    """Exit with 1 if a parser has failed on every page: such a run is no result."""
+    worked = {record.parser for record in run.records() if record.status == "ok"}
+    failed = [parser for parser in parsers if parser not in worked]
+    for parser in failed:
+        console.print(f"{parser} failed on every page.", style="red", highlight=False, markup=False)
+    if failed:
+        raise typer.Exit(1)
+
+
 def command_line() -> tuple[str, ...]:
     """The command as it was typed, to be recorded and repeated."""
     return ("parsemark", *sys.argv[1:])
@@ -32,6 +42,7 @@ def parse_options(
     workers: int | None,
     timeout_s: float,
     memory_mb: int,
+    max_cost_usd: float | None = None,
     cache: bool,
     executor: str,
     address: str | None,
@@ -48,10 +59,12 @@ def parse_options(
         n_workers=workers,
         limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
         cache=default_cache_folder() if cache else None,
+        anew=not cache,
         executor=executor,
         address=address,
         protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),  # a wrong one is refused here
         command=command_line(),
+        max_cost_usd=max_cost_usd,
     )
 
 

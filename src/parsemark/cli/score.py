@@ -29,6 +29,13 @@ def score(
     protocol: opt.Protocols = None,
     workers: opt.Workers = None,
     strict: opt.Strict = False,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="One component instead of pages: ocr, table, formula (--predictions is an annotation file "
+            "with `pred` in its elements) or layout (a file of boxes)."
+        ),
+    ] = None,
     page_separator: Annotated[
         str | None,
         typer.Option(
@@ -56,6 +63,11 @@ def score(
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
+    if task is not None:
+        from parsemark.cli.tasks import score_task
+
+        score_task(Console(), task, corpus, predictions, out, protocol or [])
+        return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
     canonical_specs(protocol or ())  # a wrong one is refused before anything is read

@@ -152,6 +152,54 @@ def _print(console: Console, result: StudyResult) -> None:
     _print_judges(console, "Costs (USD)", cost_table(result))
 
 
+@app.command("sample")
+def sample(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    *,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="How many to draw.")] = 100,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the pairs are written.")] = Path(
+        "pairs.json"
+    ),
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", "-m", help="Whose scores make the bands.", show_default="the run's first"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+) -> None:
+    """Draw matched pairs of a run for people to rate: by parser, complexity and score.
+
+    Writes FILE and pictures of the pages in a folder beside it, for `parsemark rate FILE`.
+    """
+    from collections import Counter
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from parsemark.errors import UsageError
+    from parsemark.store import Run
+    from parsemark.study.sample import draw_pairs, write_tasks
+
+    if out.exists() and not overwrite:
+        raise UsageError(f"{out} exists. Ratings belong to its pairs; name another file, or use --overwrite.")
+    opened = Run.open(run)
+    drawn = draw_pairs(opened, pairs, seed=seed, metric=metric)
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("drawing pages", total=len(drawn))
+        n_pictures = write_tasks(opened, drawn, out, lambda: progress.advance(task))
+    bands = ("none" if c.score is None else f"{min(4, int(c.score * 5)) / 5:.1f}" for c in drawn)
+    counted = {
+        "parser": Counter(c.parser for c in drawn),
+        "complexity": Counter(c.complexity for c in drawn),
+        "score from": Counter(bands),
+    }
+    for name, counts in counted.items():
+        typer.echo(f"{name}: " + ", ".join(f"{key} {n}" for key, n in sorted(counts.items())))
+    typer.echo(f"{len(drawn)} pairs, {n_pictures} with a picture of the page.")
+    typer.echo(f"Rate them: parsemark rate {out}")
+
+
 def _judged(ratings: Ratings, asked: judging.Asked, repeats: int, bias: bool) -> Judged:
     from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
 

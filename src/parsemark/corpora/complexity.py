@@ -1,22 +1,5 @@
-"""How complex a table is, by rule."""
+"""How complex a table is, by rule: the model's own definition, where corpora look for it."""
 
-from __future__ import annotations
+from parsemark.model.complexity import COMPLEX, MODERATE, SIMPLE, complexity
 
-from parsemark.model import Table
-
-SIMPLE, MODERATE, COMPLEX = "simple", "moderate", "complex"
-
-
-def complexity(table: Table) -> str:
-    """`simple`, `moderate` or `complex`.
-
-    * simple: a regular grid, no cell is merged;
-    * complex: cells are merged in both directions, or merged cells occur in more than two rows;
-    * moderate: what lies between.
-    """
-    wide = [c for c in table.cells if c.colspan > 1]
-    tall = [c for c in table.cells if c.rowspan > 1]
-    if not wide and not tall:
-        return SIMPLE
-    rows = {c.row for c in (*wide, *tall)}
-    return COMPLEX if (wide and tall) or len(rows) > 2 else MODERATE
+__all__ = ["COMPLEX", "MODERATE", "SIMPLE", "complexity"]

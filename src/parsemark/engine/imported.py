@@ -28,6 +28,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 _TEXT_FORMATS = {
     ".html": "html",
     ".htm": "html",
+    ".mmd": "markdown",
     ".md": "markdown",
     ".markdown": "markdown",
     ".tex": "latex",
@@ -64,12 +65,15 @@ def import_predictions(
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
-    run = open_run(out, corpus, ParseOptions(command=command))
+    is_new = not (out / "manifest.json").exists()
+    run = open_run(out, corpus, ParseOptions(command=command, protocols=protocols if is_new else ()))
     run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
     wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
-    files, unused = _files_by_name(folder, set(corpus.keys) | {place.document for place in places.values()})
-    if not any({page.sample, places[page.sample].document} & files.keys() for page in wanted):
+    aliases = {alias for place in places.values() for alias in place.aliases}
+    documents_named = {place.document for place in places.values()}
+    files, unused = _files_by_name(folder, set(corpus.keys) | aliases | documents_named)
+    if not any(_reader(page.sample, places[page.sample], files, _Documents(None)) for page in wanted):
         first = wanted[0].sample
         raise UsageError(
             f"No file of {folder} is named after a sample or a document of {corpus.name}; "
@@ -221,16 +225,19 @@ class _Place(NamedTuple):
     """As files are named after it: the name without its folders."""
     page: int
     n_pages: int
+    aliases: tuple[str, ...] = ()
 
 
 def _places(corpus: Corpus) -> dict[str, _Place]:
-    samples = {sample.id: (sample.document, sample.page_number) for sample in corpus.samples()}
+    samples = {
+        sample.id: (sample.document, sample.page_number, sample.aliases) for sample in corpus.samples()
+    }
     n_pages: dict[str, int] = {}
-    for document, page in samples.values():
+    for document, page, _ in samples.values():
         n_pages[document] = max(page, n_pages.get(document, 0))
     return {
-        key: _Place(document.rpartition("/")[2], page, n_pages[document])
-        for key, (document, page) in samples.items()
+        key: _Place(document.rpartition("/")[2], page, n_pages[document], aliases)
+        for key, (document, page, aliases) in samples.items()
     }
 
 
@@ -277,8 +284,9 @@ def _reader(
     sample: str, place: _Place, files: dict[str, Path], documents: _Documents
 ) -> tuple[Path, Callable[[], bytes]] | None:
     """The file that answers a sample, its own before its document's, and how it is read."""
-    if (own := files.get(sample)) is not None:
-        return own, partial(read_output_file, own)
+    for name in (*place.aliases, sample):
+        if (own := files.get(name)) is not None:
+            return own, partial(read_output_file, own)
     if (shared := files.get(place.document)) is not None:
         return shared, partial(documents.page, shared, place)
     return None

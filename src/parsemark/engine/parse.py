@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,12 +48,16 @@ class ParseOptions:
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None
     """Folder of the cache of parses; None to use none."""
+    anew: bool = False
+    """Parse every page, also those that the run has. A run that was stopped goes on all the same."""
     executor: str = "local"
     address: str | None = None
     """Of a Ray cluster; None starts one on this machine."""
     protocols: tuple[str, ...] = ()
     """Specs by which the run is to be scored; by default those that it has, or the default ones."""
     command: Sequence[str] = ()
+    max_cost_usd: float | None = None
+    """Parsers that are paid by the page stop when this is spent; a rerun tries their other pages again."""
 
 
 def parse_corpus(
@@ -70,7 +75,8 @@ def parse_corpus(
     pages = add_samples(run, corpus, options.pages, events=events)
     cache = ParseCache(options.cache) if options.cache else None
     named = [(parser.name, parser.fingerprint) for parser in parsers]
-    plan = make_plan(run, pages, named, cache, str(options.limits))
+    since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
+    plan = make_plan(run, pages, named, cache, str(options.limits), since)
     _announce(plan, events)
     for parser in parsers:
         _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None)
@@ -81,9 +87,11 @@ def parse_corpus(
         cache=cache,
         limits=options.limits,
         events=events,
+        max_cost_usd=options.max_cost_usd,
     )
     try:
         pool.execute(plan, options.n_workers)
+        _end_anew(run, since)
     finally:
         run.fold_journals()
         for parser in parsers:
@@ -93,6 +101,25 @@ def parse_corpus(
                 if cache:
                     cache.put_versions(parser.fingerprint, said)
     return run
+
+
+def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
+    """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
+    now = time.time()
+    run.update_manifest(
+        lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
+    )
+    return {name: run.manifest.parsing_anew[name] for name in parsers}
+
+
+def _end_anew(run: Run, since: Mapping[str, float]) -> None:
+    """All pages are done: the next run that parses anew begins from its own start."""
+    if since:
+        run.update_manifest(
+            lambda m: m.model_copy(
+                update={"parsing_anew": {k: v for k, v in m.parsing_anew.items() if k not in since}}
+            )
+        )
 
 
 def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:

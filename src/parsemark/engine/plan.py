@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +46,12 @@ class Plan:
 
 
 def make_plan(
-    run: Run, pages: Sequence[Page], parsers: Iterable[tuple[str, str]], cache: ParseCache | None, limits: str
+    run: Run,
+    pages: Sequence[Page],
+    parsers: Iterable[tuple[str, str]],
+    cache: ParseCache | None,
+    limits: str,
+    since: Mapping[str, float] | None = None,
 ) -> Plan:
     """Compare what is wanted with what the run and the cache hold.
 
@@ -56,8 +61,14 @@ def make_plan(
         parsers: Name and fingerprint of each.
         cache: Parses of other runs; None to use none.
         limits: Under which failures of other runs count.
+        since: For some parsers, the time before which what the run has recorded does not count.
     """
-    done = {(r.sample, r.parser): r.key for r in run.records() if r.blob is None or run.blobs.has(r.blob)}
+    begun = since or {}
+    done = {
+        (r.sample, r.parser): r.key
+        for r in run.records()
+        if (r.blob is None or run.blobs.has(r.blob, r.n_bytes)) and r.finished >= begun.get(r.parser, 0.0)
+    }
     plan = Plan({}, {}, [])
     for name, fingerprint in parsers:
         wanted = [Job(page, name, work_key(page.pdf_sha256, page.number, fingerprint)) for page in pages]

@@ -14,7 +14,7 @@ import polars as pl
 
 import parsemark
 from parsemark.corpora.render import page_text
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
@@ -22,7 +22,7 @@ from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
 from parsemark.store import schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
-from parsemark.system import replacing
+from parsemark.system import make_folder, replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,14 @@ class Chunk:
         number = "" if protocol is None else f".{self.protocols.index(protocol)}"
         return self.run / "parts" / f"{self.key}.{table}{number}.parquet"
 
+    def parts(self) -> list[Path]:
+        """All its part files."""
+        own = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
+        return [self.part("predictions"), *own]
+
     def is_done(self) -> bool:
         """Whether it was scored before, perhaps by a run that was killed."""
-        parts = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
-        return all(part.exists() for part in (self.part("predictions"), *parts))
+        return all(part.exists() for part in self.parts())
 
     def split(self) -> Iterator[Chunk]:
         """The same work in the smallest pieces."""
@@ -120,7 +124,13 @@ def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
         return Prediction(page.sample, output.parser, Status.METRIC_FAILED, message=why)
     if output.blob is None:
         return Prediction(page.sample, output.parser, output.status, message=output.error)
-    return read_raw(blobs.get(output.blob), page.sample, output.parser)
+    try:
+        raw = blobs.get(output.blob)
+    except StoreError as error:
+        blobs.discard(output.blob)
+        why = f"{error} It is removed now; the next run parses the page again."
+        return Prediction(page.sample, output.parser, Status.PARSER_FAILED, message=why)
+    return read_raw(raw, page.sample, output.parser)
 
 
 def _text_layer(page: PageTask) -> str | None:
@@ -146,7 +156,13 @@ def _score(
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     text = json.dumps(prediction_to_json(prediction), ensure_ascii=False)
     clean = text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a Parquet file
-    return {"sample": prediction.sample, "parser": prediction.parser, "prediction": clean}
+    return {
+        "sample": prediction.sample,
+        "parser": prediction.parser,
+        "status": str(prediction.status),
+        "message": prediction.message,
+        "prediction": clean,
+    }
 
 
 def _write_part(path: Path, table: str, rows: Iterable[dict[str, Any]]) -> None:
@@ -154,6 +170,7 @@ def _write_part(path: Path, table: str, rows: Iterable[dict[str, Any]]) -> None:
     listed = list(rows)
     columns = {column: [_plain(row[column]) for row in listed] for column in schema}
     frame = pl.DataFrame(columns, schema=schema).sort(SORT_KEYS[table], maintain_order=True)
+    make_folder(path.parent.parent, path.parent.name)
     with replacing(path) as temporary:
         frame.write_parquet(temporary)
 

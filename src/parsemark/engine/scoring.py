@@ -1,14 +1,15 @@
 """The scoring stage: stored outputs to predictions, matches, scores and the summary. Parses nothing.
 
 Pages are scored in chunks by a pool of processes. Each chunk leaves part files, which are put together at
-the end; a run that was killed while scoring goes on with the chunks that are missing.
+the end; a run that was killed while scoring goes on with the chunks that are missing. Several processes may
+score one run: what is put together is checked, under a lock, to follow from the records as they are then, so
+that no slow process writes an old state over a new one.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from parsemark.engine.events import Events
@@ -19,6 +20,8 @@ from parsemark.model import Status
 from parsemark.protocols import DEFAULT_PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.store import Run
 from parsemark.store.schemas import PROTOCOL_TABLES
+from parsemark.system import remove_tree
+from parsemark.system.locks import shared
 
 CHUNK_OUTPUTS = 256
 """At most in one chunk. A small run has smaller ones, so that all processes have work."""
@@ -27,6 +30,8 @@ _CHUNKS_WANTED = 16
 TIMEOUT_S = 120.0
 """For one chunk, and for one page of a chunk that took longer."""
 MEMORY_MB = 16_384
+_OPTIMISTIC_ROUNDS = 2
+"""How often scoring starts over because somebody has added to the run, before it keeps others out."""
 
 
 def score_run(
@@ -50,22 +55,50 @@ def score_run(
     events = events or Events()
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     run.update_manifest(lambda manifest: manifest.with_protocols(specs))
-    final = _score_all(_chunks(run, specs, events), n_workers or os.cpu_count() or 1, events)
+    n_processes = n_workers or os.cpu_count() or 1
+    with shared(run.path / ".parts.lock") as nobody_else_scores:
+        for _ in range(_OPTIMISTIC_ROUNDS):
+            chunks = _chunks(run, specs, events)
+            final = _score_all(chunks, n_processes, events)
+            with run.publishing():
+                if _is_current(run, specs, chunks, final):
+                    return _publish(run, specs, final, nobody_else_scores)
+            events.note("The run has changed while it was scored: scoring what is new.")
+        with run.publishing():  # it keeps changing: now nobody else may publish until we have
+            final = _score_all(_chunks(run, specs, events), n_processes, events)
+            return _publish(run, specs, final, nobody_else_scores)
+
+
+def _is_current(run: Run, specs: tuple[str, ...], chunks: list[Chunk], final: list[Chunk]) -> bool:
+    """Whether what was scored is what the run holds now, and the parts have not been removed."""
+    now = _chunks(run, specs, Events())
+    return [c.key for c in now] == [c.key for c in chunks] and all(chunk.is_done() for chunk in final)
+
+
+def _publish(
+    run: Run, specs: tuple[str, ...], final: list[Chunk], nobody_else_scores: Callable[[], bool]
+) -> list[Summary]:
+    """Put the parts together and write what follows from them."""
     run.join_parts("predictions", [chunk.part("predictions") for chunk in final])
+    run.note_unreadable()
     summaries = []
     for spec in specs:
         for table in PROTOCOL_TABLES:
             run.join_parts(table, [chunk.part(table, spec) for chunk in final], spec)
         summaries.append(get_protocol(spec).summarise(run.run_tables(spec)))
         run.write_summary(summaries[-1])
-    shutil.rmtree(run.path / "parts", ignore_errors=True)
+    if nobody_else_scores():
+        remove_tree(run.path / "parts")
     return summaries
 
 
 def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]:
     outputs: dict[str, dict[str, Output]] = {}
     for record in run.records():
-        output = Output(record.parser, record.status, record.blob, record.error)
+        # What is stored of an output that could not be read decides again, not that it could not be read.
+        is_output = record.blob is not None
+        status, error = (Status.OK, None) if is_output else (record.status, record.error)
+        output = Output(record.parser, status, record.blob, error)
         outputs.setdefault(record.sample, {})[record.parser] = output
     parsers = sorted({parser for found in outputs.values() for parser in found})
     if not parsers:

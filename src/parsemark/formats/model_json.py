@@ -63,8 +63,8 @@ def element_from_json(data: Mapping[str, Any]) -> Element:
 
 
 def page_to_json(page: Page) -> Json:
-    """A page with its elements, relations and attributes."""
-    return {
+    """A page with its elements, relations and attributes, and its annotation where it has one."""
+    data: Json = {
         "id": page.id,
         "width": page.width,
         "height": page.height,
@@ -72,6 +72,9 @@ def page_to_json(page: Page) -> Json:
         "relations": [[r.kind, r.source, r.target] for r in page.relations],
         "attributes": dict(page.attributes),
     }
+    if page.annotation is not None:
+        data["annotation"] = dict(page.annotation)
+    return data
 
 
 def page_from_json(data: Mapping[str, Any]) -> Page:
@@ -84,6 +87,7 @@ def page_from_json(data: Mapping[str, Any]) -> Page:
             elements=tuple(element_from_json(e) for e in data["elements"]),
             relations=tuple(Relation(*r) for r in data.get("relations", [])),
             attributes=dict(data.get("attributes", {})),
+            annotation=dict(data["annotation"]) if data.get("annotation") is not None else None,
         )
 
 

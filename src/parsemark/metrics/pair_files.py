@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, NoReturn
 
 from parsemark.errors import FormatError
 from parsemark.formats import FORMATS
@@ -104,12 +104,17 @@ def _score_guarded(metric: Metric[Any], truth: TableInput, pred: TableInput) -> 
 
 def _read_pair(text: str) -> dict[str, Any]:
     try:
-        pair = json.loads(text)
+        pair = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"The line is not JSON: {error}") from error
     if not isinstance(pair, dict):
         raise FormatError('The line is not an object with "id", "truth" and "pred"')
     return pair
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """NaN and infinities are no JSON; written back as an id they would spoil the output for others."""
+    raise ValueError(f"{name} is not a value that JSON has")
 
 
 def _check_pair(pair: dict[str, Any]) -> None:

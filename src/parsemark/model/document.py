@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from parsemark.model.geometry import Box
 from parsemark.model.score import Status
@@ -79,6 +80,9 @@ class Page:
     elements: tuple[Element, ...] = ()
     relations: tuple[Relation, ...] = ()
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+    annotation: Mapping[str, Any] | None = None
+    """The page as its corpus annotates it, plain JSON data, for protocols that repeat another program's
+    numbers from it: spellings, spans and marks that the elements above have not."""
 
     @property
     def tables(self) -> tuple[Element, ...]:
@@ -100,6 +104,8 @@ class Sample:
     """None for documents without truth."""
     pdf: Path | None = None
     image: Path | None = None
+    aliases: tuple[str, ...] = ()
+    """Other names that outputs of this page may have, in the order in which they are looked for."""
 
 
 @dataclass(frozen=True, slots=True)

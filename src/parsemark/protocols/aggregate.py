@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from parsemark.model import Status
 from parsemark.protocols.base import (
+    EQUIVALENCE_MARGIN,
     Figure,
     FigureInfo,
     FigureSums,
@@ -24,10 +25,13 @@ from parsemark.protocols.base import (
     Statistic,
     Verdict,
 )
-from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
-from parsemark.stats.comparison import ALPHA, holm, paired_interval, permutation_ps, rank_intervals
+from parsemark.stats.bootstrap import sum_by_cluster
+from parsemark.stats.comparison import Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
+from parsemark.stats.intervals import Range, jackknife_interval
 
+FEW_DOCUMENTS = 30
+"""With fewer, intervals cover less than they say (`bench/intervals.py`)."""
 MAX_VALUES = 20
 """An attribute with more values than this is an identifier or a measurement, not a group."""
 
@@ -65,16 +69,18 @@ def figure_of(figure: FigureSums, parser: str, keep: NDArray[np.bool_] | None = 
     pages = figure.sums[parser]
     if keep is not None:
         pages = pages * keep[:, None]
-    return from_sums(sum_by_cluster(pages, figure.documents)[0], figure.statistic, figure.denominator)
+    by_document = sum_by_cluster(pages, figure.documents)[0]
+    bounds: Range = "unit" if figure.info.style == "score" else "positive"
+    return from_sums(by_document, figure.statistic, figure.denominator, bounds)
 
 
-def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1) -> Figure:
+def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, bounds: Range = "unit") -> Figure:
     """A figure of what documents add to totals; no value where there is nothing to count."""
     totals = sums.sum(axis=0)
     n = float(totals[denominator]) if len(sums) else 0.0
     if n == 0:
         return make_figure(None, 0)
-    interval = None if statistic is total_statistic else bootstrap_interval(sums, statistic)
+    interval = None if statistic is total_statistic else jackknife_interval(sums, statistic, bounds)
     return make_figure(float(statistic(totals)), n, interval)
 
 
@@ -200,37 +206,79 @@ def rank(figure: FigureSums) -> Ranking:
     best = max(value, key=lambda parser: sign * value[parser])
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)
-    sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
+    pairs = list(combinations(value, 2))
+    found = contrasts(_by_document(figure), lambda totals: sign * figure.statistic(totals), pairs)
+    verdicts = [_verdict(figure, contrast, value, sign) for contrast in found]
+    n_documents = len(set(figure.documents))
+    widths = [
+        (v.high - v.low) / 2
+        for v in verdicts
+        if best in (v.a, v.b) and v.low is not None and v.high is not None
+    ]
+    resolution = float(np.median(widths)) if widths else None
     return Ranking(
         figure=name,
         best=best,
-        ranks=rank_intervals(sums, lambda t: sign * figure.statistic(t)),
-        verdicts=verdicts_on_pairs(figure, list(combinations(value, 2))),
+        ranks=rank_intervals(list(value), found),
+        verdicts=verdicts,
+        n_documents=n_documents,
+        resolution=resolution,
+        notes=_ranking_notes(figure.info, n_documents, resolution),
     )
 
 
 def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-    """The verdict on each pair, corrected for the number of pairs."""
-    sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
-    p_values = holm(permutation_ps([(sums[a], sums[b]) for a, b in pairs], figure.statistic))
-    return [_verdict(figure, sums, *pair, p) for pair, p in zip(pairs, p_values, strict=True)]
-
-
-def _verdict(figure: FigureSums, sums: Mapping[str, Floats], a: str, b: str, p: float) -> Verdict:
-    value_a, value_b = (float(figure.statistic(sums[name].sum(axis=0))) for name in (a, b))
-    low, high = paired_interval(sums[a], sums[b], figure.statistic) or (None, None)
+    """The verdict on each pair, simultaneous over these pairs."""
     sign = 1.0 if figure.info.higher_is_better else -1.0
-    ahead: State = "better" if sign * (value_a - value_b) > 0 else "worse"
+    value = {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
+    found = contrasts(_by_document(figure), lambda totals: sign * figure.statistic(totals), pairs)
+    return [_verdict(figure, contrast, value, sign) for contrast in found]
+
+
+def _by_document(figure: FigureSums) -> dict[str, Floats]:
+    return {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
+
+
+def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float], sign: float) -> Verdict:
+    """A contrast, in which larger is better, as a verdict in the figure's own direction."""
+    limit = 1.0 if figure.info.style == "score" else np.inf
+    known = [] if contrast.low is None or contrast.high is None else [contrast.low, contrast.high]
+    ends = sorted(min(max(sign * end, -limit), limit) for end in known)
+    values = [v if np.isfinite(v := value[name]) else None for name in (contrast.a, contrast.b)]
     return Verdict(
-        a=a,
-        b=b,
+        a=contrast.a,
+        b=contrast.b,
         figure=figure.info.name,
-        value_a=value_a,
-        value_b=value_b,
-        difference=value_a - value_b,
-        low=low,
-        high=high,
-        p=p,
-        state=ahead if p < ALPHA else "not_resolved",
-        n_documents=len(sums[a]),
+        value_a=values[0],
+        value_b=values[1],
+        difference=sign * contrast.difference,
+        low=ends[0] if ends else None,
+        high=ends[1] if ends else None,
+        p=contrast.p,
+        state=_state(contrast, figure.info),
+        n_documents=contrast.n_documents,
     )
+
+
+def _state(contrast: Contrast, info: FigureInfo) -> State:
+    if contrast.low is None or contrast.high is None:
+        return "not_resolved"
+    if contrast.low > 0 or contrast.high < 0:
+        return "better" if contrast.difference > 0 else "worse"
+    inside = max(-contrast.low, contrast.high) <= EQUIVALENCE_MARGIN
+    return "equivalent" if info.style == "score" and inside else "not_resolved"
+
+
+def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
+    notes = []
+    if resolution is not None:
+        digits = 3 if resolution < 0.1 else 2
+        notes.append(
+            f"{n_documents} documents: differences under {resolution:.{digits}f} in {info.label} are mostly "
+            "not resolved."
+        )
+    if 0 < n_documents < FEW_DOCUMENTS:
+        notes.append(
+            f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide, and less certain than they say."
+        )
+    return notes

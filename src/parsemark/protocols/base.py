@@ -153,8 +153,16 @@ class Slice(_Part):
 State = Literal["better", "worse", "equivalent", "not_resolved"]
 
 
+EQUIVALENCE_MARGIN = 0.05
+"""Scores whose difference lies inside ± this, interval and all, are equivalent."""
+
+
 class Verdict(_Part):
-    """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of."""
+    """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of.
+
+    `better` and `worse`: the interval of the difference leaves out 0. `equivalent`: it lies inside
+    ±`EQUIVALENCE_MARGIN`. Else these documents do not resolve the difference.
+    """
 
     a: str
     b: str
@@ -165,9 +173,9 @@ class Verdict(_Part):
     """A − B."""
     low: float | None
     high: float | None
-    """Interval of the difference."""
+    """Simultaneous 95 % interval of the difference: true for all pairs together."""
     p: float
-    """Corrected for the number of comparisons."""
+    """Of the same test: below 5 % exactly where the interval leaves out 0."""
     state: State
     """Of A, seen from B."""
     n_documents: int
@@ -200,11 +208,20 @@ class Ranking(_Part):
     """The places that the data allow; 1 is best."""
     verdicts: list[Verdict] = Field(default_factory=list)
     """Every pair once."""
+    n_documents: int = 0
+    resolution: float | None = None
+    """Differences to the best below this are mostly not resolved by these documents."""
+    notes: list[str] = Field(default_factory=list)
+    """What can be resolved, and a warning where there are few documents."""
 
     def verdict(self, a: str, b: str) -> Verdict | None:
         """The verdict on A against B."""
         found = next((v for v in self.verdicts if {v.a, v.b} == {a, b}), None)
         return found.seen_from(a) if found else None
+
+    def to_best(self, parser: str) -> Verdict | None:
+        """The verdict on a parser against the best one; None for the best itself."""
+        return None if self.best is None or parser == self.best else self.verdict(parser, self.best)
 
 
 class Summary(_Part):
@@ -333,7 +350,13 @@ class PageProtocol(ABC):
 
 
 PROTOCOLS = Registry(
-    "protocol", "parsemark.protocols", {"tables": "parsemark.protocols.tables:TablesProtocol"}
+    "protocol",
+    "parsemark.protocols",
+    {
+        "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "semantic": "parsemark.protocols.semantic:SemanticProtocol",
+        "tables": "parsemark.protocols.tables:TablesProtocol",
+    },
 )
 DEFAULT_PROTOCOLS = ("tables",)
 

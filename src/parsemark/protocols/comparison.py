@@ -12,7 +12,16 @@ import numpy as np
 
 from parsemark.errors import UsageError
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
-from parsemark.protocols.base import FigureInfo, FigureSums, Floats, PageProtocol, RunTables, Summary, Verdict
+from parsemark.protocols.base import (
+    EQUIVALENCE_MARGIN,
+    FigureInfo,
+    FigureSums,
+    Floats,
+    PageProtocol,
+    RunTables,
+    Summary,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,7 @@ def require_comparable(old: Summary, new: Summary) -> None:
 def in_words(comparison: Comparison) -> str:
     """The answer to "is A better than B?" as one or two sentences."""
     a, b, v = comparison.a, comparison.b, comparison.primary
-    interval = "" if v.low is None else f", 95 % interval {v.low:+.3f} to {v.high:+.3f}"
+    interval = "" if v.low is None else f", simultaneous 95 % interval {v.low:+.3f} to {v.high:+.3f}"
     evidence = (
         f"{comparison.info(v.figure).label} {_number(v.value_a)} against {_number(v.value_b)}, difference "
         f"{v.difference:+.3f}{interval}, p = {format_p(v.p)} on {comparison.n_pages} pages of "
@@ -113,7 +122,7 @@ def in_words(comparison: Comparison) -> str:
     if v.state == "worse":
         return f"{b} is better than {a}: {evidence}."
     if v.state == "equivalent":
-        return f"{a} and {b} are equivalent: {evidence}."
+        return f"{a} and {b} are equivalent within ±{EQUIVALENCE_MARGIN:g}: {evidence}."
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parsemark.protocols import Figure, FigureInfo, Ranking, Summary
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
+from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.report.numbers import figure_note, format_value
 from parsemark.report.source import Parser
 
@@ -45,6 +46,8 @@ class Rank:
     text: str
     mark: str = ""
     """What the data say about the distance to the best, where that is not "worse"."""
+    to_best: str = ""
+    """The difference to the best with its interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,10 @@ class Board:
 
 
 RANK_DEFINITION = (
-    "The places that the data allow. “Not resolved” means that these documents do not tell the parser from "
-    "the best one. For a selection of pages: the plain order."
+    "The places that the data allow: a parser is ahead of another where the interval of their difference "
+    "leaves out 0. The intervals of all pairs are true together, also with the best, which the data chose. "
+    f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g}; “not resolved”, that these "
+    "documents do not say. For a selection of pages: the plain order."
 )
 MARKS = {"not_resolved": "not resolved", "equivalent": "equivalent"}
 
@@ -130,10 +135,16 @@ def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
 def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
     ranks = {}
     for name, (low, high) in ranking.ranks.items():
-        verdict = ranking.verdict(name, ranking.best) if ranking.best else None
+        verdict = ranking.to_best(name)
         mark = MARKS.get(verdict.state, "") if verdict else ""
-        ranks[name] = Rank(low, f"{low}" if low == high else f"{low}–{high}", mark)
+        ranks[name] = Rank(low, f"{low}" if low == high else f"{low}–{high}", mark, _to_best(verdict))
     return ranks
+
+
+def _to_best(verdict: Verdict | None) -> str:
+    if verdict is None or verdict.low is None:
+        return "" if verdict is None else f"{verdict.difference:+.3f}"
+    return f"{verdict.difference:+.3f} ({verdict.low:+.2f} to {verdict.high:+.2f})"
 
 
 def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
@@ -161,4 +172,6 @@ def _sentence(rows: Sequence[Row], headline: FigureInfo) -> str:
         return f"{first}." if len(scored) == 1 else f"{first}, ahead of every other parser."
     n_more = len(open_questions) - 3
     listed = ", ".join(open_questions[:3]) + (f" and {n_more} more" if n_more > 0 else "")
-    return f"{first}; the difference to {listed} is not resolved."
+    words = {row.rank.mark for row in scored[1:] if row.rank.mark}
+    state = "not resolved or within ±0.05" if len(words) > 1 else f"{words.pop()}"
+    return f"{first}; the difference to {listed} is {state}."

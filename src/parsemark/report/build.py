@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from pathlib import Path
 
-from parsemark.errors import UsageError
+from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import write_compare
+from parsemark.report.document_pages import write_document_pages
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
@@ -16,43 +17,93 @@ from parsemark.report.site import Site
 from parsemark.report.source import Source
 from parsemark.report.viewer import write_page_images, write_viewer
 from parsemark.store import Run
+from parsemark.system import remove_tree
+from parsemark.system.locks import locked_folder
+from parsemark.system.scratch import ScratchFolder
 
-GENERATED = ("assets", "data", "images", "thumbnails")
-"""Folders that belong to the report alone."""
 MARK = ".parsemark-report"
-"""A file that says that these folders are ours, and may be replaced."""
+"""A file that says that a folder holds a report, which may be replaced."""
+_FOLDERS = ("assets", "data", "images", "thumbnails")
+_PAGES = (
+    "index",
+    "figures",
+    "viewer",
+    "compare",
+    "provenance",
+    "parser-*",
+    "leaderboard-*",
+    "document",
+    "document-*",
+)
 
 
 def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = None) -> Path:
-    """Write all pages and return the first one."""
+    """Write all pages and return the first one.
+
+    The site is made in a new folder and then put into its place, under a lock: nothing is written through a
+    link that lies there, a report that fails leaves the old one, and two processes do not disturb each other.
+    """
     chosen = options or ReportOptions()
     run = Run.open(run_dir)
-    sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
-    _make_room(out_dir)
-    site = Site(out_dir, sources)
+    _require_free(run_dir, out_dir)
+    try:
+        out_dir.parent.mkdir(parents=True, exist_ok=True)
+        scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
+        try:
+            with run.blaming_damage():
+                sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
+                _write_site(Site(scratch.path, sources), chosen)
+            _put_into_place(scratch.path, run_dir, out_dir)
+        finally:
+            scratch.close()
+    except OSError as error:
+        raise WriteError(out_dir, error) from error
+    return out_dir / "index.html"
+
+
+def _write_site(site: Site, chosen: ReportOptions) -> None:
     site.write_assets()
     images = write_page_images(site, chosen)
     write_leaderboards(site, chosen)
     write_figures(site)
     write_viewer(site, chosen, images)
     write_parser_pages(site, images)
+    write_document_pages(site, images)
     write_compare(site, chosen)
     write_provenance(site)
-    return out_dir / "index.html"
+    (site.root / MARK).write_text("The pages here were written by parsemark report.\n", encoding="utf-8")
 
 
-def _make_room(out_dir: Path) -> None:
-    """Remove an earlier report; never what somebody else put there."""
-    out_dir.mkdir(parents=True, exist_ok=True)
-    taken = [name for name in GENERATED if (out_dir / name).exists()]
-    if taken and not (out_dir / MARK).exists():
+def _require_free(run_dir: Path, out_dir: Path) -> None:
+    """Raise UsageError if the report would replace what somebody else put there."""
+    if out_dir.is_symlink() and out_dir.parent.resolve() == run_dir.resolve():
+        raise UsageError(f"{out_dir} is a link, which may lead anywhere. Remove it, or choose another --out.")
+    if out_dir.exists() and not out_dir.is_dir():
+        raise UsageError(f"{out_dir} is a file. Choose another --out.")
+    if _is_marked(out_dir):
+        return
+    if taken := _pages_in(out_dir):
         raise UsageError(
-            f"{out_dir} has a folder {taken[0]!r} that no report of parsemark wrote. Choose another --out."
+            f"{out_dir} has {taken[0].name!r}, which no report of parsemark wrote. Choose another --out."
         )
-    (out_dir / MARK).write_text(
-        "The folders and pages here were written by parsemark report.\n", encoding="utf-8"
-    )
-    for name in taken:
-        shutil.rmtree(out_dir / name)
-    for page in (*out_dir.glob("parser-*.html"), *out_dir.glob("leaderboard-*.html")):
-        page.unlink()
+
+
+def _is_marked(folder: Path) -> bool:
+    mark = folder / MARK
+    return mark.is_file() and not mark.is_symlink()
+
+
+def _pages_in(folder: Path) -> list[Path]:
+    """What a report consists of, as far as it lies in a folder."""
+    folders = [folder / name for name in _FOLDERS if os.path.lexists(folder / name)]
+    return [*folders, *sorted(path for name in _PAGES for path in folder.glob(f"{name}.html"))]
+
+
+def _put_into_place(made: Path, run_dir: Path, out_dir: Path) -> None:
+    out_dir.mkdir(exist_ok=True)
+    with locked_folder(out_dir):
+        _require_free(run_dir, out_dir)
+        for old in _pages_in(out_dir):
+            remove_tree(old)
+        for new in [made / MARK, *_pages_in(made)]:
+            new.replace(out_dir / new.name)

@@ -64,7 +64,7 @@ def write_leaderboards(site: Site, options: ReportOptions) -> None:
             ],
             board=parts[0].board,
             settings=source.summary.settings,
-            notes=source.summary.notes,
+            notes=[*source.summary.ranking.notes, *source.summary.notes],
             facts=_facts(source),
             slice_groups=_groups([part.pages for part in parts]),
         )
@@ -141,4 +141,12 @@ def _row_json(row: Row, board: Board) -> dict[str, Any]:
         axis = board.axes.get(key)
         if axis and cell.low is not None and cell.high is not None:
             cells[key]["at"] = [axis.at(cell.low), axis.at(cell.value), axis.at(cell.high)]
-    return {"rank": {"low": row.rank.low, "text": row.rank.text, "mark": row.rank.mark}, "cells": cells}
+    return {
+        "rank": {
+            "low": row.rank.low,
+            "text": row.rank.text,
+            "mark": row.rank.mark,
+            "to_best": row.rank.to_best,
+        },
+        "cells": cells,
+    }

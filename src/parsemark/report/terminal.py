@@ -9,14 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from parsemark.protocols import Figure, FigureInfo, Summary, Verdict
+from parsemark.protocols import Figure, FigureInfo, Summary
+from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.report.numbers import format_value
 
 WIDE = 116
 """From this many columns on, intervals stand beside their values instead of below."""
-BEST, UNRESOLVED = "★", "≈"
+BEST = "★"
+STATES = {"not_resolved": "?", "equivalent": "=", "better": "+", "worse": " "}
 _NARROW_HEAD = 8
 _NAME_WIDTH = 16
+_TO_BEST = 11
 
 
 def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
@@ -26,6 +29,7 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
         summary: Of a scored run.
         width: Of the terminal, in characters.
     """
+    wide, compared = width >= WIDE, bool(summary.ranking.verdicts)
     columns = _fitting([info for info in summary.shown() if info.main], summary, width)
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
     table.add_column("")
@@ -33,8 +37,14 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
     for column in columns:
         style = "bold underline" if column.name == summary.primary else "bold"
         table.add_column(Text(_head(column.label), style=style), justify="right", no_wrap=True)
+        if column.name == summary.primary and compared:
+            table.add_column(Text(_head("to best")), justify="right", no_wrap=True)
     for parser in summary.ordered():
-        cells = [_cell(summary.figure(parser, c.name), c, wide=width >= WIDE) for c in columns]
+        cells = []
+        for column in columns:
+            cells.append(_cell(summary.figure(parser, column.name), column, wide=wide))
+            if column.name == summary.primary and compared:
+                cells.append(_to_best(parser, summary, wide=wide))
         table.add_row(_mark(parser, summary), Text(parser), *cells)
     return Group(_heading(summary), Text(), table, *_legend(summary), *_notes(summary))
 
@@ -42,7 +52,7 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
 def _fitting(columns: list[FigureInfo], summary: Summary, width: int) -> list[FigureInfo]:
     """As many columns as the terminal has room for; the primary figure is never left out."""
     names = min(max((len(name) for name in summary.parsers), default=0), 2 * _NAME_WIDTH)
-    room = width - max(names, _NAME_WIDTH) - 4
+    room = width - max(names, _NAME_WIDTH) - 4 - (_TO_BEST if summary.ranking.verdicts else 0)
     taken = 0
     kept: list[FigureInfo] = []
     for column in sorted(columns, key=lambda c: c.name != summary.primary):
@@ -61,12 +71,28 @@ def _head(label: str) -> str:
 
 
 def _mark(parser: str, summary: Summary) -> Text:
-    best = summary.ranking.best
-    if best is None or parser == best:
-        return Text(BEST if parser == best else " ", style="green")
-    verdict = summary.ranking.verdict(parser, best)
-    resolved = verdict is None or verdict.state in ("worse", "better")
-    return Text(" " if resolved else UNRESOLVED, style="green")
+    if parser == summary.ranking.best:
+        return Text(BEST, style="green")
+    verdict = summary.ranking.to_best(parser)
+    return Text(STATES[verdict.state] if verdict else " ", style="green")
+
+
+def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
+    """The difference to the best with its simultaneous interval."""
+    verdict = summary.ranking.to_best(parser)
+    if verdict is None:
+        return Text("", style="dim")
+    text = Text(_signed(verdict.difference, 3))
+    if verdict.low is not None and verdict.high is not None:
+        ends = f"{_signed(verdict.low, 2)} {_signed(verdict.high, 2)}"
+        text.append(f"{' ' if wide else chr(10)}{ends}", style="dim")
+    return text
+
+
+def _signed(value: float, digits: int) -> str:
+    """With its sign and without a leading zero: `−.33`."""
+    text = f"{abs(value):.{digits}f}"
+    return ("−" if value < 0 else "+") + text.removeprefix("0")
 
 
 def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
@@ -98,22 +124,22 @@ def _plural(name: str, n: int) -> str:
 
 def _legend(summary: Summary) -> list[RenderableType]:
     info = summary.info(summary.primary)
-    parts = [f"sorted by {info.label} ({info.name}); small figures: 95 % intervals, clustered by document"]
-    if summary.ranking.best is None:
-        parts = ["small figures: 95 % intervals, clustered by document"]
-    elif any(v.state not in ("better", "worse") for v in _against_best(summary)):
-        parts.append(f"{UNRESOLVED} the difference to the best {BEST} is not resolved")
-    parts.append("failed pages count as pages on which nothing was found")
+    parts = ["small figures: 95 % intervals over documents; failed pages count as pages without an answer"]
+    if summary.ranking.best is not None:
+        parts.insert(0, f"sorted by {info.label} ({info.name})")
+        states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}
+        if states:
+            parts[0] += "; to best: difference to the best, intervals true together"
+        words = {
+            "not_resolved": f"{STATES['not_resolved']} not resolved from the best {BEST}",
+            "equivalent": f"{STATES['equivalent']} equivalent to it within ±{EQUIVALENCE_MARGIN:g}",
+        }
+        marked = [text for state, text in words.items() if state in states]
+        if marked:
+            parts.append("; ".join(marked) + "; the others are worse")
     return [Text(), *(Text(part, style="dim") for part in parts)]
 
 
-def _against_best(summary: Summary) -> list[Verdict]:
-    return [v for v in summary.ranking.verdicts if summary.ranking.best in (v.a, v.b)]
-
-
 def _notes(summary: Summary) -> Sequence[RenderableType]:
-    return (
-        [Text(), *(Text(f"Note: {note}", style="bold yellow") for note in summary.notes)]
-        if summary.notes
-        else []
-    )
+    notes = [*summary.ranking.notes, *summary.notes]
+    return [Text(), *(Text(f"Note: {note}", style="bold yellow") for note in notes)] if notes else []

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from parsemark.errors import StoreError
-from parsemark.system import replacing, write_bytes
+from parsemark.system import make_folder, replacing, write_bytes
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -32,12 +32,13 @@ class BlobStore:
         blob = hashlib.sha256(data).hexdigest()
         path = self.path(blob)
         if not self._complete(path, len(data)):
+            self._make_folder(blob)
             write_bytes(path, data)
         return blob
 
-    def has(self, blob: str) -> bool:
-        """Whether the blob is stored."""
-        return self.path(blob).is_file()
+    def has(self, blob: str, n_bytes: int) -> bool:
+        """Whether the blob is stored and has its size."""
+        return self._complete(self.path(blob), n_bytes)
 
     def get(self, blob: str) -> bytes:
         """The bytes of a blob, checked against its name."""
@@ -63,7 +64,7 @@ class BlobStore:
             return False
         if self._complete(target, len(data)):
             return True
-        target.parent.mkdir(parents=True, exist_ok=True)
+        self._make_folder(blob)
         with contextlib.suppress(FileExistsError):
             try:
                 os.link(other.path(blob), target)
@@ -73,6 +74,14 @@ class BlobStore:
                 with replacing(target) as temporary:
                     shutil.copyfile(other.path(blob), temporary)
         return True
+
+    def discard(self, blob: str) -> None:
+        """Remove a damaged blob, so that its page is parsed again by the next run."""
+        with contextlib.suppress(OSError):
+            self.path(blob).unlink()
+
+    def _make_folder(self, blob: str) -> None:
+        make_folder(self.root.parent, self.root.name, blob[:2])
 
     @staticmethod
     def _complete(path: Path, size: int) -> bool:

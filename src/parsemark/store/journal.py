@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from parsemark.errors import StoreError, WriteError
+from parsemark.system import make_folder
 from parsemark.system.locks import hold, is_locked
 
 Json = dict[str, Any]
@@ -25,9 +27,12 @@ class Journal:
     """The journal that this process writes. Safe to use from several threads."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent, folder.name)
         self.path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}.jsonl"
-        self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        try:
+            self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise WriteError(self.path, error) from error
         hold(self._handle)
         self._lock = threading.Lock()
 
@@ -35,9 +40,12 @@ class Journal:
         """Add one entry; on return it survives a kill and a power cut."""
         line = memoryview(json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         with self._lock:
-            while line:
-                line = line[os.write(self._handle, line) :]
-            os.fsync(self._handle)
+            try:
+                while line:
+                    line = line[os.write(self._handle, line) :]
+                os.fsync(self._handle)
+            except OSError as error:
+                raise WriteError(self.path, error) from error
 
     def close(self) -> None:
         """Give up the lock; the file stays until it is folded into a table."""
@@ -50,11 +58,11 @@ class Journal:
         self.close()
 
 
-def read_journals(folder: Path) -> Iterator[Json]:
-    """All whole entries of all journals of a folder."""
+def read_journals(folder: Path) -> Iterator[tuple[str, Json]]:
+    """All whole entries of all journals of a folder, each with the file and the line where it stands."""
     for path in sorted(folder.glob("*.jsonl")):
         with contextlib.suppress(FileNotFoundError):  # folded away by another process
-            yield from _entries(path.read_bytes())
+            yield from _entries(path)
 
 
 def finished_journals(folder: Path) -> list[Path]:
@@ -62,11 +70,19 @@ def finished_journals(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.jsonl")) if not is_locked(path)]
 
 
-def _entries(data: bytes) -> Iterator[Json]:
-    for line in data.split(b"\n"):
+def _entries(path: Path) -> Iterator[tuple[str, Json]]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be read: {error.strerror}. Remove it; its pages are parsed again."
+        ) from error
+    for number, line in enumerate(data.split(b"\n"), start=1):
         try:
             entry = json.loads(line)
-        except ValueError:  # torn: the process died while it wrote
+        except (ValueError, RecursionError):  # torn: the process died while it wrote
             continue
         if isinstance(entry, dict):
-            yield entry
+            yield f"{path}, line {number}", entry

@@ -60,6 +60,8 @@ class Manifest(_Part):
     parsers: list[ParserEntry] = Field(default_factory=list)
     protocols: list[str] = Field(default_factory=list)
     """Specs of the protocols by which it is scored."""
+    parsing_anew: dict[str, float] = Field(default_factory=dict)
+    """Parsers of which every page is being parsed anew (`--no-cache`), with the time since when."""
     seed: int = 0
     limits: Limits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)

@@ -40,16 +40,36 @@ class ParseRecord:
         return {**dataclasses.asdict(self), "status": str(self.status)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ParseRecord:
+    def from_json(cls, data: Mapping[str, Any], where: str = "A record of a parse") -> ParseRecord:
         """Inverse of `to_json`.
 
+        Args:
+            data: The fields.
+            where: The file and the line, for the message.
+
         Raises:
-            StoreError: A field is missing, unknown or has no sense.
+            StoreError: A field is missing, unknown, or of another type.
         """
         try:
-            return cls(**{**data, "status": Status(data["status"])})
+            record = cls(**{**data, "status": Status(data["status"])})
+            for field, kinds in _KINDS.items():
+                if not isinstance(getattr(record, field), kinds):
+                    raise TypeError(f"{field} is of the wrong type")
         except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"A record of a parse is not valid: {error}") from error
+            missing = isinstance(error, KeyError)
+            why = f"{error} is missing" if missing else str(error)[:200]
+            raise StoreError(f"{where} is not valid: {why}. Remove it; its page is parsed again.") from error
+        return record
+
+
+_TEXT, _NUMBER = (str, type(None)), (int, float, type(None))
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("sample", "parser", "key"), (str,)),
+    **dict.fromkeys(("blob", "error", "stderr_tail"), _TEXT),
+    **dict.fromkeys(("wall_s", "cpu_s", "peak_memory_mb", "cost_usd"), _NUMBER),
+    **dict.fromkeys(("n_bytes", "attempts"), (int,)),
+    "finished": (int, float),
+}
 
 
 def work_key(pdf_sha256: str, page: int, fingerprint: str) -> str:

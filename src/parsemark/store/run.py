@@ -12,27 +12,28 @@ directory: each has its own journal, and tables are replaced under a lock.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import hashlib
 import json
 import re
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from parsemark.errors import StoreError
+from parsemark.errors import FormatError, ParsemarkError, StoreError, WriteError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
-from parsemark.model import Page, Prediction
+from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.base import RunTables, Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS, SORT_KEYS, empty_table, schema_of
-from parsemark.system import locked, replacing, write_bytes
+from parsemark.system import locked, make_folder, remove_tree, replacing, write_bytes
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
@@ -53,6 +54,8 @@ class Run:
         with run._locked():
             if (run.path / MANIFEST).exists():
                 raise StoreError(f"{path} already holds a run. Open it, or choose another folder.")
+            if (taken := _what_is_in_the_way(run.path)) is not None:
+                raise StoreError(f"{path} is no run, but holds {taken}. Choose a new folder for the run.")
             write_manifest(run.path / MANIFEST, manifest)
         return run
 
@@ -72,10 +75,10 @@ class Run:
         if not (root / MANIFEST).exists():
             return
         read_manifest(root / MANIFEST)  # refuses what is not ours
-        for name in ("summary.json", *(f"{table}.parquet" for table in SCHEMAS), MANIFEST):
-            (root / name).unlink(missing_ok=True)
-        for folder in ("raw", "journal", "parts", "protocols", "report"):
-            shutil.rmtree(root / folder, ignore_errors=True)
+        for name in ("raw", "journal", "parts", "protocols", "report", SUMMARY):
+            remove_tree(root / name)
+        for name in (*(f"{table}.parquet" for table in SCHEMAS), MANIFEST):
+            remove_tree(root / name)
 
     def table(self, name: str, protocol: str | None = None) -> pl.DataFrame:
         """One of `samples`, `parses`, `predictions`, or of a protocol's `matches`, `scores`.
@@ -117,9 +120,11 @@ class Run:
         """What has been parsed, the latest record of each page and parser, sorted."""
         latest: dict[tuple[str, str], ParseRecord] = {}
         # Journals before the table: what is folded away meanwhile is then in the table.
-        journalled = [ParseRecord.from_json(entry) for entry in read_journals(self._journals)]
-        stored = [ParseRecord.from_json(row) for row in self._stored("parses").iter_rows(named=True)]
-        for record in sorted([*stored, *journalled], key=lambda r: r.finished):
+        journalled = [ParseRecord.from_json(entry, where) for where, entry in read_journals(self._journals)]
+        where = f"A row of {self.table_path('parses')}"
+        stored = [ParseRecord.from_json(row, where) for row in self._stored("parses").iter_rows(named=True)]
+        # Of the same record the one in the table counts: see `note_unreadable`.
+        for record in sorted([*journalled, *stored], key=lambda r: r.finished):
             latest[record.sample, record.parser] = record
         return [latest[key] for key in sorted(latest)]
 
@@ -146,9 +151,47 @@ class Run:
 
         They are streamed, so a table may be larger than memory.
         """
-        with self._locked(), replacing(self.table_path(name, protocol)) as temporary:
+        with self._locked(), self._replacing_table(name, protocol) as temporary:
             pl.scan_parquet(list(parts), schema=schema_of(name)).sink_parquet(temporary)
         self.__dict__.pop("_predictions", None)
+
+    @contextlib.contextmanager
+    def publishing(self) -> Iterator[None]:
+        """Hold the right to replace what follows from the parses: predictions, matches, scores, summaries.
+
+        Whoever holds it must make sure that what it writes follows from the records as they are now.
+        """
+        with locked(self.path / ".publish.lock"):
+            yield
+
+    def note_unreadable(self) -> None:
+        """Let `parses` say of outputs that could not be read that the parser has failed, and why.
+
+        Whether an output can be read is known once the predictions are made. An output that can be read by
+        now, by a newer reader, is `ok` again.
+        """
+        columns = ("sample", "parser", "status", "message")
+        read = {
+            (s, p): (status, why)
+            for s, p, status, why in self._stored("predictions").select(columns).iter_rows()
+        }
+        changed = False
+        with self._locked():
+            finished = finished_journals(self._journals)
+            records = self.records()
+            for index, record in enumerate(records):
+                status, why = read.get((record.sample, record.parser), (None, None))
+                if record.blob is None or status not in (Status.OK, Status.PARSER_FAILED):
+                    continue
+                told = dataclasses.replace(
+                    record, status=Status(status), error=why if status == Status.PARSER_FAILED else None
+                )
+                changed = changed or told != record
+                records[index] = told
+            if changed:
+                self._write("parses", _frame("parses", (r.to_json() for r in records)))
+                for path in finished:
+                    path.unlink(missing_ok=True)
 
     def add_samples(self, rows: Iterable[dict[str, Any]]) -> None:
         """Add samples, or replace those of the same id."""
@@ -196,14 +239,16 @@ class Run:
         if sample not in self._truths:
             raise StoreError(f"{self.path} has no sample {sample!r}.")
         text = self._truths[sample]
-        return None if text is None else page_from_json(json.loads(text))
+        with self._reading(self.table_path("samples"), "samples"):
+            return None if text is None else page_from_json(json.loads(text))
 
     def prediction(self, sample: str, parser: str) -> Prediction:
         """What a parser made of a sample."""
         text = self._predictions.get((sample, parser))
         if text is None:
             raise StoreError(f"{self.path} has no prediction of {parser!r} for sample {sample!r}.")
-        return prediction_from_json(json.loads(text))
+        with self._reading(self.table_path("predictions"), "predictions"):
+            return prediction_from_json(json.loads(text))
 
     def raw(self, blob: str) -> bytes:
         """What a parser returned, by the name in the column `blob` of `parses`."""
@@ -228,9 +273,34 @@ class Run:
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of a protocol, and remember that the run has it."""
         text = json.dumps(summary.model_dump(mode="json"), indent=2, ensure_ascii=False, allow_nan=False)
-        write_bytes(self.protocol_folder(summary.protocol) / SUMMARY, (text + "\n").encode())
+        folder = self.protocol_folder(summary.protocol)
+        make_folder(self.path, "protocols", folder.name)
+        write_bytes(folder / SUMMARY, (text + "\n").encode())
         if summary.protocol not in self.manifest.protocols:
             self.update_manifest(lambda manifest: manifest.with_protocols([summary.protocol]))
+
+    @contextlib.contextmanager
+    def blaming_damage(self) -> Iterator[None]:
+        """If what is done inside fails, look whether a damaged file is the cause, and name that instead."""
+        try:
+            yield
+        except (ParsemarkError, OSError, KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException:  # damaged data can make any code fail, and polars panic
+            self.require_sound()
+            raise
+
+    def require_sound(self) -> None:
+        """Read all that the run holds; StoreError names the first file that is damaged."""
+        self.records()
+        for spec in self.protocols:
+            self.summary(spec)
+            for name in PROTOCOL_TABLES:
+                self._stored(name, spec)
+        for name, column in (("samples", "truth"), ("predictions", "prediction")):
+            with self._reading(self.table_path(name), name):
+                for text in self._stored(name)[column].drop_nulls():
+                    json.loads(text)
 
     @property
     def _journals(self) -> Path:
@@ -244,17 +314,45 @@ class Run:
         path = self.table_path(name, protocol)
         if not path.exists():
             return empty_table(name)
-        try:
+        with self._reading(path, name):
             return pl.read_parquet(path, memory_map=False).select(
                 pl.col(column).cast(kind) for column, kind in schema.items()
             )
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise StoreError(f"{path} cannot be read: {error}. Delete it and rerun.") from error
 
     def _write(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:
         ordered = frame.select(list(schema_of(name))).sort(SORT_KEYS[name], maintain_order=True)
-        with replacing(self.table_path(name, protocol)) as temporary:
+        with self._replacing_table(name, protocol) as temporary:
             ordered.write_parquet(temporary)
+
+    @contextlib.contextmanager
+    def _replacing_table(self, name: str, protocol: str | None) -> Iterator[Path]:
+        path = self.table_path(name, protocol)
+        make_folder(self.path, *path.parent.relative_to(self.path).parts)
+        with replacing(path) as temporary:
+            try:
+                yield temporary
+            except pl.exceptions.PolarsError as error:
+                raise WriteError(path, str(error)[:200]) from error
+
+    @contextlib.contextmanager
+    def _reading(self, path: Path, name: str) -> Iterator[None]:
+        """What goes wrong while a table is read is damage: names the file, and how it is made anew."""
+        try:
+            yield
+        except (OSError, ValueError, TypeError, FormatError, pl.exceptions.PolarsError) as error:
+            raise self._damaged(path, name, str(error)) from error
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":  # how polars' Rust code gives up on a file
+                raise self._damaged(path, name, str(error)) from error
+            raise
+
+    def _damaged(self, path: Path, name: str, why: str) -> StoreError:
+        if name in ("samples", "parses"):
+            remedy = "Delete it and give the command that made the run again; the cache still has the pages"
+        else:
+            remedy = f"Make it anew with: parsemark score {self.path}"
+        reason = " ".join(why.split())[:200].rstrip(".")
+        return StoreError(f"{path} is damaged: {reason}. {remedy}")
 
     @cached_property
     def _truths(self) -> dict[str, str | None]:
@@ -265,6 +363,14 @@ class Run:
     def _predictions(self) -> dict[tuple[str, str], str]:
         frame = self._stored("predictions")
         return dict(zip(zip(frame["sample"], frame["parser"], strict=True), frame["prediction"], strict=True))
+
+
+def _what_is_in_the_way(folder: Path) -> str | None:
+    """What makes a folder no good for a new run: files of a run that has no manifest, or whole runs."""
+    names = [*(f"{table}.parquet" for table in SCHEMAS), "raw", "journal", "protocols"]
+    if found := next((name for name in names if (folder / name).exists()), None):
+        return found
+    return next((f"the run {path.parent.name}" for path in folder.glob(f"*/{MANIFEST}")), None)
 
 
 def _frame(name: str, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:

@@ -36,7 +36,13 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "key": pl.String,
         "finished": pl.Float64,
     },
-    "predictions": {"sample": pl.String, "parser": pl.String, "prediction": pl.String},
+    "predictions": {
+        "sample": pl.String,
+        "parser": pl.String,
+        "status": pl.String,
+        "message": pl.String,
+        "prediction": pl.String,
+    },
     "matches": {
         "sample": pl.String,
         "parser": pl.String,

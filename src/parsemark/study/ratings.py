@@ -8,7 +8,8 @@ Our format is one JSON object::
        "judges": [{"judge": "model-x", "score": 9, "prompt": "tuned", "cost_usd": 0.0002}]}]}
 
 `group` says which pairs are not independent (the same truth); intervals are clustered by it. `kind` is
-`table` or `formula`. All but `id`, `truth`, `pred` and `ratings` may be left out.
+`table` or `formula`. All but `id`, `truth`, `pred` and `ratings` may be left out. `parser`, `complexity`,
+`picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark rate` add.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -41,8 +42,11 @@ class Judgement(BaseModel):
     errors: tuple[str, ...] = ()
 
 
-class RatedPair(BaseModel):
-    """A truth, an extraction, and what people, metrics and judges said of them."""
+Part = Annotated[float, Field(ge=0, le=1)]
+
+
+class PairToRate(BaseModel):
+    """A truth and an extraction."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -51,7 +55,21 @@ class RatedPair(BaseModel):
     truth: str
     truth_html: str | None = None
     pred: str
+    parser: str = ""
+    complexity: str = ""
+    picture: str | None = None
+    """A picture of the page, as a path below the folder of the file."""
+    region: tuple[Part, Part, Part, Part] | None = None
+    """Where the table lies on the picture, in parts of its width and height."""
+
+
+class RatedPair(PairToRate):
+    """A pair, and what people, metrics and judges said of it."""
+
     ratings: tuple[float, ...] = Field(min_length=1)
+    raters: tuple[str, ...] = ()
+    """Who gave the ratings, in their order; empty where that is not known."""
+    comments: tuple[str, ...] = ()
     metrics: Mapping[str, float] = Field(default_factory=dict)
     judges: tuple[Judgement, ...] = ()
 

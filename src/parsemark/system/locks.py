@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from parsemark.errors import WriteError
@@ -18,16 +18,53 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         WriteError: The file cannot be made, or is a link.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise WriteError(path, error) from error
+    handle = _open(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def shared(path: Path) -> Iterator[Callable[[], bool]]:
+    """Hold the lock file `path` together with others.
+
+    Gives a function that says whether nobody else holds it now; if so, others wait until the end.
+    """
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield lambda: _try_exclusive(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold a folder itself: for folders in which no lock file should lie. It must exist."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise WriteError(path, error) from error
+
+
+def _try_exclusive(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def hold(handle: int) -> None:

@@ -19,11 +19,15 @@ class ScratchFolder:
 
     Args:
         prefix: Of its name. Folders of this prefix that killed processes have left are removed.
+        folder: Where it lies; by default where temporary folders lie.
+
+    Raises:
+        OSError: It cannot be made.
     """
 
-    def __init__(self, prefix: str) -> None:
-        remove_abandoned(prefix)
-        self.path = Path(tempfile.mkdtemp(prefix=prefix))
+    def __init__(self, prefix: str, folder: Path | None = None) -> None:
+        remove_abandoned(prefix, folder)
+        self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
         self._handle = os.open(self.path / _HELD, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         hold(self._handle)
 
@@ -33,13 +37,13 @@ class ScratchFolder:
         os.close(self._handle)
 
 
-def remove_abandoned(prefix: str) -> int:
+def remove_abandoned(prefix: str, folder: Path | None = None) -> int:
     """Remove temporary folders whose process is gone; returns how many."""
     removed = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        if _is_abandoned(folder):
-            remove_tree(folder)
-            removed += not folder.exists()
+    for path in (folder or Path(tempfile.gettempdir())).glob(f"{prefix}*"):
+        if _is_abandoned(path):
+            remove_tree(path)
+            removed += not path.exists()
     return removed
 
 

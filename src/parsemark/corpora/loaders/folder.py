@@ -8,9 +8,9 @@
     DIR/report/page-4-no-tables, DIR/report/page-5.json
 
 A document with at least one truth file, or with a folder of its name, has truth: its other pages have no
-tables. As soon as one page is marked `no-tables` the document counts as labelled page by page, and pages
-without a file have no truth. A document without any has none (`Sample.truth` is None), and only what needs
-no truth is measured.
+tables. As soon as one page is marked `no-tables`, or has a file for all of it, the document counts as
+labelled page by page, and pages without a file have no truth. A document without any has none
+(`Sample.truth` is None), and only what needs no truth is measured.
 
 A file that cannot be used costs itself: the page that it was for has no truth, and neither have the other
 pages of its document that have no file, since the missing table may be theirs.
@@ -27,7 +27,7 @@ from pathlib import Path
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
-from parsemark.corpora.loaders.files import read_text
+from parsemark.corpora.loaders.files import is_storable, read_text
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
@@ -101,7 +101,10 @@ def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
     """What lies below the folder; a link that leads out of it is not followed."""
     inside = root.resolve()
     for path in sorted(root.rglob("*")):
-        if not path.resolve().is_relative_to(inside):
+        if not is_storable(path):
+            where = path.relative_to(root).as_posix().encode("utf-8", "replace").decode()
+            remarks.append(Remark(where, "has a name that is not UTF-8. Rename it."))
+        elif not path.resolve().is_relative_to(inside):
             where = path.relative_to(root).as_posix()
             remarks.append(Remark(where, "leads outside the corpus folder. Copy the file into it."))
         elif path.is_file():
@@ -211,7 +214,7 @@ def _is_negative(
     """Whether pages without a file are pages without tables; says so where that looks like a mistake."""
     if not document.labels and not document.folder.is_dir():
         return False
-    if document.unplaced or any(label.no_tables for label in document.labels):
+    if document.unplaced or any(label.table is None for label in document.labels):
         return False
     if len(by_page) == 1 and n_pages > 1:
         remarks.append(

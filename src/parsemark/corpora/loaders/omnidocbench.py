@@ -5,15 +5,21 @@
     pdfs/, ori_pdfs/    where they were downloaded: one PDF per page, of the picture's name
 
 Boxes are pixels of the picture. With a PDF they become its points; without, a pixel counts as a point. PDFs
-are found by name (`NAME.pdf_30.jpg` → `NAME.pdf_30.pdf`); a page without one has only its picture.
+are found by name (`NAME.pdf_30.jpg` → `NAME.pdf_30.pdf`); a page without one has only its picture. Width and
+height of many pages are the wrong way round in the annotation; the picture, or else the boxes, tell. Each
+page keeps its annotation as it is, for the published versions of the evaluation read more of it than the
+elements have.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from PIL import Image
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import costing_itself, read_json, require_inside, require_some
@@ -73,6 +79,9 @@ def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
     except (TypeError, KeyError, ValueError) as error:
         raise CorpusError(f"{where}: it needs page_info with width, height, image_path ({error}).") from error
     stem = PurePosixPath(picture).stem
+    image = _beside(file, ("images",), picture)
+    if _is_turned(width, height, dets, image):
+        width, height = height, width
     pdf = _beside(file, _FOLDERS_OF_PDFS, f"{stem}.pdf")
     scale = 1.0
     if pdf is not None:
@@ -88,9 +97,29 @@ def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
         elements,
         _relations(data.get("extra"), {e.id for e in elements}),
         attributes(info.get("page_attribute")),
+        {**data, "page_index": index},
     )
     document = _PAGE_SUFFIX.sub("", stem) or stem
-    return Sample(identifier, document, 1, page, pdf, _beside(file, ("images",), picture))
+    return Sample(identifier, document, 1, page, pdf, image, output_names(picture))
+
+
+def output_names(picture: str) -> tuple[str, ...]:
+    """The names that the published code looks for, in its order: `S`, `S` without `.pdf`, `N`."""
+    short = picture[:-4]
+    return tuple(dict.fromkeys((short, short.replace(".pdf", ""), picture)))
+
+
+def _is_turned(width: float, height: float, dets: Any, image: Path | None) -> bool:
+    """Whether width and height are the wrong way round: as the picture says, or else the boxes."""
+    if image is not None:
+        with contextlib.suppress(OSError, Image.DecompressionBombError), Image.open(image) as picture:
+            return picture.size == (height, width) != (width, height)
+    polygons = [det.get("poly") for det in dets if isinstance(det, Mapping)] if isinstance(dets, list) else []
+    xs, ys = ([n for poly in polygons if poly for n in poly[start::2]] for start in (0, 1))
+    if not all(isinstance(n, int | float) for n in (*xs, *ys)):
+        return False
+    fits = max(xs, default=0) <= width and max(ys, default=0) <= height
+    return not fits and max(xs, default=0) <= height and max(ys, default=0) <= width
 
 
 def _beside(file: Path, folders: tuple[str, ...], name: str) -> Path | None:

@@ -89,7 +89,7 @@ def _written_text(element: Element, text: str) -> str:
     if element.category == Category.LIST_GROUP:
         return "\n".join(_item(line) for line in text.split("\n") if line.strip())
     written = _escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
-    return f"{'#' * _level(element)} {written}" if element.category == Category.TITLE else written
+    return f"{'#' * heading_level(element)} {written}" if element.category == Category.TITLE else written
 
 
 def _one_block(latex: str) -> str:
@@ -110,7 +110,8 @@ def _item(line: str) -> str:
     return f"- {_escaped(line)}"
 
 
-def _level(element: Element) -> int:
+def heading_level(element: Element) -> int:
+    """The level of a title: as it says, else by its number (`2.1 Methods` is 2), else 1."""
     level = element.attributes.get("level")
     if isinstance(level, int) and not isinstance(level, bool):
         return max(1, min(6, level))

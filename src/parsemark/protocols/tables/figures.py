@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parsemark.protocols.aggregate import make_figure, mean_statistic
 from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic
 from parsemark.protocols.tables.evidence import Evidence
 from parsemark.protocols.tables.infos import SENSITIVITY, short_name
-from parsemark.stats.bootstrap import cluster_weights, percentile_interval, sum_by_cluster
+from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.calibration import d_ece, reliability_bins
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
@@ -24,17 +25,19 @@ from parsemark.stats.detection import (
     precision_recall_curve,
     ratio,
 )
+from parsemark.stats.intervals import group_documents, interval_from
 
 THETA = 0.5
-RANKED_RESAMPLES = 400
-"""Resamples for figures that must be recomputed from ranked lists each time."""
 
 PageSums = Callable[[Evidence], Floats]
+RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]
+"""Of the predictions that are used, and the number of truths."""
 
 
 def f1_statistic(totals: Floats) -> Floats:
-    """F1 from (n_truth, n_pred, recall credit, precision credit)."""
-    return f1(ratio(totals[..., 3], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
+    """F1 from (n_truth, n_pred, recall credit, precision credit); not defined if both are 0."""
+    value = f1(ratio(totals[..., 3], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
+    return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), np.nan, value)
 
 
 def page_f1(totals: Floats) -> Floats:
@@ -60,7 +63,7 @@ def weighted_f1_statistic(totals: Floats) -> Floats:
         for k in range(len(CTDAR_THRESHOLDS))
     ]
     average: Floats = np.average(np.stack(scores), axis=0, weights=CTDAR_THRESHOLDS)
-    return average
+    return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), np.nan, average)
 
 
 def detected_above(theta: float) -> PageSums:
@@ -174,12 +177,10 @@ def ranked_figures(evidence: Evidence) -> dict[str, Figure]:
     if not evidence.has_confidence:
         return {name: make_figure(None, 0) for name in (*names, "d_ece")}
     found = {name: _average_precision(evidence, credit) for name, credit in names.items()}
-    value = d_ece(evidence.confidence, names["ap"])
-    draws = [d_ece(evidence.confidence, names["ap"], weight=w) for w in _prediction_weights(evidence)]
-    several = len(set(evidence.pages.documents)) > 1
-    defined = np.array([np.nan if d is None else d for d in draws])
-    interval = percentile_interval(defined) if several else None
-    found["d_ece"] = make_figure(value, len(evidence.confidence), interval)
+    hit = names["ap"]
+    found["d_ece"] = _jackknifed(
+        evidence, lambda use, _: d_ece(evidence.confidence[use], hit[use]), len(evidence.confidence)
+    )
     return found
 
 
@@ -206,27 +207,35 @@ def reliability(evidence: Evidence) -> list[dict[str, Any]]:
 
 
 def _average_precision(evidence: Evidence, credit: Floats) -> Figure:
-    """Average precision with its interval over documents; no value without truths."""
+    """Average precision; no value without truths."""
     if not evidence.n_truth:
         return make_figure(None, 0)
-    value = average_precision(evidence.confidence, credit, evidence.n_truth)
-    truth_by_document, names = sum_by_cluster(evidence.pages.n_truth[:, None], evidence.pages.documents)
-    weights = cluster_weights(len(names), RANKED_RESAMPLES)
-    draws = [
-        average_precision(evidence.confidence, credit, float((w @ truth_by_document).item()), times)
-        for w, times in zip(weights, _prediction_weights(evidence), strict=True)
-    ]
-    interval = percentile_interval(np.array(draws)) if len(names) > 1 else None
-    return make_figure(value, evidence.n_truth, interval)
+    return _jackknifed(
+        evidence,
+        lambda use, n_truth: (
+            average_precision(evidence.confidence[use], credit[use], n_truth) if n_truth else None
+        ),
+        evidence.n_truth,
+    )
 
 
-def _prediction_weights(evidence: Evidence) -> Floats:
-    """How often each prediction is drawn in each resample of documents."""
-    names = list(dict.fromkeys(evidence.pages.documents))
+def _jackknifed(evidence: Evidence, compute: RankedStatistic, n: float) -> Figure:
+    """A figure of a ranked list, with the interval of what it is without each document in turn."""
+    truths, names = sum_by_cluster(evidence.pages.n_truth[:, None], evidence.pages.documents)
     position = {name: k for k, name in enumerate(names)}
     document = np.array([position[evidence.pages.documents[p]] for p in evidence.page], dtype=int)
-    weights: Floats = cluster_weights(len(names), RANKED_RESAMPLES)[:, document]
-    return weights
+    value = compute(np.ones(len(document), dtype=bool), evidence.n_truth)
+    if value is None:
+        return make_figure(None, 0)
+    # A document without truths and without predictions leaves the list as it is.
+    counted = np.flatnonzero((truths[:, 0] > 0) | np.isin(np.arange(len(names)), document))
+    group = np.full(len(names), -1)
+    group[counted] = group_documents(len(counted))
+    left_out = [
+        compute(group[document] != g, float(truths[group != g].sum())) for g in range(group.max() + 1)
+    ]
+    values = np.array([np.nan if v is None else v for v in left_out])
+    return make_figure(value, n, interval_from(value, values))
 
 
 def _points(evidence: Evidence, credit: Floats) -> list[list[float]]:

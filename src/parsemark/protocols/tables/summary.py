@@ -120,7 +120,7 @@ def summarise(protocol: PageProtocol, tables: RunTables) -> Summary:
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
         slices=[
-            *page_slices([s for s in sums if s.info.main], _groups(tables.samples)),
+            *page_slices(sums, _groups(tables.samples)),
             *table_slices(tables.samples, evidence),
         ],
         ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),

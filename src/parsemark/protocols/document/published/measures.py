@@ -30,6 +30,10 @@ class Measured:
     upper: int
     edits: int
     metric: dict[str, float] = field(default_factory=dict)
+    pred_cdm: str | None = None
+    """What was drawn, where CDM was asked for."""
+    reason: str | None = None
+    """Why CDM is 0, where a formula could not be drawn."""
 
     @property
     def attributes(self) -> Sequence[Mapping[str, Any]]:
@@ -137,6 +141,7 @@ class Results:
     page_attributes: dict[str, Mapping[str, Any]]
     pages_with: dict[str, list[str]]
     """Pages whose truth has a counted table or formula, by element."""
+    has_cdm: bool = False
 
 
 def measure_pages(pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profile: Profile) -> Results:

@@ -23,13 +23,13 @@
     if (a === b) return "Choose two different parsers.";
     const verdict = verdictOn(data, a, b);
     if (!verdict) return "These parsers were not tested against each other.";
-    const interval = verdict.low === null ? "" : `, 95 % interval ${parsemark.signed(verdict.low)} to ${parsemark.signed(verdict.high)}`;
+    const interval = verdict.low === null ? "" : `, simultaneous 95 % interval ${parsemark.signed(verdict.low)} to ${parsemark.signed(verdict.high)}`;
     const p = verdict.p < 0.001 ? "p < 0.001" : `p = ${verdict.p.toFixed(3)}`;
-    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p} after correction, ${verdict.n_documents} documents`;
+    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p}, ${verdict.n_documents} documents`;
     return {
       better: `${a} is better than ${b}: ${facts}.`,
       worse: `${b} is better than ${a}: ${facts}.`,
-      equivalent: `${a} and ${b} are equivalent: ${facts}.`,
+      equivalent: `${a} and ${b} are equivalent within ±0.05: ${facts}.`,
     }[verdict.state] ?? `The difference between ${a} and ${b} is not resolved: ${facts}.`;
   };
 

@@ -3,6 +3,7 @@
 window.parsemark = window.parsemark || {};
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
+  const SHOWN = new Set(["title", "aria-label", "alt"]);
 
   const fill = (node, attributes, children) => {
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -12,10 +13,11 @@ window.parsemark = window.parsemark || {};
       } else if (name === "data") {
         for (const [key, item] of Object.entries(value)) node.dataset[key] = item;
       } else {
-        node.setAttribute(name, value === true ? "" : String(value));
+        node.setAttribute(name, value === true ? "" : SHOWN.has(name) ? parsemark.visible(String(value)) : String(value));
       }
     }
-    node.append(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== false));
+    const shown = children.flat(2).filter((child) => child !== null && child !== undefined && child !== false);
+    node.append(...shown.map((child) => (typeof child === "string" ? parsemark.visible(child) : child)));
     return node;
   };
 
@@ -25,7 +27,7 @@ window.parsemark = window.parsemark || {};
   parsemark.foreign = (text, className) => parsemark.el("bdi", { class: className }, String(text));
 
   // Control characters and those that change the writing direction, made visible.
-  const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+  const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
   parsemark.visible = (text) =>
     text.replace(INVISIBLE, (c) => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 

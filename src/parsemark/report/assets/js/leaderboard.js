@@ -59,7 +59,7 @@
     row.classList.toggle("dimmed", !data);
     const rank = row.cells[1];
     rank.dataset.value = data ? data.rank.low : "";
-    rank.replaceChildren(data ? data.rank.text : "–", ...(data?.rank.mark ? [" ", el("span", { class: "tie" }, data.rank.mark)] : []));
+    rank.replaceChildren(data ? data.rank.text : "–", ...(data?.rank.mark ? [" ", el("span", { class: "tie" }, data.rank.mark)] : []), ...(data?.rank.to_best ? [el("span", { class: "to-best small muted" }, data.rank.to_best)] : []));
     for (const cell of row.querySelectorAll("td[data-key]")) {
       const item = data?.cells[cell.dataset.key];
       cell.dataset.value = item?.value ?? "";

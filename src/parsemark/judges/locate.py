@@ -1,0 +1,226 @@
+"""The matcher by language model (Horn & Keuper, 3.2): which span of an output answers which truth.
+
+The model is a locator and nothing else. Whatever it returns is looked for in the output, and what counts is
+the literal span found there; text that is not in the output finds nothing. So a model can point at the
+wrong place, but it cannot add, mend or invent a character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parsemark.judges.ask import Asker
+from parsemark.judges.base import Answered, Call, Judge, Outcome, Question, Reply
+from parsemark.judges.fence import fenced
+from parsemark.judges.replies import read_reply
+
+PROMPT_VERSION = 1
+MAX_CHARACTERS = 400_000
+MIN_LIKENESS = 80.0
+"""Of a returned text and the span taken for it, from 0 to 100; below this there is no span."""
+MAX_ALIGNED = 20_000
+"""Characters of a returned text that is not literally there and still looked for; alignment is quadratic."""
+MIN_LENGTH = 4
+"""Shorter texts occur by chance."""
+SAME_PLACE = 0.8
+"""Two spans that share this part of the shorter one are the same place."""
+
+_TASK = (
+    "A program has turned a printed page into text. You are shown the tables that stood on the page, "
+    "each as its "
+    "source and with a number, and then the whole output of the program. For each table find the part of the "
+    "output that renders it, in whatever notation, complete or not, right or wrong. Copy that part exactly, "
+    "character by character, from its first to its last line, without anything around it.\n"
+    "A table that is cut into several parts of the output has one entry for each part, in order. A "
+    "part of the output "
+    "that renders several tables at once is given for each of them. If the output gives a table "
+    "twice, take the more "
+    "complete one. A table that is not in the output has no entry. Never write what is not there."
+)
+_FORM = (
+    'Answer with one JSON object: "spans", a list of objects with "table" (the number) and "text" (the copy).'
+)
+
+
+class SpanAnswer(BaseModel):
+    """One part of the output, as the model copied it."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    table: int
+    text: str
+
+
+class SpansAnswer(BaseModel):
+    """The answer as a whole."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    spans: list[SpanAnswer] = Field(max_length=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the output: `output[start:end]`."""
+
+    start: int
+    end: int
+    exact: bool
+    """Whether the model copied it character by character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where an output renders each truth; an empty tuple where it does not."""
+
+    spans: tuple[tuple[Span, ...], ...]
+    """For each truth, in their order."""
+    n_lost: int
+    """Texts that the model returned and that are not in the output."""
+    n_unknown: int
+    """Entries for tables that do not exist."""
+
+
+def locate_question(truths: Sequence[str], output: str) -> Question:
+    """The question where `output` renders each of `truths`."""
+    blocks = {f"TABLE {k}": truth for k, truth in enumerate(truths, 1)}
+    rule, shown = fenced({**blocks, "OUTPUT": output})
+    entry = {
+        "type": "object",
+        "properties": {"table": {"type": "integer"}, "text": {"type": "string"}},
+        "required": ["table", "text"],
+        "additionalProperties": False,
+    }
+    schema = {
+        "type": "object",
+        "properties": {"spans": {"type": "array", "items": entry}},
+        "required": ["spans"],
+        "additionalProperties": False,
+    }
+    copying = "Leave the marks at the beginnings of lines out of your copies."
+    return Question(
+        system=f"{_TASK}\n\n{rule} {copying}\n\n{_FORM}",
+        user=f"{shown}\n\nThat was all the data. Answer with the JSON object.",
+        schema=schema,
+    )
+
+
+def locate(
+    pages: Iterable[tuple[Any, Sequence[str], str]],
+    judge: Judge,
+    asker: Asker,
+    deliver: Callable[[Any, Outcome], None],
+) -> None:
+    """Ask where each page's truths are in its output. The value of an outcome is a `Located`.
+
+    Args:
+        pages: Whatever the caller knows a page by, its truths, and the output.
+        judge: Who is asked.
+        asker: How.
+        deliver: Gets the page's name and what came of it.
+    """
+
+    def calls() -> Iterator[Call]:
+        for tag, truths, output in pages:
+            if not truths or not output.strip():
+                nothing = Located(tuple(() for _ in truths), 0, 0)
+                deliver(tag, Outcome(Answered.OK, nothing, "nothing to locate; no judge was asked"))
+            elif sum(map(len, truths)) + len(output) > MAX_CHARACTERS:
+                deliver(tag, Outcome(Answered.REJECTED, message=f"more than {MAX_CHARACTERS:,} characters"))
+            else:
+                yield Call(judge, locate_question(truths, output), _reader(list(truths), output), tag)
+
+    asker.ask(calls(), lambda call, outcome: deliver(call.tag, outcome))
+
+
+def _reader(truths: Sequence[str], output: str) -> Callable[[Reply], Outcome]:
+    def read(reply: Reply) -> Outcome:
+        outcome = read_reply(reply, SpansAnswer)
+        if outcome.status is not Answered.OK:
+            return outcome
+        return Outcome(Answered.OK, recover(outcome.value.spans, len(truths), output))
+
+    return read
+
+
+def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> Located:
+    """The literal spans that the returned texts stand for."""
+    found: list[list[Span]] = [[] for _ in range(n_truths)]
+    n_lost = n_unknown = 0
+    for answer in answers:
+        if not answer.text.strip():
+            continue
+        if not 1 <= answer.table <= n_truths:
+            n_unknown += 1
+            continue
+        own = found[answer.table - 1]
+        span = find_span(answer.text, output, own)
+        if span is None:
+            n_lost += 1
+        elif not any(_same_place(span, other) for other in own):
+            own.append(span)
+    return Located(tuple(tuple(sorted(own, key=lambda s: s.start)) for own in found), n_lost, n_unknown)
+
+
+def find_span(text: str, output: str, taken: Sequence[Span] = ()) -> Span | None:
+    """Where `text` stands in `output`: literally, else where it fits best; None where it does not.
+
+    Args:
+        text: As a model returned it.
+        output: In which it should be.
+        taken: Places that count as used, if the text occurs again elsewhere.
+    """
+    from rapidfuzz import fuzz
+
+    wanted = text.strip()
+    if len(wanted) < MIN_LENGTH:
+        return None
+    start = output.find(wanted)
+    while start >= 0:
+        span = Span(start, start + len(wanted), True)
+        if not any(_same_place(span, other) for other in taken):
+            return span
+        start = output.find(wanted, start + 1)
+    if (first := output.find(wanted)) >= 0:
+        return Span(first, first + len(wanted), True)
+    # A window of about the text's length slides over the output; a text that is longer has no window.
+    if len(wanted) > min(2 * len(output), MAX_ALIGNED):
+        return None
+    alignment = fuzz.partial_ratio_alignment(wanted, output, score_cutoff=MIN_LIKENESS)
+    if alignment is None or alignment.score < MIN_LIKENESS:
+        return None
+    start, end = alignment.dest_start, alignment.dest_end
+    if len(wanted) > len(output):  # the shorter one slides over the longer one
+        start, end = 0, len(output)
+    return Span(*_whole_lines(output, *_trimmed(wanted, output, start, end)), False)
+
+
+def _trimmed(wanted: str, output: str, start: int, end: int) -> tuple[int, int]:
+    """The window without what at its ends has no part in the text: a copy with slips has another length."""
+    from rapidfuzz.distance import Indel
+
+    blocks = [block for block in Indel.opcodes(wanted, output[start:end]) if block.tag == "equal"]
+    if not blocks:
+        return start, end
+    return start + blocks[0].dest_start, start + blocks[-1].dest_end
+
+
+def _whole_lines(output: str, start: int, end: int) -> tuple[int, int]:
+    """The window grown to the ends of the lines that it cuts near their ends; a table is made of lines."""
+    line_start = output.rfind("\n", 0, start) + 1
+    line_end = output.find("\n", end)
+    line_end = len(output) if line_end < 0 else line_end
+    reach = max(8, (end - start) // 20)
+    return (
+        line_start if start - line_start <= reach else start,
+        line_end if line_end - end <= reach else end,
+    )
+
+
+def _same_place(one: Span, other: Span) -> bool:
+    shared = min(one.end, other.end) - max(one.start, other.start)
+    return shared > SAME_PLACE * max(1, min(one.end - one.start, other.end - other.start))

@@ -1,0 +1,255 @@
+"""Blocks of text matched as they follow each other, with splits, merges, misses, extras and moved blocks.
+
+Every block of both sides is in exactly one match. The matching is monotone where it can be: the first stage
+is the cheapest alignment of the two sequences, counted in edits, in which a block answers one block, a run of
+blocks, or nothing. What answers nothing there may have been moved: the second stage assigns it whatever its
+place. There is no threshold of time; pages that are too large are matched by equal blocks alone, and say so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from parsemark.kernels import kernel
+from parsemark.matching.adjacency import assignment, ned
+
+MAX_PAIRS = 400_000
+"""Pairs of blocks that are compared; above it, only equal blocks are matched."""
+MAX_CHARACTERS = 400_000
+"""Characters of one side that are compared; above it, only equal blocks are matched."""
+MAX_NED = 0.7
+"""A pair that is less alike shares no more than chance."""
+MAX_RUN = 8
+"""Blocks that one block may answer."""
+_CONTAINED = 0.5
+"""Share of the 3-grams of a part of a run that its counterpart must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMatch:
+    """Indices of truths and predictions that answer each other; one side may be empty."""
+
+    truths: tuple[int, ...]
+    preds: tuple[int, ...]
+    is_moved: bool = False
+    """Whether it was found out of its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMatching:
+    """All matches, by truth, extras last."""
+
+    matches: tuple[BlockMatch, ...]
+    is_complete: bool = True
+    """False where the page was too large and only equal blocks were matched."""
+
+
+def match_blocks(truths: Sequence[str], preds: Sequence[str]) -> BlockMatching:
+    """Match non-empty strings that are ready to be compared."""
+    fixed = _equal_in_order(truths, preds)
+    open_truths = [t for t in range(len(truths)) if t not in fixed]
+    taken = set(fixed.values())
+    open_preds = [p for p in range(len(preds)) if p not in taken]
+    matches = [BlockMatch((t,), (p,)) for t, p in fixed.items()]
+    complete = _fits(truths, preds, open_truths, open_preds)
+    if complete:
+        finder = _Finder(truths, preds)
+        anchors = [(-1, -1), *sorted(fixed.items()), (len(truths), len(preds))]
+        for (t0, p0), (t1, p1) in pairwise(anchors):
+            rows, columns = range(t0 + 1, t1), range(p0 + 1, p1)
+            matches += finder.align(rows, columns)
+    matches += _moved(truths, preds, matches, compares=complete)
+    answered = {t for m in matches for t in m.truths}
+    used = {p for m in matches for p in m.preds}
+    matches += (BlockMatch((t,), ()) for t in range(len(truths)) if t not in answered)
+    matches.sort(key=lambda m: m.truths[0])
+    matches += (BlockMatch((), (p,)) for p in range(len(preds)) if p not in used)
+    return BlockMatching(tuple(matches), complete)
+
+
+def _fits(truths: Sequence[str], preds: Sequence[str], rows: list[int], columns: list[int]) -> bool:
+    longest = max(sum(len(truths[t]) for t in rows), sum(len(preds[p]) for p in columns))
+    return len(rows) * len(columns) <= MAX_PAIRS and longest <= MAX_CHARACTERS
+
+
+def _equal_in_order(truths: Sequence[str], preds: Sequence[str]) -> dict[int, int]:
+    """Blocks that occur once on each side and are equal: the longest run of them that is in order.
+
+    A block that is equal but out of order is left to the second stage. Such anchors are part of a cheapest
+    alignment in all but contrived cases, and make the rest of a page small.
+    """
+    counts_t, counts_p = Counter(truths), Counter(preds)
+    where = {text: p for p, text in enumerate(preds) if counts_p[text] == 1}
+    pairs = [(t, where[text]) for t, text in enumerate(truths) if counts_t[text] == 1 and text in where]
+    return dict(_longest_increasing(pairs, truths))
+
+
+def _longest_increasing(pairs: list[tuple[int, int]], truths: Sequence[str]) -> list[tuple[int, int]]:
+    """The pairs in increasing order of both indices with the most characters; quadratic, so bounded."""
+    if len(pairs) > 2000:
+        return _patience(pairs)
+    best: list[int] = []
+    before: list[int] = []
+    for k, (t, p) in enumerate(pairs):
+        chosen = max((j for j in range(k) if pairs[j][1] < p), key=lambda j: best[j], default=-1)
+        best.append(len(truths[t]) + (best[chosen] if chosen >= 0 else 0))
+        before.append(chosen)
+    if not pairs:
+        return []
+    out = []
+    k = max(range(len(pairs)), key=lambda j: best[j])
+    while k >= 0:
+        out.append(pairs[k])
+        k = before[k]
+    return out[::-1]
+
+
+def _patience(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    from bisect import bisect_left
+
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for k, (_, p) in enumerate(pairs):
+        place = bisect_left(tails, p)
+        before.append(ends[place - 1] if place else -1)
+        if place == len(tails):
+            tails.append(p)
+            ends.append(k)
+        else:
+            tails[place], ends[place] = p, k
+    out = []
+    k = ends[-1] if ends else -1
+    while k >= 0:
+        out.append(pairs[k])
+        k = before[k]
+    return out[::-1]
+
+
+@dataclass
+class _Finder:
+    """The cheapest alignment between two anchors."""
+
+    truths: Sequence[str]
+    preds: Sequence[str]
+    grams: dict[str, set[str]] = field(default_factory=dict)
+
+    def align(self, rows: range, columns: range) -> list[BlockMatch]:
+        """Matches of a stretch; what answers nothing is left out."""
+        if not rows or not columns:
+            return []
+        moves = self._moves(rows, columns)
+        n, m = len(rows), len(columns)
+        cost = np.full((n + 1, m + 1), np.inf)
+        cost[0, 0] = 0
+        came: dict[tuple[int, int], tuple[int, int]] = {}
+        lengths_t = [len(self.truths[t]) for t in rows]
+        lengths_p = [len(self.preds[p]) for p in columns]
+        for i in range(n + 1):
+            for j in range(m + 1):
+                here = cost[i, j]
+                steps = [(i + 1, j, float(lengths_t[i]))] if i < n else []
+                steps += [(i, j + 1, float(lengths_p[j]))] if j < m else []
+                steps += moves.get((i, j), [])
+                for a, b, price in steps:
+                    if here + price < cost[a, b]:
+                        cost[a, b] = here + price
+                        came[a, b] = (i, j)
+        out: list[BlockMatch] = []
+        state = (n, m)
+        while state != (0, 0):
+            i, j = came[state]
+            if i < state[0] and j < state[1]:
+                out.append(BlockMatch(tuple(rows[i : state[0]]), tuple(columns[j : state[1]])))
+            state = (i, j)
+        return out[::-1]
+
+    def _moves(self, rows: range, columns: range) -> dict[tuple[int, int], list[tuple[int, int, float]]]:
+        """From each place, the pairs and runs that may be matched there, with their edits."""
+        moves: dict[tuple[int, int], list[tuple[int, int, float]]] = defaultdict(list)
+        for i, t in enumerate(rows):
+            for j, p in enumerate(columns):
+                if not self._may_answer(self.truths[t], self.preds[p]):
+                    continue
+                self._add(moves, i, j, rows[i : i + 1], columns[j : j + 1])
+                for run in self._runs(self.truths[t], self.preds, columns[j:]):
+                    self._add(moves, i, j, rows[i : i + 1], columns[j : j + run])
+                for run in self._runs(self.preds[p], self.truths, rows[i:]):
+                    self._add(moves, i, j, rows[i : i + run], columns[j : j + 1])
+        return moves
+
+    def _add(
+        self,
+        moves: dict[tuple[int, int], list[tuple[int, int, float]]],
+        i: int,
+        j: int,
+        rows: range,
+        columns: range,
+    ) -> None:
+        truth = "".join(self.truths[t] for t in rows)
+        pred = "".join(self.preds[p] for p in columns)
+        edits = kernel.levenshtein(truth, pred)
+        if edits <= MAX_NED * max(len(truth), len(pred)):
+            moves[i, j].append((i + len(rows), j + len(columns), float(edits)))
+
+    def _runs(self, whole: str, parts: Sequence[str], places: range) -> list[int]:
+        """Lengths from 2 on of runs whose members all occur in the whole."""
+        found: list[int] = []
+        total = 0
+        for count, place in enumerate(places[:MAX_RUN], 1):
+            part = parts[place]
+            total += len(part)
+            if total > 1.5 * len(whole) + 20 or not self._contains(whole, part):
+                break
+            if count > 1:
+                found.append(count)
+        return found
+
+    def _may_answer(self, a: str, b: str) -> bool:
+        return self._contains(a, b) or self._contains(b, a)
+
+    def _contains(self, whole: str, part: str) -> bool:
+        grams = self._grams(part)
+        if len(part) < 3:
+            return part in whole
+        return len(grams & self._grams(whole)) >= _CONTAINED * len(grams)
+
+    def _grams(self, text: str) -> set[str]:
+        if text not in self.grams:
+            self.grams[text] = {text[i : i + 3] for i in range(max(1, len(text) - 2))}
+        return self.grams[text]
+
+
+def _moved(
+    truths: Sequence[str], preds: Sequence[str], matches: Sequence[BlockMatch], *, compares: bool
+) -> list[BlockMatch]:
+    """What is left on both sides, wherever it stands."""
+    answered = {t for m in matches for t in m.truths}
+    used = {p for m in matches for p in m.preds}
+    open_truths = [t for t in range(len(truths)) if t not in answered]
+    open_preds = [p for p in range(len(preds)) if p not in used]
+    found: list[BlockMatch] = []
+    by_text: dict[str, list[int]] = defaultdict(list)
+    for p in reversed(open_preds):
+        by_text[preds[p]].append(p)
+    for t in open_truths:
+        if by_text[truths[t]]:
+            found.append(BlockMatch((t,), (by_text[truths[t]].pop(),), is_moved=True))
+    if not compares:
+        return found
+    taken_t = {m.truths[0] for m in found}
+    taken_p = {m.preds[0] for m in found}
+    rows = [t for t in open_truths if t not in taken_t]
+    columns = [p for p in open_preds if p not in taken_p]
+    if not rows or not columns:
+        return found
+    costs = np.array([[ned(truths[t], preds[p]) for p in columns] for t in rows])
+    for r, c in assignment(np.minimum(costs, MAX_NED + 0.01)):
+        if costs[r, c] <= MAX_NED:
+            found.append(BlockMatch((rows[r],), (columns[c],), is_moved=True))
+    return found

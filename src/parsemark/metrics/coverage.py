@@ -1,0 +1,117 @@
+"""Text coverage: which characters of a page were lost, invented, or given more than once.
+
+Needs no matching and no structure, only what is written on both sides. A character counts as found if one of
+the 5-grams around it occurs on the other side; a 5-gram that a prediction has more often than the truth is
+duplicated that many times.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+SIZE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Counts of characters, of texts without white space."""
+
+    truth: int
+    pred: int
+    lost: int
+    invented: int
+    duplicated: int
+    lost_places: tuple[tuple[int, int, int], ...] = ()
+    """Block, start and end of the stretches of the truth that were lost."""
+
+    @property
+    def lost_share(self) -> float | None:
+        """Of the truth; None without one."""
+        return self.lost / self.truth if self.truth else None
+
+    @property
+    def invented_share(self) -> float | None:
+        """Of the prediction; None without one."""
+        return self.invented / self.pred if self.pred else None
+
+    @property
+    def duplicated_share(self) -> float | None:
+        """Of the prediction; None without one."""
+        return self.duplicated / self.pred if self.pred else None
+
+
+def text_coverage(truth: Sequence[str], pred: Sequence[str]) -> Coverage:
+    """Compare the blocks of two sides.
+
+    >>> text_coverage(["abcdefgh"], ["abcdefgh", "abcdefgh"]).duplicated
+    8
+    """
+    true_grams, pred_grams = _grams(truth), _grams(pred)
+    lost_places = tuple(
+        (number, *place) for number, block in enumerate(truth) for place in _uncovered(block, pred_grams)
+    )
+    invented = sum(end - start for block in pred for start, end in _uncovered(block, true_grams))
+    return Coverage(
+        sum(map(len, truth)),
+        sum(map(len, pred)),
+        sum(end - start for _, start, end in lost_places),
+        invented,
+        sum(_repeated(block, counts) for block, counts in _in_turn(pred, true_grams)),
+        lost_places,
+    )
+
+
+def _grams(blocks: Iterable[str]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for block in blocks:
+        for size in range(1, min(SIZE, len(block) + 1)):
+            # Short blocks, such as a page number, are looked for as they are.
+            if len(block) == size:
+                counts[block] += 1
+        counts.update(block[i : i + SIZE] for i in range(len(block) - SIZE + 1))
+    return counts
+
+
+def _uncovered(block: str, other: Counter[str]) -> list[tuple[int, int]]:
+    """The stretches of a block of which no 5-gram occurs on the other side."""
+    if not block:
+        return []
+    if len(block) < SIZE:
+        return [] if other[block] or any(block in gram for gram in other) else [(0, len(block))]
+    covered = bytearray(len(block))
+    for start in range(len(block) - SIZE + 1):
+        if block[start : start + SIZE] in other:
+            covered[start : start + SIZE] = b"\x01" * SIZE
+    places: list[tuple[int, int]] = []
+    for index, mark in enumerate(covered):
+        if mark:
+            continue
+        if places and places[-1][1] == index:
+            places[-1] = (places[-1][0], index + 1)
+        else:
+            places.append((index, index + 1))
+    return places
+
+
+def _in_turn(blocks: Sequence[str], true_grams: Counter[str]) -> Iterable[tuple[str, Counter[str]]]:
+    left = Counter(true_grams)
+    for block in blocks:
+        yield block, left
+
+
+def _repeated(block: str, left: Counter[str]) -> int:
+    """Characters whose 5-grams are in the truth but were all used up by what came before."""
+    if len(block) < SIZE:
+        return 0
+    fresh = bytearray(len(block))
+    stale = bytearray(len(block))
+    for start in range(len(block) - SIZE + 1):
+        gram = block[start : start + SIZE]
+        if gram not in left:
+            continue
+        marks = fresh if left[gram] > 0 else stale
+        left[gram] -= 1
+        marks[start : start + SIZE] = b"\x01" * SIZE
+    return sum(1 for a, b in zip(fresh, stale, strict=True) if b and not a)

@@ -1,0 +1,167 @@
+"""Layout: COCO's mean average precision of boxes with classes, through hotcoco."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parsemark.errors import MissingDependencyError
+
+LAYOUT_CLASSES = (
+    "title", "text", "abandon", "figure", "figure_caption", "table", "table_caption", "table_footnote",
+    "isolate_formula", "formula_caption",
+)  # fmt: skip
+"""OmniDocBench's classes of layout, in their order."""
+LAYOUT_MAP = {
+    "page_number": "abandon", "header": "abandon", "page_footnote": "abandon", "footer": "abandon",
+    "code_txt": "figure", "equation_caption": "formula_caption", "equation_isolated": "isolate_formula",
+    "text_block": "text", "plain text": "text",
+}  # fmt: skip
+"""Names of categories to classes; what is not named keeps its name, and counts if that is a class. Their map
+misspells `reference`, so references are left out, and footnotes of figures have no class."""
+MAX_DETECTIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutBox:
+    """A box of a page, true or predicted."""
+
+    page: str
+    category: str
+    box: tuple[float, float, float, float]
+    """x0, y0, x1, y1."""
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutScores:
+    """AP over IoU .50 to .95, and at .50 and .75; per class AP. None where a class has no truth."""
+
+    ap: float | None
+    ap50: float | None
+    ap75: float | None
+    per_class: Mapping[str, float | None]
+
+
+def layout_class(category: str, mapping: Mapping[str, str] | None = None) -> str:
+    """The class of a category."""
+    return (LAYOUT_MAP if mapping is None else mapping).get(category, category)
+
+
+def mean_average_precision(
+    pages: Sequence[str],
+    truth: Sequence[LayoutBox],
+    pred: Sequence[LayoutBox],
+    classes: Sequence[str] = LAYOUT_CLASSES,
+    *,
+    engine: Any = None,
+) -> LayoutScores:
+    """COCO's AP; pages without predictions count.
+
+    Args:
+        pages: All pages that are evaluated.
+        truth: True boxes; those of other classes are left out.
+        pred: Predicted boxes with scores.
+        classes: What counts.
+        engine: A module with pycocotools' `COCO` and `COCOeval`; by default hotcoco.
+    """
+    coco_class, evaluation = _engine(engine)
+    numbers = {name: k for k, name in enumerate(classes, 1)}
+    images = {page: k for k, page in enumerate(dict.fromkeys(pages), 1)}
+    annotations = [
+        _annotation(k, box, images[box.page], numbers[box.category])
+        for k, box in enumerate(truth, 1)
+        if box.category in numbers and box.page in images
+    ]
+    data = {
+        "info": {},
+        "images": [{"id": k, "width": 1, "height": 1, "file_name": page} for page, k in images.items()],
+        "annotations": annotations,
+        "categories": [{"id": k, "name": name} for name, k in numbers.items()],
+    }
+    results = [
+        {
+            "image_id": images[box.page],
+            "category_id": numbers[box.category],
+            "bbox": _xywh(box.box),
+            "score": box.score,
+        }
+        for box in pred
+        if box.category in numbers and box.page in images
+    ]
+    if not annotations:
+        return LayoutScores(None, None, None, dict.fromkeys(classes))
+    if not results:
+        found = {numbers[b.category] for b in truth if b.category in numbers}
+        per_class = {name: 0.0 if number in found else None for name, number in numbers.items()}
+        return LayoutScores(0.0, 0.0, 0.0, per_class)
+    return _evaluate(coco_class, evaluation, data, results, numbers)
+
+
+def _engine(engine: Any) -> tuple[Any, Any]:
+    if engine is not None:
+        return engine.COCO, engine.COCOeval
+    try:
+        import hotcoco
+    except ImportError as error:
+        raise MissingDependencyError(
+            "hotcoco", "Layout scores", "pip install 'parsemark[document]'"
+        ) from error
+    return hotcoco.COCO, hotcoco.COCOeval
+
+
+def _xywh(box: tuple[float, float, float, float]) -> list[float]:
+    x0, y0, x1, y1 = box
+    return [x0, y0, x1 - x0, y1 - y0]
+
+
+def _annotation(number: int, box: LayoutBox, image: int, category: int) -> dict[str, Any]:
+    x, y, width, height = _xywh(box.box)
+    return {
+        "id": number,
+        "image_id": image,
+        "category_id": category,
+        "bbox": [x, y, width, height],
+        "area": width * height,
+        "iscrowd": 0,
+    }
+
+
+def _evaluate(
+    coco_class: Any,
+    evaluation: Any,
+    data: dict[str, Any],
+    results: list[dict[str, Any]],
+    numbers: Mapping[str, int],
+) -> LayoutScores:
+    import contextlib
+    import io
+    import json
+    import tempfile
+    from pathlib import Path
+
+    import numpy as np
+
+    with (
+        tempfile.TemporaryDirectory(prefix="parsemark-layout-") as folder,
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        truth_file, pred_file = Path(folder) / "truth.json", Path(folder) / "pred.json"
+        truth_file.write_text(json.dumps(data), encoding="utf-8")
+        pred_file.write_text(json.dumps(results), encoding="utf-8")
+        truth = coco_class(str(truth_file))
+        run = evaluation(truth, truth.loadRes(str(pred_file)), "bbox")
+        run.evaluate()
+        run.accumulate()
+        run.summarize()
+        precision = np.asarray(run.eval["precision"])[:, :, :, 0, -1]
+    thresholds = np.linspace(0.5, 0.95, 10)
+
+    def value(part: Any) -> float | None:
+        known = part[part > -1]
+        return float(known.mean()) if known.size else None
+
+    per_class = {name: value(precision[:, :, k]) for k, name in enumerate(numbers)}
+    at = {t: int(np.argmin(abs(thresholds - t))) for t in (0.5, 0.75)}
+    return LayoutScores(value(precision), value(precision[at[0.5]]), value(precision[at[0.75]]), per_class)

@@ -1,0 +1,73 @@
+"""A page as OmniDocBench annotates it: as its corpus gave it, or made of its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from parsemark.formats import write_table
+from parsemark.model import Category, Element, Page, Prediction
+
+Annotation = Mapping[str, Any]
+_OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}
+"""What only our corpora have, by the name of what it is matched as."""
+
+
+def annotation_of(page: Page) -> Annotation:
+    """The annotation of a page."""
+    if page.annotation is not None and "layout_dets" in page.annotation:
+        return page.annotation
+    return {
+        "layout_dets": [_det(element) for element in page.elements],
+        "page_info": {
+            "image_path": f"{page.id}.jpg",
+            "page_attribute": dict(page.attributes),
+            "width": page.width,
+            "height": page.height,
+        },
+        "extra": {
+            "relation": [
+                {"relation_type": r.kind, "source_anno_id": r.source, "target_anno_id": r.target}
+                for r in page.relations
+            ]
+        },
+    }
+
+
+def _det(element: Element) -> dict[str, Any]:
+    category = str(element.category)
+    det: dict[str, Any] = {
+        "category_type": _OWN_CATEGORIES.get(category, category),
+        "anno_id": element.id,
+        "order": element.order,
+        "ignore": element.ignore,
+        "attribute": dict(element.attributes),
+        "text": element.text or "",
+    }
+    if category == Category.TABLE:
+        has_table = element.html is None and element.table is not None
+        det["html"] = (
+            write_table(element.table, "html") if has_table and element.table else element.html or ""
+        )
+    if element.latex is not None:
+        det["latex"] = element.latex
+    if element.box is not None:
+        x0, y0, x1, y1 = element.box.as_tuple()
+        det["poly"] = [x0, y0, x1, y0, x1, y1, x0, y1]
+    return det
+
+
+def page_position(page: Page) -> int:
+    """Where the page stands in its annotation file."""
+    index = (page.annotation or {}).get("page_index", 0)
+    return index if isinstance(index, int) else 0
+
+
+def markdown_of(prediction: Prediction) -> str:
+    """The output as a text file is read: all line ends are newlines."""
+    return (prediction.text or "").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def gives_only_tables(prediction: Prediction) -> bool:
+    """Whether an output has tables but no text around them."""
+    return prediction.text is None and all(e.category == Category.TABLE for e in prediction.elements)

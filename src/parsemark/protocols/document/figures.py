@@ -1,0 +1,225 @@
+"""The figures of whole pages: what they are called, how they are defined, over what they are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from parsemark.protocols.aggregate import mean_statistic, mean_sums
+from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, Floats, RunTables
+
+if TYPE_CHECKING:
+    from parsemark.protocols.document.protocol import DocumentProtocol
+
+_OVER_PAGES = {
+    "text": "pages that have text on either side as the profile counts it",
+    "formula": "pages that have display formulas",
+    "table": "pages that have tables",
+    "order": "pages with a reading order",
+}
+
+
+def _info(name: str, label: str, definition: str, denominator: str, *, lower: bool, main: bool) -> FigureInfo:
+    return FigureInfo(
+        name=name,
+        label=label,
+        definition=definition,
+        denominator=denominator,
+        higher_is_better=not lower,
+        main=main,
+    )
+
+
+def _page_mean(metric: str, label: str, definition: str, over: str, *, lower: bool, main: bool) -> FigureInfo:
+    return _info(
+        metric,
+        label,
+        f"{definition} Mean over pages.",
+        _OVER_PAGES[over],
+        lower=lower,
+        main=main,
+    )
+
+
+_PUBLISHED_PAGES = (
+    _page_mean(
+        "text_edit",
+        "Text edit",
+        "Edits over length of all matched and missed text of a page.",
+        "text",
+        lower=True,
+        main=True,
+    ),
+    _page_mean(
+        "formula_edit",
+        "Formula edit",
+        "Edits over length of the display formulas of a page, as normalised LaTeX.",
+        "formula",
+        lower=True,
+        main=True,
+    ),
+    _page_mean(
+        "table_edit",
+        "Table edit",
+        "Edits over length of the tables, as HTML.",
+        "table",
+        lower=True,
+        main=False,
+    ),
+    _page_mean("teds", "TEDS", "Tree similarity of the tables of a page.", "table", lower=False, main=True),
+    _page_mean(
+        "teds_structure", "TEDS-S", "TEDS without the cells' content.", "table", lower=False, main=False
+    ),
+    _page_mean(
+        "cdm", "CDM", "Formulas compared as they look: F1 of their signs.", "formula", lower=False, main=True
+    ),
+    _page_mean(
+        "order_edit",
+        "Order edit",
+        "Edits that turn the predicted reading order into the true one, over the longer list.",
+        "order",
+        lower=True,
+        main=True,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class DocumentFigures:
+    """The figures of one profile."""
+
+    protocol: DocumentProtocol
+    infos: tuple[FigureInfo, ...]
+
+    def sums(self, tables: RunTables) -> list[FigureSums]:
+        """What they are made of."""
+        raise NotImplementedError
+
+    def primary(self, sums: Sequence[FigureSums]) -> str:
+        """The figure of the ranking."""
+        return "overall" if any(s.info.name == "overall" for s in sums) else sums[0].info.name
+
+    def notes(self) -> list[str]:
+        """What whoever reads the figures must know."""
+        return []
+
+
+def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
+    """The rows of one measure of whole pages."""
+    return tables.scores.filter((pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric))
+
+
+@dataclass(frozen=True)
+class PublishedFigures(DocumentFigures):
+    """As the published versions aggregate."""
+
+    def sums(self, tables: RunTables) -> list[FigureSums]:
+        """Means over pages, then the overall value, then totals over all elements."""
+        present = set(tables.scores.filter(pl.col("element") == PAGE_LEVEL)["metric"].unique())
+        pages = {
+            info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
+            for info in self.infos
+            if info.name in present
+        }
+        wholes = [
+            _ratio(f"{kind}_edit_whole", kind, tables)
+            for kind in ("text", "formula", "table", "order")
+            if f"{kind}_length" in present and self.protocol.profile != "v1.0"
+        ]
+        overall = self._overall(pages)
+        return [*([overall] if overall is not None else []), *pages.values(), *wholes]
+
+    def _overall(self, pages: dict[str, FigureSums]) -> FigureSums | None:
+        if self.protocol.profile == "v1.0":
+            parts = ["text_edit", "formula_edit", "table_edit", "order_edit"]
+            info = _info(
+                "overall",
+                "Overall edit",
+                "Mean of the four edit distances. Published per language: see the slices by language.",
+                "the four figures, each over its own pages",
+                lower=True,
+                main=True,
+            )
+            return _mean_of(info, [(pages[p], False) for p in parts if p in pages], len(parts))
+        parts = ["text_edit", "teds", "cdm"] if "cdm" in pages else ["text_edit", "teds"]
+        name, label = (
+            ("overall", "Overall") if "cdm" in pages else ("overall_without_cdm", "Overall (no CDM)")
+        )
+        words = "1 − text edit, TEDS and CDM" if "cdm" in pages else "1 − text edit and TEDS, without CDM"
+        info = _info(
+            name,
+            label,
+            f"Mean of {words}, each a mean over pages. Published tables multiply it by 100.",
+            "the figures named, each over its own pages",
+            lower=False,
+            main=True,
+        )
+        return _mean_of(info, [(pages[p], p == "text_edit") for p in parts if p in pages], len(parts))
+
+    def primary(self, sums: Sequence[FigureSums]) -> str:
+        """Overall, where all its parts are there."""
+        names = [s.info.name for s in sums]
+        return next((n for n in ("overall", "overall_without_cdm") if n in names), names[0])
+
+    def notes(self) -> list[str]:
+        """Defects that the profile keeps."""
+        found = []
+        if self.protocol.profile in ("v1.0", "v1.5"):
+            found.append(f"{self.protocol.profile} leaves pages without a prediction out of all means.")
+        if self.protocol.profile != "v1.0":
+            found.append("Text, formulas and tables that answer nothing are not counted by this profile.")
+        if not self.protocol.cdm and self.protocol.profile != "v1.0":
+            found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
+        return found
+
+
+def _ratio(name: str, kind: str, tables: RunTables) -> FigureSums:
+    """Edits over lengths of all pages together."""
+    info = _info(
+        name,
+        f"{kind.capitalize()} edit, whole",
+        f"All edits over all lengths of the {kind} elements together.",
+        "characters of the longer side, or entries of the reading order",
+        lower=True,
+        main=False,
+    )
+    edits = mean_sums(info, page_rows(tables, f"{kind}_edits"), "value", tables)
+    lengths = mean_sums(info, page_rows(tables, f"{kind}_length"), "value", tables)
+    sums = {
+        parser: np.stack([edits.sums[parser][:, 0], lengths.sums[parser][:, 0]], axis=1)
+        for parser in edits.sums
+    }
+    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic)
+
+
+def _mean_of(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]], wanted: int) -> FigureSums | None:
+    """The mean of several means; a part that is marked counts as one minus itself."""
+    if len(parts) != wanted:
+        return None
+    turned = np.array([is_turned for _, is_turned in parts])
+    first = parts[0][0]
+    sums = {
+        parser: np.concatenate([figure.sums[parser] for figure, _ in parts], axis=1) for parser in first.sums
+    }
+
+    def statistic(totals: Floats) -> Floats:
+        values = np.stack(
+            [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], axis=-1
+        )
+        mean: Floats = np.where(turned, 1 - values, values).mean(axis=-1)
+        return mean
+
+    return FigureSums(info, first.samples, first.documents, sums, statistic)
+
+
+def figures_of(protocol: DocumentProtocol) -> DocumentFigures:
+    """The figures of the profile that a protocol names."""
+    if protocol.profile == "strict":
+        from parsemark.protocols.document.strict.figures import StrictFigures
+
+        return StrictFigures.of(protocol)
+    return PublishedFigures(protocol, _PUBLISHED_PAGES)

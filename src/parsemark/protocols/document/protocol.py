@@ -1,0 +1,65 @@
+"""The recipe for whole pages: its options, and where its parts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from parsemark.errors import UsageError
+from parsemark.model import Page, Prediction
+from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
+
+ProfileName = Literal["strict", "v1.0", "v1.5", "v1.6", "v1.6-fixed"]
+MatchName = Literal["quick_match", "simple_match", "no_split"]
+
+
+@dataclass(frozen=True)
+class DocumentProtocol(PageProtocol):
+    """Whole pages: text, formulas, tables, reading order.
+
+    Args:
+        profile: `strict` is ours; the others repeat OmniDocBench's published versions, defects included.
+        cdm: Whether formulas are also drawn and compared as they look; needs pdflatex.
+        match: The published matcher; others than `quick_match` exist in v1.0 alone.
+    """
+
+    name: ClassVar[str] = "document"
+    title: ClassVar[str] = "Whole pages"
+    comparability: ClassVar[int] = 1
+
+    profile: ProfileName = "strict"
+    cdm: bool = False
+    match: MatchName = "quick_match"
+
+    def __post_init__(self) -> None:
+        if self.match != "quick_match" and self.profile != "v1.0":
+            raise UsageError(
+                f"match={self.match} works in profile v1.0 alone: in later versions it ends with an error."
+            )
+        if self.cdm and self.profile == "v1.0":
+            raise UsageError("Profile v1.0 has no CDM; leave cdm out, or take profile v1.5 or later.")
+
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
+        """Match and score one page; see `published/scores.py` and `strict/scores.py`."""
+        if self.profile == "strict":
+            from parsemark.protocols.document.strict.scores import score_page as score_strictly
+
+            return score_strictly(truth, prediction, cdm=self.cdm)
+        from parsemark.protocols.document.published.profile import get_profile
+        from parsemark.protocols.document.published.scores import score_page
+
+        return score_page(truth, prediction, get_profile(self.profile), match=self.match, cdm=self.cdm)
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """What the figures are made of."""
+        from parsemark.protocols.document.summary import figure_sums
+
+        return figure_sums(self, tables)
+
+    def summarise(self, tables: RunTables) -> Summary:
+        """All figures of a run; see `summary.py`."""
+        from parsemark.protocols.document.summary import summarise
+
+        return summarise(self, tables)

@@ -1,0 +1,60 @@
+"""CDM of the formula records (section 10.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parsemark.protocols.document.published.measures import Measured, Results
+from parsemark.protocols.document.published.normalise import without_tags
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.records import Record
+
+_FENCE = "```latex"
+
+
+def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
+    """The truth, and the predictions of which the better one counts."""
+    if profile.cdm != "v1.6":
+        return _old(record.gt), [_old(_unfenced(record.pred))]
+    truth = record.gt if record.gt_cdm is None else record.gt_cdm
+    pred = _unfenced(record.pred).strip().strip("$").strip()
+    for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
+        if pred.startswith(left) and pred.endswith(right) and len(pred) >= 4:
+            pred = pred[2:-2]
+    preds = [without_tags(pred).strip()]
+    return truth, preds + ([record.pred_cdm_alt] if record.pred_cdm_alt else [])
+
+
+def _old(text: str) -> str:
+    return text.strip("$").strip()
+
+
+def _unfenced(text: str) -> str:
+    if _FENCE not in text:
+        return text
+    return text.rpartition(_FENCE)[2].partition("```")[0]
+
+
+def add_cdm(results: Results, profile: Profile) -> None:
+    """Draw the formulas of all records and add the measure `CDM`.
+
+    Raises:
+        MissingDependencyError: There is no pdflatex.
+    """
+    from parsemark.metrics.cdm.score import cdm_scores
+
+    results.has_cdm = True
+    measured = [m for m in results.elements["display_formula"] if isinstance(m.record, Record)]
+    pairs: list[tuple[str, str]] = []
+    owners: list[Measured] = []
+    for one in measured:
+        assert isinstance(one.record, Record)
+        truth, preds = cdm_strings(one.record, profile)
+        pairs += ((truth, pred) for pred in preds)
+        owners += [one] * len(preds)
+        one.pred_cdm = preds[0]
+    version: Any = profile.cdm
+    for one, score in zip(owners, cdm_scores(pairs, version), strict=True):
+        if score.value >= one.metric.get("CDM", -1.0):
+            one.metric["CDM"] = score.value
+            one.reason = score.reason

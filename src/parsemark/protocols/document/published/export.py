@@ -1,0 +1,124 @@
+"""The result files of the published programs, of the pages of one parser (section 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parsemark.model import Page, Prediction
+from parsemark.protocols.document.annotation import annotation_of, markdown_of, page_position
+from parsemark.protocols.document.published.cdm import add_cdm
+from parsemark.protocols.document.published.measures import (
+    Measured,
+    Results,
+    measure_pages,
+    metric_result,
+    per_page_edit,
+)
+from parsemark.protocols.document.published.page import page_records
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.published.scores import is_evaluated
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFiles:
+    """Names without the prefix to contents, plain JSON data."""
+
+    files: Mapping[str, Any]
+
+
+def result_files(
+    pages: Sequence[tuple[Page, Prediction]],
+    profile: Profile,
+    *,
+    match: str = "quick_match",
+    cdm: bool = False,
+) -> dict[str, Any]:
+    """The content of each file, by its name without `{save}_`.
+
+    Pages come in the order of their annotation file, as the published programs take them.
+    """
+    ordered = sorted(pages, key=lambda pair: page_position(pair[0]))
+    matched = [
+        (annotation, page_records(annotation, markdown_of(prediction), profile, match))
+        for page, prediction in ordered
+        if is_evaluated(prediction, profile)
+        for annotation in (annotation_of(page),)
+    ]
+    results = measure_pages(matched, profile)
+    if cdm:
+        add_cdm(results, profile)
+    files: dict[str, Any] = {"metric_result": _sorted(metric_result(results, profile))}
+    for element, measured in results.elements.items():
+        files[f"{element}_result"] = [_record(m, number) for number, m in enumerate(measured)]
+        files[f"{element}_per_page_edit"] = per_page_edit(measured)
+    if profile.name != "v1.0":
+        files["table_per_table_TEDS"] = _per_sample(results, "table", ("TEDS", "TEDS_structure_only"))
+        if cdm:
+            per_formula = _per_sample(results, "display_formula", ("CDM",))
+            files["display_formula_per_sample_CDM"] = {k: v["CDM"] for k, v in per_formula.items()}
+    if profile.cdm != "v1.6" or not cdm:
+        files["display_formula_formula"] = _for_the_cdm_tool(results)
+    if profile.name.startswith("v1.6"):
+        files["run_summary"] = _run_summary(files["metric_result"], results)
+    return files
+
+
+def _record(measured: Measured, number: int) -> dict[str, Any]:
+    data = measured.to_json()
+    if measured.pred_cdm is not None:
+        data |= {"img_id_cdm": str(number), "pred_cdm": measured.pred_cdm}
+    return data
+
+
+def _sorted(data: Any) -> Any:
+    return {key: _sorted(data[key]) for key in sorted(data)} if isinstance(data, dict) else data
+
+
+def _per_sample(results: Results, element: str, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for measured in results.elements[element]:
+        record = measured.record
+        if isinstance(record, Record) and all(name in measured.metric for name in names):
+            found[f"{record.img_id}_{record.gt_idx}"] = {name: measured.metric[name] for name in names}
+    return found
+
+
+def _for_the_cdm_tool(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "gt": m.record.gt.strip("$"),
+            "pred": m.record.pred.strip("$"),
+            "img_id": str(number),
+            "img_name": m.page,
+        }
+        for number, m in enumerate(results.elements["display_formula"])
+        if isinstance(m.record, Record)
+    ]
+
+
+def _run_summary(metrics: Mapping[str, Any], results: Results) -> dict[str, Any]:
+    """Overall as v1.6's notebook has it; null where a term is missing."""
+    text = metrics["text_block"]["all"].get("Edit_dist", {}).get("ALL_page_avg")
+    teds = metrics["table"]["page"].get("TEDS", {}).get("ALL")
+    cdm = metrics["display_formula"]["page"].get("CDM", {}).get("ALL")
+    terms = [
+        None if not isinstance(text, float | int) else (1 - text) * 100,
+        None if teds is None else teds * 100,
+        None if cdm is None else cdm * 100,
+    ]
+    known = [t for t in terms if t is not None]
+    return {
+        "notebook_metric_summary": {
+            "text_block_Edit_dist": text,
+            "table_TEDS": terms[1],
+            "display_formula_CDM": terms[2],
+            "overall_notebook": sum(known) / 3 if len(known) == 3 else None,
+        },
+        "page_denominators": {
+            "pages": len(results.page_attributes),
+            **{element: len({m.page for m in measured}) for element, measured in results.elements.items()},
+        },
+    }

@@ -1,0 +1,137 @@
+"""The records of one page as the rows of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsemark.model import Page, Prediction, Status
+from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.document.annotation import annotation_of, markdown_of
+from parsemark.protocols.document.published.cdm import add_cdm
+from parsemark.protocols.document.published.measures import Measured, Results, measure_pages, per_page_edit
+from parsemark.protocols.document.published.page import page_records
+from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.published.records import Record
+
+SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
+"""What the elements are called in names of figures."""
+METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
+
+
+def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
+    """Whether the published code would see a file for this page, or takes a missing one for empty."""
+    return profile.missing_page_is_empty or (prediction.status is Status.OK and prediction.text is not None)
+
+
+def score_page(
+    truth: Page | None, prediction: Prediction, profile: Profile, *, match: str, cdm: bool
+) -> PageScores:
+    """All rows of a page under a published profile."""
+    out = PageScores()
+    if truth is None:
+        return out
+    writer = _Writer(prediction, profile.name, out)
+    if not is_evaluated(prediction, profile):
+        status = prediction.status if prediction.status is not Status.OK else Status.NO_PREDICTION
+        why = prediction.message or f"{profile.name} leaves pages without a prediction out of all means."
+        for name in ("text_edit", "formula_edit", "table_edit", "order_edit"):
+            writer.page(name, None, status, why)
+        return out
+    annotation = annotation_of(truth)
+    records = page_records(annotation, markdown_of(prediction), profile, match)
+    results = measure_pages([(annotation, records)], profile)
+    if cdm:
+        add_cdm(results, profile)
+    for record in records.ignored:
+        writer.match(record)
+    for element, measured in results.elements.items():
+        for one in measured:
+            writer.element(element, one)
+        _page_rows(writer, element, measured, results, profile)
+    return out
+
+
+class _Writer:
+    def __init__(self, prediction: Prediction, rule: str, out: PageScores) -> None:
+        self.prediction, self.rule, self.out = prediction, rule, out
+
+    def match(self, record: Record) -> None:
+        truth, pred = record.truth_ids, tuple(f"i{p}" for p in record.pred_idx if p != "")
+        kind = "extra" if not truth else "miss" if not pred else "pair"
+        if kind == "pair" and (len(truth) > 1 or len(pred) > 1):
+            kind = "split" if len(truth) == 1 else "merge" if len(pred) == 1 else "many"
+        self.out.matches.append(
+            MatchRow(
+                self.prediction.sample,
+                self.prediction.parser,
+                self.rule,
+                record.gt_category_type or record.pred_category_type,
+                truth,
+                pred,
+                kind,
+                1 - record.edit if truth and pred else None,
+                None,
+            )
+        )
+
+    def element(self, element: str, measured: Measured) -> None:
+        record = measured.record
+        if not isinstance(record, Record):
+            return
+        self.match(record)
+        pred = "+".join(f"i{p}" for p in record.pred_idx if p != "")
+        status = Status.OK if pred else Status.NO_PREDICTION
+        values = {"length": float(measured.upper)}
+        for name, value in measured.metric.items():
+            values[METRICS.get(name, "edit_distance")] = value
+        for metric, value in values.items():
+            self.out.scores.append(
+                ScoreRow(
+                    self.prediction.sample,
+                    "+".join(record.truth_ids) or pred,
+                    pred,
+                    self.rule,
+                    SHORT[element],
+                    self.prediction.parser,
+                    metric,
+                    value,
+                    status if record.truth_ids else Status.NO_TRUTH,
+                    measured.reason if metric == "cdm" else None,
+                )
+            )
+
+    def page(
+        self, metric: str, value: float | None, status: Status = Status.OK, message: str | None = None
+    ) -> None:
+        place = self.prediction.sample, PAGE_LEVEL, "", self.rule, PAGE_LEVEL, self.prediction.parser
+        self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+
+
+def _page_rows(
+    writer: _Writer, element: str, measured: Sequence[Measured], results: Results, profile: Profile
+) -> None:
+    short = SHORT[element]
+    for value in per_page_edit(measured).values():
+        writer.page(f"{short}_edit", value)
+    if measured:
+        writer.page(f"{short}_edits", float(sum(m.edits for m in measured)))
+        writer.page(f"{short}_length", float(sum(m.upper for m in measured)))
+    for name, metric in METRICS.items():
+        values = [m.metric[name] for m in measured if name in m.metric]
+        if values:
+            writer.page(metric, sum(values) / len(values))
+        elif (
+            profile.silent_pages_are_zero
+            and results.pages_with.get(element)
+            and _belongs(name, element, results)
+        ):
+            writer.page(metric, 0.0, Status.NO_PREDICTION)
+
+
+def _belongs(metric: str, element: str, results: Results) -> bool:
+    """Whether a measure was taken of this kind of element."""
+    return (
+        results.has_cdm
+        if metric == "CDM" and element == "display_formula"
+        else (metric != "CDM" and element == "table")
+    )

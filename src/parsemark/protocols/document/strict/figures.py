@@ -1,0 +1,131 @@
+"""The figures of the strict profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from parsemark.protocols.aggregate import mean_statistic, mean_sums
+from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, Floats, RunTables
+from parsemark.protocols.document.figures import DocumentFigures, page_rows
+
+if TYPE_CHECKING:
+    from parsemark.protocols.document.protocol import DocumentProtocol
+
+_FAILED = "Pages on which the parser failed have everything missed."
+_INFOS = (
+    ("text_edit", "Text edit", "Edits over the longer side of all matches of text on a page; missed and "
+     f"extra text counts in full. {_FAILED}", "pages with text on either side", True, True),
+    ("formula_f1", "Formulas", "Twice the similarity of matched display formulas over the number of true and "
+     f"predicted ones: missed and invented formulas count. {_FAILED}",
+     "pages with a display formula on either side", False, True),
+    ("cdm_f1", "Formulas (CDM)", "As Formulas, with formulas compared as they look.",
+     "pages with a display formula on either side", False, True),
+    ("teds_f1", "Tables", "Twice the TEDS of matched tables over the number of true and predicted ones: "
+     f"missed and invented tables count. {_FAILED}", "pages with a table on either side", False, True),
+    ("teds_structure_f1", "Tables (structure)", "As Tables, without the cells' content.",
+     "pages with a table on either side", False, False),
+    ("order_edit", "Order edit", "Edits that turn the order in which true elements were found into the true "
+     f"order, over the longer list; what was missed counts. {_FAILED}", "pages with a reading order", True,
+     True),
+    ("heading_tree", "Heading tree", "Tree similarity of the headings; levels count only against each other.",
+     "pages with a true heading", False, False),
+    ("heading_parents", "Heading parents", "Share of the true headings that were found below the right one.",
+     "pages with a true heading", False, False),
+    ("lost_text", "Lost text", "Share of the true characters that occur nowhere in the output.",
+     "pages with text", True, False),
+    ("invented_text", "Invented text", "Share of the output's characters that occur nowhere in the truth.",
+     "pages with output", True, False),
+    ("duplicated_text", "Duplicated text", "Share of the output's characters given more often than the truth "
+     "has them.", "pages with output", True, False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StrictFigures(DocumentFigures):
+    """Means over pages, with nothing left out."""
+
+    @classmethod
+    def of(cls, protocol: DocumentProtocol) -> StrictFigures:
+        """The figures."""
+        return cls(
+            protocol,
+            tuple(
+                FigureInfo(
+                    name=name,
+                    label=label,
+                    definition=f"{definition} Mean over pages.",
+                    denominator=denominator,
+                    higher_is_better=not lower,
+                    main=main,
+                )
+                for name, label, definition, denominator, lower, main in _INFOS
+            ),
+        )
+
+    def sums(self, tables: RunTables) -> list[FigureSums]:
+        """Overall first."""
+        present = set(
+            tables.scores.filter((pl.col("element") == PAGE_LEVEL) & pl.col("value").is_not_null())["metric"]
+            .unique()
+            .to_list()
+        )
+        pages = {
+            info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
+            for info in self.infos
+            if info.name in present
+        }
+        return [*self._overall(pages), *pages.values()]
+
+    def _overall(self, pages: dict[str, FigureSums]) -> list[FigureSums]:
+        formulas = "cdm_f1" if "cdm_f1" in pages else "formula_f1"
+        parts = [name for name in ("text_edit", formulas, "teds_f1", "order_edit") if name in pages]
+        if not parts:
+            return []
+        turned = np.array([not pages[name].info.higher_is_better for name in parts])
+        first = pages[parts[0]]
+        sums = {
+            parser: np.concatenate([pages[name].sums[parser] for name in parts], axis=1)
+            for parser in first.sums
+        }
+
+        def statistic(totals: Floats) -> Floats:
+            values = np.stack(
+                [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], -1
+            )
+            mean: Floats = np.where(turned, 1 - values, values).mean(axis=-1)
+            return mean
+
+        def page_statistic(totals: Floats) -> Floats:
+            values = np.stack(
+                [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], -1
+            )
+            with np.errstate(all="ignore"):
+                counted = np.where(turned, 1 - values, values)
+                known = np.isfinite(counted)
+                total: Floats = np.where(known, counted, 0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
+                return np.where(known.any(axis=-1), total, np.nan)
+
+        named = ", ".join(pages[name].info.label for name in parts)
+        info = FigureInfo(
+            name="overall",
+            label="Overall",
+            definition=f"Mean of {named}, each a mean over pages; edits count as one minus themselves.",
+            denominator="the figures named, each over its own pages",
+            main=True,
+        )
+        return [
+            FigureSums(info, first.samples, first.documents, sums, statistic, page_statistic=page_statistic)
+        ]
+
+    def primary(self, sums: Sequence[FigureSums]) -> str:
+        """Overall."""
+        return "overall"
+
+    def notes(self) -> list[str]:
+        """None: the definitions say all."""
+        return []

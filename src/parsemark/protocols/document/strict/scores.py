@@ -1,0 +1,305 @@
+"""The rows of one page under the strict profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rapidfuzz.distance import Levenshtein
+
+from parsemark.errors import FormatError, MissingDependencyError
+from parsemark.kernels import kernel
+from parsemark.metrics import get_metric
+from parsemark.metrics.coverage import text_coverage
+from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.document.annotation import gives_only_tables
+from parsemark.protocols.document.strict.page import (
+    Block,
+    PageMatches,
+    Side,
+    formula_symbols,
+    match_page,
+    pred_side,
+    truth_side,
+)
+from parsemark.protocols.document.summary import TABLES_ONLY
+
+RULE = "strict"
+
+
+def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> PageScores:
+    """Match and score one page; a page on which the parser failed has everything missed."""
+    writer = _Writer(prediction)
+    if truth is None:
+        return writer.out
+    status, why = prediction.status, prediction.message
+    if status is Status.OK and gives_only_tables(prediction):
+        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
+        return writer.out
+    pred = Side()
+    if status is Status.OK:
+        try:
+            pred = pred_side(prediction)
+        except FormatError as error:
+            status, why = Status.METRIC_FAILED, str(error)
+    writer.status, writer.why = status, why
+    matches = match_page(truth_side(truth), pred)
+    if not matches.is_complete:
+        writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
+    _score_blocks(writer, matches)
+    _score_formulas(writer, matches, cdm)
+    _score_tables(writer, matches)
+    _score_order(writer, matches)
+    _score_headings(writer, matches)
+    _score_coverage(writer, matches)
+    return writer.out
+
+
+class _Writer:
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+        self.status, self.why = Status.OK, prediction.message
+        self.out = PageScores()
+
+    def match(
+        self, category: str, truths: Sequence[str], preds: Sequence[str], overlap: float | None
+    ) -> None:
+        kind = "miss" if not preds else "extra" if not truths else "pair"
+        if kind == "pair" and len(truths) + len(preds) > 2:
+            kind = "split" if len(truths) == 1 else "merge" if len(preds) == 1 else "many"
+        sample, parser = self.prediction.sample, self.prediction.parser
+        self.out.matches.append(
+            MatchRow(sample, parser, RULE, category, tuple(truths), tuple(preds), kind, overlap, None)
+        )
+
+    def element(
+        self,
+        category: str,
+        truths: Sequence[str],
+        preds: Sequence[str],
+        metric: str,
+        value: float | None,
+        message: str | None = None,
+    ) -> None:
+        status = Status.OK if truths else Status.NO_TRUTH
+        if not preds:
+            status = self.status if self.status is not Status.OK else Status.NO_PREDICTION
+        pred = "+".join(preds)
+        self.out.scores.append(
+            ScoreRow(
+                self.prediction.sample,
+                "+".join(truths) or pred,
+                pred,
+                RULE,
+                category,
+                self.prediction.parser,
+                metric,
+                value,
+                status,
+                message,
+            )
+        )
+
+    def page(
+        self, metric: str, value: float | None, status: Status | None = None, message: str | None = None
+    ) -> None:
+        place = self.prediction.sample, PAGE_LEVEL, "", RULE, PAGE_LEVEL, self.prediction.parser
+        self.out.scores.append(ScoreRow(*place, metric, value, status or self.status, message or self.why))
+
+
+def _score_blocks(writer: _Writer, page: PageMatches) -> None:
+    """Text: edits over the longer side of every match; what is missed or extra counts in full."""
+    edits_of_page = length_of_page = 0
+    for match in page.blocks:
+        truths = [page.truth.blocks[t] for t in match.truths]
+        preds = [page.pred.blocks[p] for p in match.preds]
+        a, b = "".join(t.text for t in truths), "".join(p.text for p in preds)
+        edits, length = kernel.levenshtein(a, b), max(len(a), len(b))
+        category = _category(truths or preds)
+        ids = [t.element.id for t in truths], [p.element.id for p in preds]
+        writer.match(category, *ids, 1 - edits / length if truths and preds else None)
+        if _is_uncounted(truths) or (truths or preds)[0].is_formula:
+            continue
+        edits_of_page += edits
+        length_of_page += length
+        writer.element("text", *ids, "edit_distance", edits / length)
+        writer.element("text", *ids, "length", float(length))
+    if length_of_page:
+        writer.page("text_edit", edits_of_page / length_of_page)
+        writer.page("text_edits", float(edits_of_page))
+        writer.page("text_length", float(length_of_page))
+
+
+def _is_uncounted(truths: Sequence[Block]) -> bool:
+    return bool(truths) and all(t.is_neutral for t in truths)
+
+
+def _category(blocks: Sequence[Block]) -> str:
+    return str(blocks[0].element.category)
+
+
+def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
+    """Formulas: similarity of what they show; a missed and an invented one are 0, each counted."""
+    similarities: list[float] = []
+    pairs: list[tuple[list[str], list[str], str, str]] = []
+    n_truth = n_pred = 0
+    for match in page.blocks:
+        truths = [page.truth.blocks[t] for t in match.truths]
+        preds = [page.pred.blocks[p] for p in match.preds]
+        if not (truths or preds)[0].is_formula or _is_uncounted(truths):
+            continue
+        ids = [t.element.id for t in truths], [p.element.id for p in preds]
+        n_truth += bool(truths)
+        n_pred += bool(preds)
+        value = 0.0
+        if truths and preds:
+            value = _formula_similarity(truths, preds)
+            similarities.append(value)
+            sources = [" ".join(b.element.latex or b.element.text or "" for b in s) for s in (truths, preds)]
+            pairs.append((ids[0], ids[1], sources[0], sources[1]))
+        writer.element("formula", *ids, "edit_distance", 1 - value)
+    if not n_truth and not n_pred:
+        return
+    writer.page("formula_f1", 2 * sum(similarities) / (n_truth + n_pred))
+    writer.page("formula_credit", 2 * sum(similarities))
+    writer.page("formula_count", float(n_truth + n_pred))
+    if cdm:
+        _score_cdm(writer, pairs, n_truth + n_pred)
+
+
+def _formula_similarity(truths: Sequence[Block], preds: Sequence[Block]) -> float:
+    if all(b.is_formula for b in (*truths, *preds)):
+        a, b = ([s for x in side for s in formula_symbols(x.element.latex or "")] for side in (truths, preds))
+    else:
+        a, b = list("".join(t.text for t in truths)), list("".join(p.text for p in preds))
+    longer = max(len(a), len(b))
+    return 1 - Levenshtein.distance(a, b) / longer if longer else 1.0
+
+
+def _score_cdm(writer: _Writer, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int) -> None:
+    from parsemark.metrics.cdm.score import cdm_scores
+
+    try:
+        scores = cdm_scores([(_bare(a), _bare(b)) for _, _, a, b in pairs])
+    except MissingDependencyError as error:
+        writer.page("cdm_f1", None, Status.METRIC_FAILED, str(error))
+        return
+    for (truths, preds, _, _), score in zip(pairs, scores, strict=True):
+        writer.element("formula", truths, preds, "cdm", score.value, score.reason)
+    writer.page("cdm_f1", 2 * sum(s.value for s in scores) / count)
+
+
+def _bare(latex: str) -> str:
+    text = latex.strip().strip("$").strip()
+    for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
+        if text.startswith(left) and text.endswith(right):
+            text = text[2:-2]
+    return text.strip()
+
+
+def _score_tables(writer: _Writer, page: PageMatches) -> None:
+    """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted."""
+    ignored = {e.id for e in page.truth.ignored_tables}
+    by_id: dict[str, Element] = {e.id: e for e in page.truth.tables}
+    credits: dict[str, float] = {"teds": 0.0, "teds_structure": 0.0}
+    n_truth = n_pred = n_false = 0
+    metrics = {"teds": get_metric("teds"), "teds_structure": get_metric("teds(structure_only=true)")}
+    for match in page.tables.matching.matches:
+        writer.match("table", match.truth, match.pred, match.overlap)
+        if match.truth and all(t in ignored for t in match.truth):
+            continue
+        n_truth += len(match.truth)
+        n_pred += bool(match.pred)
+        n_false += not match.truth
+        for name, metric in metrics.items():
+            value: float | None = 0.0
+            message = None
+            if match.truth and match.pred:
+                answer = page.tables.answers[match.truth[0]]
+                truth = TableInput(by_id[match.truth[0]].table)
+                score = metric.score(truth, TableInput(answer))
+                value, message = score.value, score.message
+                credits[name] += max(0.0, value or 0.0)
+            writer.element("table", match.truth, match.pred, name, value, message)
+    if n_truth or n_pred:
+        for name, total in credits.items():
+            writer.page(f"{name}_f1", 2 * total / (n_truth + n_pred))
+        writer.page("table_credit", 2 * credits["teds"])
+        writer.page("table_count", float(n_truth + n_pred))
+        writer.page("false_tables", float(n_false))
+
+
+def _score_order(writer: _Writer, page: PageMatches) -> None:
+    """Reading order: the truth's places in the order of the prediction, edited into the truth's order."""
+    placed: list[tuple[float, int]] = []
+    expected: list[int] = []
+    pred_tables = {e.id: e for e in page.pred.tables}
+    for match in page.blocks:
+        places = [page.truth.blocks[t] for t in match.truths]
+        orders = [b.element.order for b in places if b.element.order is not None and not b.is_neutral]
+        expected += orders
+        if orders and match.preds:
+            first = page.pred.blocks[match.preds[0]].element.order
+            placed += ((float(first if first is not None else 0), o) for o in orders)
+    true_tables = {e.id: e for e in page.truth.tables}
+    for found in page.tables.matching.matches:
+        orders = [o for t in found.truth if t in true_tables and (o := true_tables[t].order) is not None]
+        expected += orders
+        if orders and found.pred:
+            first = pred_tables[found.pred[0]].order
+            placed += ((float(first if first is not None else 0), o) for o in orders)
+    if not expected:
+        return
+    expected.sort()
+    order = [o for _, o in sorted(placed, key=lambda pair: pair[0])]
+    writer.page("order_edit", Levenshtein.distance(expected, order) / max(len(expected), len(order)))
+
+
+def _level(block: Block) -> int | None:
+    level = block.element.attributes.get("level")
+    if isinstance(level, int) and not isinstance(level, bool):
+        return level
+    from parsemark.formats.document.write import heading_level
+
+    return heading_level(block.element)
+
+
+def _score_headings(writer: _Writer, page: PageMatches) -> None:
+    truth = [(i, b) for i, b in enumerate(page.truth.blocks) if _is_heading(b)]
+    pred = [(i, b) for i, b in enumerate(page.pred.blocks) if _is_heading(b)]
+    if not truth:
+        return
+    where_t, where_p = {i: k for k, (i, _) in enumerate(truth)}, {i: k for k, (i, _) in enumerate(pred)}
+    true_tree = [Heading(b.text, _level(b) or 1) for _, b in truth]
+    pred_tree = [Heading(b.text, _level(b) or 1) for _, b in pred]
+    answers = {
+        where_t[m.truths[0]]: where_p[m.preds[0]]
+        for m in page.blocks
+        if m.truths and m.preds and m.truths[0] in where_t and m.preds[0] in where_p
+    }
+    writer.page("heading_parents", parent_accuracy(true_tree, pred_tree, answers))
+    writer.page("heading_tree", tree_similarity(true_tree, pred_tree))
+
+
+def _is_heading(block: Block) -> bool:
+    return block.element.category == Category.TITLE and not block.is_neutral
+
+
+def _score_coverage(writer: _Writer, page: PageMatches) -> None:
+    truth = [b.text for b in page.truth.blocks if not b.is_neutral] + _table_texts(page.truth.tables)
+    neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
+    pred = [b.text for b in page.pred.blocks] + _table_texts(page.pred.tables)
+    found = text_coverage(truth, pred)
+    writer.page("lost_text", found.lost_share)
+    if found.pred:
+        known = text_coverage([*truth, *neutral], pred)
+        writer.page("invented_text", known.invented_share)
+        writer.page("duplicated_text", known.duplicated_share)
+
+
+def _table_texts(tables: Sequence[Element]) -> list[str]:
+    from parsemark.protocols.document.strict.page import comparable
+
+    return [t for e in tables if e.table is not None for c in e.table.cells if (t := comparable(c.text))]

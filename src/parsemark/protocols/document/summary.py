@@ -1,0 +1,196 @@
+"""Aggregates of a run: the figures of a profile, by parser, by attribute, and who is better."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from parsemark.formats.model_json import page_from_json
+from parsemark.model import Page, Status
+from parsemark.protocols.aggregate import (
+    MAX_VALUES,
+    attribute_label,
+    make_figure,
+    page_groups,
+    page_slices,
+    parser_figures,
+    rank,
+    run_sums,
+)
+from parsemark.protocols.base import PAGE_LEVEL, Figure, FigureSums, Ranking, RunTables, Slice, Summary
+from parsemark.protocols.document.figures import DocumentFigures, figures_of
+
+if TYPE_CHECKING:
+    from parsemark.protocols.document.protocol import DocumentProtocol
+
+TABLES_ONLY = "It gives tables only, so there is no page to score."
+"""Message of the pages of a parser that is left out."""
+
+
+def figure_sums(protocol: DocumentProtocol, tables: RunTables) -> list[FigureSums]:
+    """The figures that can be compared page by page, then those of every protocol."""
+    figures = figures_of(protocol)
+    counted = _without_left_out(tables)
+    return [*figures.sums(counted), *run_sums(counted)]
+
+
+def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
+    """Every figure with its interval over documents, its denominator, and its groups."""
+    figures = figures_of(protocol)
+    left_out = _left_out(tables)
+    counted = _without_left_out(tables)
+    sums = figure_sums(protocol, tables)
+    pages = _truths(counted)
+    primary = figures.primary(sums)
+    return Summary(
+        protocol=str(protocol),
+        comparability=protocol.comparability,
+        primary=primary,
+        settings={"profile": protocol.profile, "match": protocol.match, "cdm": str(protocol.cdm).lower()},
+        counts=_counts(counted, pages),
+        figures=[s.info for s in sums],
+        parsers={parser: parser_figures(sums, parser) for parser in counted.parsers},
+        slices=[
+            *page_slices([s for s in sums if s.info.main], page_groups(counted.samples)),
+            *element_slices(counted, pages),
+        ],
+        ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
+        notes=[*figures.notes(), *(f"{p} is left out: {TABLES_ONLY}" for p in left_out), *_failed(counted)],
+        details={"variances": _variances(sums, counted), "left_out": left_out},
+    )
+
+
+def _left_out(tables: RunTables) -> list[str]:
+    """Parsers that give only tables on every page that they answer."""
+    pages = tables.scores.filter((pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == "text_edit"))
+    found = []
+    for parser in tables.parsers:
+        own = pages.filter(pl.col("parser") == parser)
+        only = own.filter(pl.col("message") == TABLES_ONLY)
+        answered = own.filter(pl.col("status") == str(Status.OK))
+        if only.height and not answered.height:
+            found.append(parser)
+    return found
+
+
+def _without_left_out(tables: RunTables) -> RunTables:
+    names = _left_out(tables)
+    if not names:
+        return tables
+    keep = ~pl.col("parser").is_in(names)
+    return RunTables(
+        tables.samples, tables.parses.filter(keep), tables.matches.filter(keep), tables.scores.filter(keep)
+    )
+
+
+def _truths(tables: RunTables) -> dict[str, Page]:
+    known = tables.samples.filter(pl.col("truth").is_not_null()).select("sample", "truth")
+    return {sample: page_from_json(json.loads(text)) for sample, text in known.iter_rows()}
+
+
+def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
+    counts = {
+        "documents": tables.samples["document"].n_unique(),
+        "pages": tables.samples.height,
+        "pages with truth": len(pages),
+    }
+    categories: dict[str, int] = defaultdict(int)
+    for page in pages.values():
+        for element in page.elements:
+            if not element.ignore:
+                categories[str(element.category)] += 1
+    return {
+        **counts,
+        "text blocks": categories["text_block"] + categories["title"] + categories["list_group"],
+        "formulas": categories["equation_isolated"],
+        "tables": categories["table"],
+    }
+
+
+def _failed(tables: RunTables) -> list[str]:
+    """Formulas that could not be drawn count 0: whoever reads the figure must know."""
+    failed = tables.scores.filter(
+        (pl.col("metric") == "cdm") & (pl.col("element") != PAGE_LEVEL) & pl.col("message").is_not_null()
+    )
+    notes = []
+    for parser in tables.parsers:
+        own = failed.filter(pl.col("parser") == parser)
+        if own.height:
+            first = own.sort("sample", "element").row(0, named=True)
+            notes.append(
+                f"{parser}: {own.height} formulas have CDM 0 because they could not be drawn. "
+                f"{first['sample']}: {' '.join(str(first['message']).split())[:200]}"
+            )
+    return notes
+
+
+def _variances(sums: Sequence[FigureSums], tables: RunTables) -> dict[str, dict[str, float]]:
+    """Variance over pages of the main figures (their Tables 4 and 5)."""
+    import numpy as np
+
+    found: dict[str, dict[str, float]] = {}
+    for figure in sums:
+        if not figure.info.main or figure.info.style != "score":
+            continue
+        for parser in figure.sums:
+            values = figure.page_values(parser)
+            values = values[np.isfinite(values)]
+            if len(values) > 1:
+                found.setdefault(parser, {})[figure.info.name] = float(np.var(values, ddof=1))
+    return found
+
+
+def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
+    """The elements with each value of each attribute: means over matches, as their Tables 7 and 8."""
+    labels = _element_labels(pages)
+    rows = tables.scores.filter(
+        (pl.col("element") != PAGE_LEVEL)
+        & pl.col("metric").is_in(["edit_distance", "teds", "teds_structure", "cdm"])
+        & pl.col("value").is_not_null()
+    )
+    values: dict[tuple[str, str, str], dict[str, dict[str, list[float]]]] = {}
+    columns = ("sample", "element", "category", "parser", "metric", "value")
+    for sample, element, category, parser, metric, value in rows.select(columns).iter_rows():
+        for label in {label for e in element.split("+") for label in labels.get((sample, e), ())}:
+            by_parser = values.setdefault((category, *label), {})
+            by_parser.setdefault(parser, {}).setdefault(metric, []).append(value)
+    n_values: dict[tuple[str, str], int] = defaultdict(int)
+    for category, attribute, _ in values:
+        n_values[category, attribute] += 1
+    return [
+        Slice(
+            scope=category,
+            attribute=attribute,
+            value=value,
+            n=max(len(v) for metrics in by_parser.values() for v in metrics.values()),
+            figures={parser: _means(category, metrics) for parser, metrics in sorted(by_parser.items())},
+        )
+        for (category, attribute, value), by_parser in sorted(values.items())
+        if n_values[category, attribute] <= MAX_VALUES
+    ]
+
+
+def _means(category: str, metrics: Mapping[str, Sequence[float]]) -> dict[str, Figure]:
+    named: dict[str, Any] = {"edit_distance": f"{category}_edit"}
+    return {
+        named.get(metric, metric): make_figure(sum(values) / len(values), len(values))
+        for metric, values in sorted(metrics.items())
+    }
+
+
+def _element_labels(pages: Mapping[str, Page]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    return {
+        (sample, element.id): [
+            (name, attribute_label(value)) for name, value in element.attributes.items() if value is not None
+        ]
+        for sample, page in pages.items()
+        for element in page.elements
+        if element.attributes
+    }
+
+
+__all__ = ["TABLES_ONLY", "DocumentFigures", "element_slices", "figure_sums", "summarise"]

@@ -1,0 +1,7 @@
+"""The `semantic` protocol: what a reader can take from each table (Horn & Keuper, sections 3.2, 4.3 and
+5).
+"""
+
+from parsemark.protocols.semantic.protocol import SemanticProtocol
+
+__all__ = ["SemanticProtocol"]

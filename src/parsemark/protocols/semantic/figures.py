@@ -1,0 +1,237 @@
+"""The figures of a run: the columns of Horn & Keuper's Table 3, and the histograms of their Figure 6."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from parsemark.formats.model_json import page_from_json
+from parsemark.model import Status
+from parsemark.protocols.aggregate import (
+    mean_sums,
+    page_groups,
+    page_slices,
+    parser_figures,
+    rank,
+    run_sums,
+    sums_of_rows,
+)
+from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, RunTables, Style, Summary
+from parsemark.protocols.semantic.page import (
+    EXTRA_TABLES,
+    JUDGE_COST,
+    JUDGE_SECONDS,
+    NOT_JUDGED,
+    SEMANTIC,
+    TEDS,
+    truth_complexity,
+)
+
+if TYPE_CHECKING:
+    from parsemark.protocols.semantic.protocol import SemanticProtocol
+
+PRIMARY = "semantic"
+LEVELS = ("simple", "moderate", "complex")
+_JUDGED = "tables of the truth, except those that the judge could not be asked about"
+_MAX_REASON = 300
+
+
+def _info(
+    name: str,
+    label: str,
+    definition: str,
+    denominator: str = _JUDGED,
+    *,
+    style: Style = "score",
+    higher: bool = True,
+    main: bool = False,
+) -> FigureInfo:
+    return FigureInfo(
+        name=name,
+        label=label,
+        definition=definition,
+        denominator=denominator,
+        style=style,
+        higher_is_better=higher,
+        main=main,
+    )
+
+
+def _infos(judge: str) -> dict[str, FigureInfo]:
+    listed = [
+        _info(
+            PRIMARY,
+            "Score",
+            f"Mean score from 0 to 10 that {judge} gives to what answers a table. A missed table, a "
+            f"table of a "
+            "page on which the parser failed, and an answer that could not be judged, count 0.",
+            main=True,
+        ),
+        *(
+            _info(
+                f"{PRIMARY}_{level}",
+                level.capitalize(),
+                f"The score over {level} tables.",
+                f"{level} {_JUDGED}",
+                main=True,
+            )
+            for level in LEVELS
+        ),
+        _info(
+            TEDS,
+            "TEDS",
+            "Mean TEDS of the same answers, from 0 to 1; a missed table counts 0.",
+            "tables of the truth that have a grid",
+            main=True,
+        ),
+        _info(
+            "found",
+            "Found",
+            "Share of tables that are answered at all.",
+            "tables of the truth",
+            style="rate",
+            main=True,
+        ),
+        _info(
+            "semantic_found", "Score, found", "Mean score of the answered tables alone.", "answered tables"
+        ),
+        _info("perfect", "Perfect", "Share of tables with a score of 10 (9.95 or more).", style="rate"),
+        _info("useless", "Useless", "Share of tables with a score under 0.5.", style="rate", higher=False),
+        _info(
+            "extra_tables_per_page",
+            "Extra tables",
+            "Tables that answer none of the truth, per page.",
+            "pages that the parser returned",
+            higher=False,
+        ),
+        _info(
+            "not_judged",
+            "Not judged",
+            "Tables that the judge or the matcher could not be asked about: the limit on cost, time-outs, an "
+            "endpoint that was gone. They are in no other score.",
+            "tables of the truth",
+            style="rate",
+            higher=False,
+        ),
+        _info(
+            "judge_usd_per_page",
+            "Judge cost/page",
+            "What the answers of judge and matcher cost per page, when they were first given.",
+            "pages with truth",
+            style="dollars",
+            higher=False,
+        ),
+        _info(
+            "judge_s_per_page",
+            "Judge s/page",
+            "How long judge and matcher took to answer, added up, per page.",
+            "pages with truth",
+            style="seconds",
+            higher=False,
+        ),
+    ]
+    return {info.name: info for info in listed}
+
+
+def figure_sums(protocol: SemanticProtocol, tables: RunTables) -> list[FigureSums]:
+    """What the figures are made of, page by page."""
+    infos = _infos(protocol.judge)
+    rows = _table_rows(tables)
+    semantic = rows.filter(pl.col("metric") == SEMANTIC)
+    skipped = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
+    judged = semantic.filter(~skipped)
+    value = pl.col("value").fill_null(0.0)
+    answered = pl.col("pred") != ""
+    teds = rows.filter(
+        (pl.col("metric") == TEDS) & (pl.col("message").fill_null("") != "the truth has no grid")
+    )
+    pages = tables.scores.filter(pl.col("element") == PAGE_LEVEL)
+
+    def sums(name: str, frame: pl.DataFrame, expression: pl.Expr) -> FigureSums:
+        return sums_of_rows(infos[name], frame, expression, tables)
+
+    found = [
+        sums(PRIMARY, judged, value),
+        *(sums(f"{PRIMARY}_{level}", judged.filter(pl.col("level") == level), value) for level in LEVELS),
+        sums(TEDS, teds, value),
+        sums("found", semantic, answered),
+        sums("semantic_found", judged.filter(answered), value),
+        sums("perfect", judged, value >= 9.95),
+        sums("useless", judged, value < 0.5),
+        sums("not_judged", semantic, skipped),
+    ]
+    for metric, name in (
+        (EXTRA_TABLES, "extra_tables_per_page"),
+        (JUDGE_COST, "judge_usd_per_page"),
+        (JUDGE_SECONDS, "judge_s_per_page"),
+    ):
+        found.append(mean_sums(infos[name], pages.filter(pl.col("metric") == metric), "value", tables))
+    return [*found, *run_sums(tables)]
+
+
+def _table_rows(tables: RunTables) -> pl.DataFrame:
+    """The scores of tables, with the complexity of each truth."""
+    levels = [
+        {"sample": sample, "element": truth.id, "level": truth_complexity(truth)}
+        for sample, text in tables.samples.select("sample", "truth").iter_rows()
+        if text
+        for truth in page_from_json(json.loads(text)).tables
+    ]
+    schema = {"sample": pl.String, "element": pl.String, "level": pl.String}
+    of_tables = tables.scores.filter(pl.col("element") != PAGE_LEVEL)
+    return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
+
+
+def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
+    """Every figure of the run: value, 95 % interval clustered by document, denominator."""
+    sums = figure_sums(protocol, tables)
+    semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
+    first = semantic.unique(["sample", "element"])
+    return Summary(
+        protocol=str(protocol),
+        comparability=protocol.comparability,
+        primary=PRIMARY,
+        settings={"judge": protocol.judge, "match": protocol.match},
+        counts={
+            "documents": tables.samples["document"].n_unique(),
+            "pages": tables.samples.height,
+            "tables": first.height,
+            **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},
+        },
+        figures=[s.info for s in sums],
+        parsers={parser: parser_figures(sums, parser) for parser in tables.parsers},
+        slices=page_slices([s for s in sums if s.info.main], page_groups(tables.samples)),
+        ranking=rank(sums[0]),
+        notes=_notes(tables, semantic),
+        details={"histogram": {parser: histogram(semantic, parser) for parser in tables.parsers}},
+    )
+
+
+def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:
+    """How many tables have which score, rounded; missed tables apart from those that score 0."""
+    own = semantic.filter(pl.col("parser") == parser)
+    scores = own["value"].drop_nulls().round().cast(pl.Int64).to_list()
+    skipped = own.filter(
+        pl.col("value").is_null() & pl.col("message").fill_null("").str.starts_with(NOT_JUDGED)
+    ).height
+    return {
+        "scores": [scores.count(k) for k in range(11)],
+        "without_value": own.height - len(scores) - skipped,
+        "not_judged": skipped,
+    }
+
+
+def _notes(tables: RunTables, semantic: pl.DataFrame) -> list[str]:
+    notes = []
+    for parser in tables.parsers:
+        failed = semantic.filter(
+            (pl.col("parser") == parser) & (pl.col("status") == str(Status.METRIC_FAILED))
+        )
+        if failed.is_empty():
+            continue
+        first = failed.sort("sample", "element").row(0, named=True)
+        why = " ".join(str(first["message"] or "no reason given").split())[:_MAX_REASON]
+        notes.append(f"{parser}: {failed.height} tables have no verdict. {first['sample']}: {why}")
+    return notes

@@ -1,0 +1,258 @@
+"""Matches and scores the tables of one page.
+
+Each truth has a row `semantic` (0 to 10) and a row `teds` beside it. A missed table, and every table of a
+page on which the parser failed, has no value and counts as zero. Where the judge failed there is no value
+either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it counts as zero, and if there
+was none (`not_asked`, `timed_out`, …) the table counts as not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_tables, write_table
+from parsemark.judges import Answered, AnswerStore, Asker, AskOptions, Pair, Verdict, get_judge, judge_pairs
+from parsemark.judges.base import Outcome
+from parsemark.judges.locate import Located, locate
+from parsemark.matching import match_by_ngrams
+from parsemark.matching.combine import stack_tables
+from parsemark.metrics import TableInput, get_metric
+from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
+from parsemark.model.complexity import complexity
+from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.tables.evidence import is_positive
+
+if TYPE_CHECKING:
+    from parsemark.protocols.semantic.protocol import SemanticProtocol
+
+SEMANTIC, TEDS = "semantic", "teds"
+EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"
+NOT_JUDGED = "not judged: "
+"""Beginning of the message of a score that is missing for reasons that have nothing to do with the output."""
+LOCATED = "located"
+CATEGORY = str(Category.TABLE)
+_WITHOUT_ANSWER = frozenset(
+    {
+        Answered.NOT_ASKED,
+        Answered.TIMED_OUT,
+        Answered.RATE_LIMITED,
+        Answered.UNREACHABLE,
+        Answered.REJECTED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What answers one truth: as text for judges, and as a table for metrics."""
+
+    truth: Element
+    pred: tuple[str, ...]
+    text: str
+    table: Table | None
+    overlap: float | None
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What asking cost on this page."""
+
+    cost_usd: float = 0.0
+    seconds: float = 0.0
+
+
+def score_page(protocol: SemanticProtocol, page: Page | None, prediction: Prediction) -> PageScores:
+    """All rows of a page."""
+    out = PageScores()
+    if page is None:
+        return out
+    rule = protocol.match if protocol.match == "ngrams" else LOCATED
+    answers, n_extra, unmatched, locating = _answers(protocol, page, prediction)
+    scores, judging = _semantic(protocol, answers)
+    place = (prediction.sample, prediction.parser)
+    for answer in answers:
+        out.matches.append(
+            MatchRow(
+                *place, rule, CATEGORY, (answer.truth.id,), answer.pred, answer.kind, answer.overlap, None
+            )
+        )
+        found = {SEMANTIC: scores.get(answer.truth.id), TEDS: _teds(answer)}
+        for metric, score in found.items():
+            own = _missing(metric, prediction, unmatched) if not answer.pred else score
+            out.scores.append(
+                _row(prediction, answer, rule, own or Score(metric, None, Status.METRIC_FAILED))
+            )
+    measures = {EXTRA_TABLES: float(n_extra) if prediction.status is Status.OK else None}
+    if protocol.asks:
+        measures[JUDGE_COST] = locating.cost_usd + judging.cost_usd
+        measures[JUDGE_SECONDS] = locating.seconds + judging.seconds
+    for metric, value in measures.items():
+        status = prediction.status if value is None else Status.OK
+        out.scores.append(ScoreRow(place[0], PAGE_LEVEL, "", "", PAGE_LEVEL, place[1], metric, value, status))
+    return out
+
+
+def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
+    """A truth without an answer: the parser failed, or missed it, or the matcher could not be asked."""
+    if prediction.status is not Status.OK:
+        return Score(metric, None, prediction.status, prediction.message)
+    if why is not None:
+        return Score(metric, None, Status.METRIC_FAILED, why)
+    return Score(metric, None, Status.NO_PREDICTION)
+
+
+def _row(prediction: Prediction, answer: Answer, rule: str, score: Score) -> ScoreRow:
+    return ScoreRow(
+        prediction.sample,
+        answer.truth.id,
+        "+".join(answer.pred),
+        rule,
+        CATEGORY,
+        prediction.parser,
+        score.metric,
+        score.value,
+        score.status,
+        score.message,
+    )
+
+
+def _answers(
+    protocol: SemanticProtocol, page: Page, prediction: Prediction
+) -> tuple[list[Answer], int, str | None, Asked]:
+    """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
+    if protocol.match == "ngrams":
+        sure = [p for p in prediction.tables if is_positive(p.confidence)]
+        return (*deterministic_answers(page.tables, sure), None, Asked())
+    outcome = _locate(protocol, page, prediction)
+    asked = Asked(outcome.cost_usd or 0.0, outcome.seconds)
+    if not isinstance(outcome.value, Located):
+        why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
+        return [Answer(t, (), "", None, None, "miss") for t in page.tables], 0, why, asked
+    return located_answers(page.tables, outcome.value, output_text(prediction)), 0, None, asked
+
+
+def deterministic_answers(truths: Sequence[Element], pred: Sequence[Element]) -> tuple[list[Answer], int]:
+    """By character 3-grams, with splits put together and merges cut apart."""
+    matched = match_by_ngrams(truths, pred)
+    by_id = {p.id: p for p in pred}
+    of_truth = {t.id: t for t in truths}
+    used = [name for m in matched.matching.matches if m.truth for name in m.pred]
+    answers = []
+    for match in matched.matching.matches:
+        if not match.truth:
+            continue
+        table = matched.answers.get(match.truth[0])
+        shared = len(match.pred) == 1 and used.count(match.pred[0]) > 1
+        parts = [source_of(by_id[name]) for name in match.pred]
+        text = write_table(table, "html") if shared and table is not None else "\n\n".join(parts)
+        kind = "merge" if shared else match.kind
+        answers.append(Answer(of_truth[match.truth[0]], match.pred, text, table, match.overlap, kind))
+    n_extra = sum(not m.truth for m in matched.matching.matches)
+    return answers, n_extra
+
+
+def located_answers(truths: Sequence[Element], located: Located, output: str) -> list[Answer]:
+    """By the spans that a language model pointed at; each text is a literal part of the output."""
+    answers = []
+    shared = [span for spans in located.spans for span in spans]
+    for truth, spans in zip(truths, located.spans, strict=True):
+        text = "\n\n".join(output[s.start : s.end] for s in spans)
+        names = tuple(f"{s.start}-{s.end}" for s in spans)
+        kind = "miss" if not spans else "split" if len(spans) > 1 else "pair"
+        if kind == "pair" and sum((s.start, s.end) == (spans[0].start, spans[0].end) for s in shared) > 1:
+            kind = "merge"
+        answers.append(Answer(truth, names, text, _table_of(text), None, kind))
+    return answers
+
+
+def output_text(prediction: Prediction) -> str:
+    """The whole output: as the parser gave it, or its elements one after the other."""
+    if prediction.text:
+        return prediction.text
+    ordered = sorted(prediction.elements, key=lambda e: (e.order is None, e.order or 0))
+    return "\n\n".join(filter(None, (source_of(e) for e in ordered)))
+
+
+def source_of(element: Element) -> str:
+    """What an element says itself, or its grid as HTML."""
+    if element.html or element.latex:
+        return element.html or element.latex or ""
+    return write_table(element.table, "html") if element.table is not None else element.text or ""
+
+
+def truth_source(truth: Element) -> str:
+    """The truth as judges are shown it: LaTeX where there is any, since its rules say where headers end."""
+    return truth.latex or source_of(truth)
+
+
+def _table_of(text: str) -> Table | None:
+    try:
+        found = [f.table for f in read_tables(text)]
+    except FormatError:
+        return None
+    return stack_tables(found) if found else None
+
+
+def _locate(protocol: SemanticProtocol, page: Page, prediction: Prediction) -> Outcome:
+    got: list[Outcome] = []
+    truths = [truth_source(t) for t in page.tables]
+    judge = get_judge(protocol.match)
+    locate([(None, truths, output_text(prediction))], judge, _asker(protocol), lambda _, o: got.append(o))
+    return got[0]
+
+
+def _semantic(protocol: SemanticProtocol, answers: Sequence[Answer]) -> tuple[dict[str, Score], Asked]:
+    """The score of each truth that has an answer."""
+    answered = [a for a in answers if a.pred]
+    if protocol.judge == "reader":
+        return {a.truth.id: _read_by_rule(a) for a in answered}, Asked()
+    verdicts: list[Verdict] = []
+    pairs = [Pair(a.truth.id, truth_source(a.truth), a.text) for a in answered]
+    judge_pairs(pairs, [get_judge(protocol.judge)], _asker(protocol), verdicts.append)
+    cost = sum(v.cost_usd or 0.0 for v in verdicts)
+    return {v.pair: _verdict_score(v) for v in verdicts}, Asked(cost, sum(v.seconds for v in verdicts))
+
+
+def _read_by_rule(answer: Answer) -> Score:
+    truth = answer.truth
+    given = answer.table if answer.table is not None else answer.text
+    expected = truth.latex or (truth.table if truth.table is not None else truth.html or "")
+    found = get_metric("reader").score(TableInput(expected), TableInput(given))
+    errors = [str(e.get("message")) for e in found.details.get("errors", ())][:3]
+    return Score(SEMANTIC, found.value, found.status, found.message or " ".join(errors) or None)
+
+
+def _verdict_score(verdict: Verdict) -> Score:
+    if verdict.score is not None:
+        return Score(SEMANTIC, verdict.score, message=" ".join(verdict.errors) or None)
+    why = f"{verdict.status.value}: {verdict.message}"
+    if verdict.status in _WITHOUT_ANSWER:
+        why = NOT_JUDGED + why
+    return Score(SEMANTIC, None, Status.METRIC_FAILED, why)
+
+
+def _teds(answer: Answer) -> Score:
+    if answer.truth.table is None or not answer.pred:
+        return Score(TEDS, None, Status.METRIC_FAILED, "the truth has no grid")
+    given = answer.table if answer.table is not None else answer.text
+    return get_metric(TEDS).score(TableInput(answer.truth.table), TableInput(given))
+
+
+@lru_cache(maxsize=4)
+def _asker(protocol: SemanticProtocol) -> Asker:
+    """One for each process; processes of one command share the answers and the limit on cost."""
+    options = AskOptions(concurrency=protocol.concurrency, max_cost_usd=protocol.max_cost or None)
+    return Asker(AnswerStore(), options)
+
+
+def truth_complexity(truth: Element) -> str | None:
+    """`simple`, `moderate` or `complex`: what the corpus says, or by rule."""
+    said = truth.attributes.get("complexity")
+    if isinstance(said, str):
+        return said
+    return complexity(truth.table) if truth.table is not None else None

@@ -1,0 +1,70 @@
+"""A run as the result files of OmniDocBench's own program, to be put where those were."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from parsemark.errors import StoreError
+from parsemark.model import Page, Prediction
+from parsemark.protocols import get_protocol
+from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.store import Run
+from parsemark.system.files import make_folder, write_text
+
+_UNSAFE = re.compile(r"[^\w.()\-+]+")
+
+
+def export_omnidocbench(
+    run: Run, out: Path, *, progress: Callable[[str], None] = lambda _: None
+) -> list[Path]:
+    """Write the result files of every published profile that the run was scored by.
+
+    With one profile they lie in `out`; with several, each has a folder of its name. Files of a parser begin
+    with its name and the matcher's.
+
+    Raises:
+        StoreError: The run was scored by no published profile.
+    """
+    protocols = [p for p in map(get_protocol, run.protocols) if isinstance(p, DocumentProtocol)]
+    published = [p for p in protocols if p.profile != "strict"]
+    if not published:
+        raise StoreError(
+            f"{run.path} was not scored by a published profile, which has such files. Do that with: "
+            f"parsemark score {run.path} --protocol 'document(profile=v1.6)'"
+        )
+    written: list[Path] = []
+    for protocol in published:
+        folder = out if len(published) == 1 else make_folder(out, _UNSAFE.sub("_", protocol.profile))
+        for parser in sorted({r.parser for r in run.records()}):
+            progress(f"{parser}, {protocol.profile}")
+            written += _write(run, protocol, parser, folder)
+    return written
+
+
+def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> list[Path]:
+    from parsemark.protocols.document.published.export import result_files
+    from parsemark.protocols.document.published.profile import get_profile
+
+    files = result_files(
+        _pages(run, parser), get_profile(protocol.profile), match=protocol.match, cdm=protocol.cdm
+    )
+    prefix = f"{_UNSAFE.sub('_', parser)}_{protocol.match}"
+    paths = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = folder / f"{prefix}_{name}.json"
+        write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")
+        paths.append(path)
+    return paths
+
+
+def _pages(run: Run, parser: str) -> list[tuple[Page, Prediction]]:
+    found = []
+    for sample in run.table("samples")["sample"]:
+        truth = run.truth(sample)
+        if truth is not None:
+            found.append((truth, run.prediction(sample, parser)))
+    return found

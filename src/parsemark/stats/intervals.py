@@ -1,0 +1,103 @@
+"""Intervals of figures that are taken over documents: jackknife, Student's t, on the logit scale.
+
+A figure is a statistic of totals to which each document adds something; pages of one document are alike, so
+the document is what is drawn. The jackknife leaves out one document at a time. For a figure between 0 and 1
+the interval is symmetric on the logit scale, which keeps it inside and follows the skewness near the ends;
+there are n − 1 degrees of freedom. At 0 and 1, where no document differs, the bound is exact for the share of
+documents that could differ unseen. `bench/intervals.py` measures what the intervals cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Statistic = Callable[[Floats], Floats]
+Interval = tuple[float, float]
+Range = Literal["unit", "positive"]
+"""Whether a figure lies between 0 and 1, or is only not negative."""
+
+LEVEL = 0.95
+UNSEEN = 0.1
+"""Share of one document that may be entirely otherwise and was not drawn. Without it the interval of a nearly
+perfect parser covers 83 % at 14 documents: the rare page that goes wrong is usually not among them."""
+MAX_GROUPS = 200
+"""Figures that are slow to recompute leave out one of this many groups of documents at a time."""
+
+
+@lru_cache(maxsize=256)
+def t_quantile(level: float, df: int) -> float:
+    """Student's t with `df` degrees of freedom: half-width that covers `level` on both sides."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2))
+
+
+def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:
+    """The statistic without each document in turn; NaN where it is then not defined.
+
+    Args:
+        sums: (documents, quantities): what each document adds to the totals.
+        statistic: Maps totals (…, quantities) to values (…).
+    """
+    # Differences of sums leave specks where exact arithmetic leaves 0.
+    rest = sums.sum(axis=0) - sums
+    return statistic(np.where(np.abs(rest) < 1e-9, 0.0, rest))
+
+
+def jackknife_interval(
+    sums: Floats, statistic: Statistic, bounds: Range = "unit", level: float = LEVEL
+) -> Interval | None:
+    """Interval of a statistic of totals; None where fewer than two documents add anything to them."""
+    counted = sums[np.any(sums != 0, axis=1)]
+    if len(counted) < 2:
+        return None
+    value = float(statistic(counted.sum(axis=0)))
+    return interval_from(value, leave_one_out(counted, statistic), bounds, level)
+
+
+def interval_from(
+    value: float, left_out: Floats, bounds: Range = "unit", level: float = LEVEL
+) -> Interval | None:
+    """The interval of a value and of what it is without each document (or group of documents) in turn.
+
+    None where it is not defined without some document: all that is known comes from that one.
+    """
+    n = len(left_out)
+    if n < 2 or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
+        return None
+    if value <= 0:
+        return 0.0, _zero_bound(n, bounds, level)
+    if bounds == "unit" and value >= 1:
+        return 1 - _zero_bound(n, bounds, level), 1.0
+    variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
+    if bounds == "unit":
+        variance += (UNSEEN / n) ** 2
+    half = t_quantile(level, n - 1) * float(np.sqrt(variance))
+    if bounds == "positive":
+        factor = float(np.exp(min(half / value, 700.0)))
+        return value / factor, value * factor
+    centre, width = np.log(value / (1 - value)), min(half / (value * (1 - value)), 700.0)
+    return _expit(centre - width), _expit(centre + width)
+
+
+def group_documents(n_documents: int, seed: int = 0) -> NDArray[np.int64]:
+    """For each document its group: groups of one while there are few, else `MAX_GROUPS` drawn at random."""
+    if n_documents <= MAX_GROUPS:
+        return np.arange(n_documents)
+    return np.random.default_rng(seed).permutation(n_documents) % MAX_GROUPS
+
+
+def _zero_bound(n: int, bounds: Range, level: float) -> float:
+    """What may hide behind a plain 0 over n documents: Clopper and Pearson's bound, or Poisson's."""
+    rest = (1 - level) / 2
+    return float(1 - rest ** (1 / n)) if bounds == "unit" else float(-np.log(rest) / n)
+
+
+def _expit(x: float) -> float:
+    return float(1 / (1 + np.exp(min(-x, 700.0))))

@@ -1,0 +1,218 @@
+"""`parsemark study sample`: pairs for people to rate, drawn from a run so that all kinds of answers are
+among them.
+
+Matched pairs are put into strata by parser, complexity of the truth, and score (five bands of a metric), and
+drawn in turn from all strata, so that rare kinds (a good parser's bad answer) come as often as common ones.
+Which pair of a stratum is drawn is by chance, and the same for the same seed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.errors import CorpusError, StudyError
+from parsemark.formats import write_table
+from parsemark.model import Category, Element
+from parsemark.model.complexity import complexity
+from parsemark.pdf import render_page
+from parsemark.store import Run
+from parsemark.study.ratings import PairToRate
+from parsemark.study.tasks import PairsFile
+from parsemark.system.files import file_sha256, make_folder, replacing, write_text
+
+RULES = ("ngrams", "located", "content", "bbox")
+"""Matchings to take pairs from: the first that the run has."""
+METRICS = ("semantic", "reader", "teds", "grits_con")
+"""Metrics to make bands by: the first that the run has."""
+N_BANDS = 5
+_PICTURE_DPI = 110
+_QUALITY = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A matched pair of a run."""
+
+    sample: str
+    parser: str
+    truth: str
+    pred: str
+    score: float | None
+    complexity: str
+
+    @property
+    def stratum(self) -> tuple[str, str, int]:
+        """Parser, complexity and band of the score; no score is a band of its own."""
+        band = -1 if self.score is None else min(N_BANDS - 1, int(max(0.0, self.score) * N_BANDS))
+        return self.parser, self.complexity, band
+
+
+def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) -> list[Candidate]:
+    """Draw up to `n` matched pairs of tables, in turn from all strata.
+
+    Raises:
+        StudyError: The run has no scored pairs, or not of that metric.
+    """
+    strata: defaultdict[tuple[str, str, int], list[Candidate]] = defaultdict(list)
+    for candidate in _candidates(run, metric):
+        strata[candidate.stratum].append(candidate)
+    return draw_in_turn(strata, n, seed)
+
+
+def draw_in_turn(
+    strata: Mapping[tuple[str, str, int], Sequence[Candidate]], n: int, seed: int
+) -> list[Candidate]:
+    """One of each stratum by chance, then another of each, until there are `n` or none are left."""
+    rng = random.Random(seed)
+    waiting = {key: rng.sample(found, len(found)) for key, found in sorted(strata.items())}
+    drawn: list[Candidate] = []
+    while waiting and len(drawn) < n:
+        turn = sorted(waiting)
+        rng.shuffle(turn)
+        for key in turn[: n - len(drawn)]:
+            drawn.append(waiting[key].pop())
+            if not waiting[key]:
+                del waiting[key]
+    return drawn
+
+
+def _candidates(run: Run, metric: str | None) -> Iterator[Candidate]:
+    scores, rule, chosen = _scores(run, metric)
+    top = 10.0 if chosen.startswith(("reader", "semantic")) else 1.0
+    wanted = (pl.col("rule") == rule) & (pl.col("metric") == chosen) & (pl.col("status") != "no_truth")
+    place = ["sample", "parser", "element"]
+    rows = scores.filter(wanted).sort(place).unique(place, keep="first", maintain_order=True)
+    kinds = _Complexities(run)
+    for row in rows.iter_rows(named=True):
+        level = kinds.of(row["sample"], row["element"])
+        if level is not None:
+            value = None if row["value"] is None else row["value"] / top
+            yield Candidate(row["sample"], row["parser"], row["element"], row["pred"], value, level)
+
+
+def _scores(run: Run, metric: str | None) -> tuple[pl.DataFrame, str, str]:
+    """The scores of pairs of tables, by the first protocol that has some; their rule, and the metric."""
+    known: list[str] = []
+    asked: list[str | None] = [*run.protocols] or [None]
+    for protocol in asked:
+        scores = run.table("scores", protocol)
+        of_pairs = (pl.col("element") != "") & (pl.col("pred") != "") & (pl.col("category") == Category.TABLE)
+        scores = scores.filter(of_pairs)
+        here = scores["metric"].unique().sort().to_list()
+        known += here
+        chosen = metric if metric in here else next((m for m in METRICS if m in here), None)
+        rule = next((r for r in RULES if r in set(scores["rule"])), None)
+        if rule is not None and chosen is not None and metric in (None, chosen):
+            return scores, rule, chosen
+    listed = f" It has: {', '.join(dict.fromkeys(known))}." if known else ""
+    raise StudyError(f"{run.path} has no pairs of tables scored by {metric or 'any metric'}.{listed}")
+
+
+class _Complexities:
+    """The complexity of truths; None for what is no table, or has no grid."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._known: dict[str, dict[str, str]] = {}
+
+    def of(self, sample: str, element: str) -> str | None:
+        if sample not in self._known:
+            truth = self._run.truth(sample)
+            tables = truth.tables if truth is not None else ()
+            self._known[sample] = {e.id: complexity(e.table) for e in tables if e.table is not None}
+        return self._known[sample].get(element)
+
+
+def write_tasks(
+    run: Run, drawn: Sequence[Candidate], out: Path, advance: Callable[[], None] = lambda: None
+) -> int:
+    """Write the file of pairs, and pictures of their pages beside it.
+
+    Returns:
+        How many pairs have a picture. A page whose PDF is gone, or is not the one that was parsed, has none.
+    """
+    pictures = _Pictures(run, out)
+    pairs = []
+    for candidate in drawn:
+        pairs.append(_pair(run, candidate, pictures))
+        advance()
+    # In an order that tells nothing of how they were drawn.
+    pairs.sort(key=lambda pair: pair.id)
+    file = PairsFile(pairs=pairs)
+    write_text(out, file.model_dump_json(indent=1, exclude_defaults=True) + "\n")
+    return sum(pair.picture is not None for pair in pairs)
+
+
+def _pair(run: Run, candidate: Candidate, pictures: _Pictures) -> PairToRate:
+    page = run.truth(candidate.sample)
+    if page is None:
+        raise StudyError(f"{run.path}: {candidate.sample} has no truth.")
+    truth = next(e for e in page.elements if e.id == candidate.truth)
+    found = {e.id: e for e in run.prediction(candidate.sample, candidate.parser).elements}
+    parts = [_source(found[name]) for name in candidate.pred.split("+") if name in found]
+    box = truth.box
+    region = None
+    if box is not None:
+        width, height = page.width, page.height
+        edges = (box.x0 / width, box.y0 / height, box.x1 / width, box.y1 / height)
+        region = tuple(min(1.0, max(0.0, edge)) for edge in edges)
+    return PairToRate(
+        id=f"{candidate.sample}/{candidate.truth}/{candidate.parser}",
+        group=f"{candidate.sample}/{candidate.truth}",
+        truth=truth.latex or _source(truth),
+        truth_html=write_table(truth.table, "html") if truth.table is not None else None,
+        pred="\n\n".join(parts),
+        parser=candidate.parser,
+        complexity=candidate.complexity,
+        picture=pictures.of(candidate.sample),
+        region=region if region is None else (region[0], region[1], region[2], region[3]),
+    )
+
+
+def _source(element: Element) -> str:
+    """What the parser, or the truth, says itself, where it is known; else the grid as HTML."""
+    said = element.html or element.latex
+    if not said and element.category == Category.TABLE and element.table is not None:
+        return write_table(element.table, "html")
+    return said or element.text or ""
+
+
+class _Pictures:
+    """Pictures of pages, made once each, in a folder beside the file of pairs."""
+
+    def __init__(self, run: Run, out: Path) -> None:
+        self._rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
+        self._out = out
+        self._known: dict[str, str | None] = {}
+        self._hashes: dict[Path, str] = {}
+
+    def of(self, sample: str) -> str | None:
+        """The path below the file's folder; None where there is no picture."""
+        if sample not in self._known:
+            self._known[sample] = self._make(self._rows.get(sample, {}))
+        return self._known[sample]
+
+    def _make(self, row: dict[str, Any]) -> str | None:
+        if not row.get("pdf"):
+            return None
+        pdf = Path(row["pdf"])
+        try:
+            if pdf not in self._hashes:
+                self._hashes[pdf] = file_sha256(pdf)
+            if row["pdf_sha256"] and self._hashes[pdf] != row["pdf_sha256"]:
+                return None
+            picture = render_page(pdf, row["page_number"], _PICTURE_DPI).convert("RGB")
+        except (CorpusError, OSError):
+            return None
+        folder = make_folder(self._out.parent, f"{self._out.stem}-pictures")
+        name = f"{len(self._known):05}.webp"
+        with replacing(folder / name) as temporary:
+            picture.save(temporary, format="WEBP", quality=_QUALITY, method=2)
+        return f"{folder.name}/{name}"

@@ -1,0 +1,99 @@
+"""Pairs that people are to rate: the file that `study sample` writes and `parsemark rate` reads.
+
+    {"schema_version": 1, "kind": "table", "pairs": [
+      {"id": "…", "group": "…", "truth": "…", "pred": "…", "parser": "…", "complexity": "simple",
+       "picture": "pairs-pictures/p1.webp", "region": [0.1, 0.2, 0.9, 0.5]}]}
+
+It is a ratings file without ratings. Pictures are files below the folder of the file; `region` is where the
+table lies on the picture, in parts of its width and height.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsemark.errors import StudyError
+from parsemark.study.ratings import MAX_FILE_BYTES, PairToRate, read_ratings
+
+QUESTION = {
+    "table": "How well does the extraction preserve the table: all values, headers, and which belong "
+    "together?",
+    "formula": "How well does the extraction preserve what the formula means?",
+}
+_PICTURES = frozenset({".webp", ".png"})
+
+
+class PairsFile(BaseModel):
+    """The file as a whole."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int = Field(default=1, ge=1, le=1)
+    kind: str = Field(default="table", pattern="^(table|formula)$")
+    question: str | None = None
+    """What raters are asked; a default for each kind."""
+    pairs: list[PairToRate]
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Pairs to be rated."""
+
+    kind: str
+    question: str
+    pairs: tuple[PairToRate, ...]
+    folder: Path
+    """Below which pictures lie."""
+
+    def picture_of(self, pair: PairToRate) -> Path | None:
+        """The picture of a pair's page; None if there is none inside of the folder."""
+        if pair.picture is None:
+            return None
+        name = PurePosixPath(pair.picture)
+        if name.is_absolute() or ".." in name.parts or name.suffix not in _PICTURES:
+            return None
+        path = (self.folder / name).resolve()
+        return path if path.is_relative_to(self.folder.resolve()) and path.is_file() else None
+
+
+def read_tasks(path: Path) -> Tasks:
+    """Read pairs to rate, from a file of `study sample` or from any ratings file, whose ratings are not
+    looked at.
+
+    Raises:
+        StudyError: The file cannot be read, or has no pairs, or two with the same id.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise StudyError(f"{path} is not JSON: {error}") from error
+    if isinstance(data, dict) and all(
+        not (isinstance(pair, dict) and "ratings" in pair) for pair in data.get("pairs") or ()
+    ):
+        try:
+            file = PairsFile.model_validate(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the file"
+            raise StudyError(f"{path}: {where}: {first['msg']}") from error
+        kind, question, pairs = file.kind, file.question, tuple(file.pairs)
+    else:
+        ratings = read_ratings(path)
+        fields = set(PairToRate.model_fields)
+        kind, question = ratings.kind, None
+        pairs = tuple(PairToRate(**pair.model_dump(include=fields)) for pair in ratings.pairs)
+    if not pairs:
+        raise StudyError(f"{path} has no pairs")
+    twice = [name for name, n in Counter(pair.id for pair in pairs).items() if n > 1]
+    if twice:
+        raise StudyError(f"{path} has two pairs with the id {twice[0]!r}")
+    return Tasks(kind, question or QUESTION[kind], pairs, path.parent)

@@ -1,0 +1,168 @@
+"""What both apps share: templates, assets, JSON answers, and how the server is started."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import secrets
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from ipaddress import ip_address
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from parsemark.errors import UsageError
+from parsemark.web.guard import Guard
+
+_ASSETS = ("parsemark.web", "parsemark.report")
+"""Where assets are looked for; the look is the report's."""
+
+
+class BadRequestError(Exception):
+    """What a browser sent cannot be; the message is shown to the person."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("parsemark.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """A page; all values are escaped."""
+    text = _templates().get_template(template).render(csrf=request.state.csrf, **values)
+    return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def answer(data: Any, status: int = 200) -> Response:
+    """JSON for our own scripts."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False)
+    return Response(text, status, media_type="application/json")
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object that a script of ours sent."""
+    try:
+        data = json.loads(await request.body())
+    except (ValueError, RecursionError) as error:
+        raise BadRequestError("The request is not JSON.") from error
+    if not isinstance(data, dict):
+        raise BadRequestError("The request is not an object.")
+    return data
+
+
+@lru_cache(maxsize=128)
+def _asset(name: str) -> bytes | None:
+    """An asset by its path. Names with anything but plain parts are unknown."""
+    parts = name.split("/")
+    if any(not part or part.startswith(".") or "\\" in part or "\0" in part for part in parts):
+        return None
+    for package in _ASSETS:
+        found = files(package).joinpath("assets", *parts)
+        if found.is_file():
+            return found.read_bytes()
+    return None
+
+
+async def _serve_asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    data = _asset(name)
+    if data is None:
+        return PlainTextResponse("There is no such file.", 404)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Response(data, media_type=kind, headers={"cache-control": "max-age=300"})
+
+
+def build_app(routes: Sequence[BaseRoute], guard: Guard) -> Any:
+    """An app of these routes, with assets, behind the guard."""
+
+    async def explain(_: Request, error: Exception) -> Response:
+        if isinstance(error, BadRequestError):
+            return JSONResponse({"error": str(error)}, error.status)
+        raise error
+
+    app = Starlette(
+        routes=[*routes, Route("/assets/{name:path}", _serve_asset)],
+        exception_handlers={BadRequestError: explain},
+    )
+    app.router.redirect_slashes = False
+    return guard.around(app)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens, and the links that lead to it."""
+
+    host: str
+    port: int
+    token: str | None
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names under which it may be addressed."""
+        if self.token is not None:
+            return frozenset()
+        return frozenset({"localhost", "127.0.0.1", "[::1]", self.host})
+
+    def link(self, path: str = "/") -> str:
+        """An address to open in a browser."""
+        shown = self.host if self.host not in ("0.0.0.0", "::") else socket.gethostname()
+        shown = f"[{shown}]" if ":" in shown else shown
+        return f"http://{shown}:{self.port}{path}" + (f"?token={self.token}" if self.token else "")
+
+
+def choose_address(host: str, port: int) -> Address:
+    """Loopback needs no token; any other interface gets one."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"There is no port {port}.")
+    return Address(host, port, None if _is_loopback(host) else secrets.token_urlsafe(24))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def open_socket(address: Address) -> tuple[socket.socket, Address]:
+    """A socket that listens, and the address with the port that it got (0 asks for any)."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((address.host, address.port))
+    except OSError as error:
+        listener.close()
+        raise UsageError(
+            f"Cannot listen on {address.host}:{address.port}: {error.strerror}. Choose another --port."
+        ) from error
+    listener.listen(512)
+    return listener, Address(address.host, listener.getsockname()[1], address.token)
+
+
+def serve(app: Any, listener: socket.socket) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30, lifespan="off"
+    )
+    uvicorn.Server(config).run(sockets=[listener])

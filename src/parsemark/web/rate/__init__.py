@@ -1,0 +1,1 @@
+"""`parsemark rate`: people rate how well extractions preserve tables (Horn & Keuper, section 4.2)."""

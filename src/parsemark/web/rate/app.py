@@ -1,0 +1,235 @@
+"""The pages and calls of the rating app."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from parsemark.errors import FormatError
+from parsemark.formats import read_tables
+from parsemark.formats.model_json import table_to_json
+from parsemark.study.ratings import PairToRate
+from parsemark.study.tasks import Tasks
+from parsemark.web.frame import Address, BadRequestError, answer, body_of, build_app, page
+from parsemark.web.guard import Guard
+from parsemark.web.rate.ratings import NameTakenError, Place, Rater, RatingStore, export, standing
+
+MAX_BODY_BYTES = 64 * 1024
+MAX_COMMENT = 4000
+_MOST_CELLS = 20_000
+_NONCE = re.compile(r"[\w-]{8,64}")
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def ratings_path(file: Path) -> Path:
+    """Where the ratings of a file of pairs are kept."""
+    return file.with_name(f"{file.name}.ratings.sqlite")
+
+
+class RateApp:
+    """The app for one file of pairs."""
+
+    def __init__(self, store: RatingStore, address: Address) -> None:
+        self.store = store
+        self.address = address
+        self.pairs = {pair.id: pair for pair in store.tasks.pairs}
+
+    def build(self) -> Any:
+        """The app behind its guard."""
+        guard = Guard(self.address.hosts, self.address.token, MAX_BODY_BYTES, self.store.secret)
+        key = self.store.organiser_key
+        routes = [
+            Route("/", self.home),
+            Route("/join/{code}", self.join),
+            Route("/api/enter", self.enter, methods=["POST"]),
+            Route("/api/item", self.item),
+            Route("/api/answer", self.answer, methods=["POST"]),
+            Route("/api/mark", self.mark, methods=["POST"]),
+            Route("/picture/{place:int}", self.picture),
+            Route(f"/organiser/{key}", self.organiser),
+            Route(f"/organiser/{key}/ratings.json", self.download),
+        ]
+        return build_app(routes, guard)
+
+    async def home(self, request: Request) -> Response:
+        """The rating page, or the question for a name."""
+        rater = self.store.rater_of(request.state.browser)
+        if rater is None:
+            return page(request, "rate_enter.html", n_pairs=len(self.pairs), kind=self.store.tasks.kind)
+        return page(
+            request,
+            "rate.html",
+            rater=rater,
+            join=f"/join/{rater.code}",
+            kind=self.store.tasks.kind,
+            question=self.store.tasks.question,
+        )
+
+    async def join(self, request: Request) -> Response:
+        """A rater's own link, for another browser."""
+        ok = await asyncio.wrap_future(
+            self.store.enter_by_code(request.path_params["code"], request.state.browser)
+        )
+        if not ok:
+            return PlainTextResponse("This link is not valid.", 404)
+        return Response(status_code=303, headers={"location": "/"})
+
+    async def enter(self, request: Request) -> Response:
+        """Begin under a name."""
+        data = await body_of(request)
+        name = _clean_name(data.get("name"))
+        if self.store.rater_of(request.state.browser) is not None:
+            return answer({"ok": True})
+        try:
+            await asyncio.wrap_future(self.store.enter(name, request.state.browser))
+        except NameTakenError as error:
+            raise BadRequestError(
+                "Somebody rates under that name already. If it is you, open the link that you were shown; "
+                "otherwise choose another name.",
+                409,
+            ) from error
+        return answer({"ok": True})
+
+    async def item(self, request: Request) -> Response:
+        """The next pair, or the one at a place that was rated before."""
+        rater = self._rater(request)
+        places = self.store.places(rater.id)
+        asked = request.query_params.get("place", "")
+        return answer(self._item(places, int(asked) if asked.isdigit() and len(asked) < 9 else None))
+
+    def _item(self, places: list[Place], asked: int | None) -> dict[str, Any]:
+        n_done = sum(p.score is not None for p in places)
+        progress = {"done": n_done, "all": len(places)}
+        waiting = next((p.place for p in places if p.score is None), None)
+        number = asked if asked is not None and asked < len(places) else waiting
+        if number is None:
+            return {"progress": progress, "item": None, "last": len(places) - 1}
+        if waiting is not None and number > waiting:
+            number = waiting  # no looking ahead
+        place = places[number]
+        return {
+            "progress": progress,
+            "last": number - 1 if number > 0 else None,
+            "item": {
+                "place": place.place,
+                "score": place.score,
+                "comment": place.comment,
+                "marked": place.marked,
+                **_shown(self.pairs[place.pair], self.store.tasks),
+            },
+        }
+
+    async def answer(self, request: Request) -> Response:
+        """Keep a score, or take it back. Committed before this returns."""
+        rater = self._rater(request)
+        data = await body_of(request)
+        place = self._place(rater, data)
+        score = data.get("score")
+        if score is not None and (
+            not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 10
+        ):
+            raise BadRequestError("A score is a number from 0 to 10.")
+        comment = data.get("comment", "")
+        if not isinstance(comment, str) or len(comment) > MAX_COMMENT:
+            raise BadRequestError(f"A comment has at most {MAX_COMMENT:,} characters.")
+        nonce = data.get("nonce")
+        if not isinstance(nonce, str) or _NONCE.fullmatch(nonce) is None:
+            raise BadRequestError("The answer has no nonce.")
+        given = data.get("seconds")
+        seconds = float(given) if isinstance(given, int | float) and math.isfinite(given) else None
+        await asyncio.wrap_future(self.store.answer(rater.id, place, score, comment.strip(), seconds, nonce))
+        asked = place if score is None else None
+        return answer({"saved": True, **self._item(self.store.places(rater.id), asked)})
+
+    async def mark(self, request: Request) -> Response:
+        """Keep that differences are shown; the page shows them after this."""
+        rater = self._rater(request)
+        place = self._place(rater, await body_of(request))
+        await asyncio.wrap_future(self.store.mark(rater.id, place))
+        return answer({"saved": True})
+
+    async def picture(self, request: Request) -> Response:
+        """The picture of the page of a place. Files are looked up, never named by a browser."""
+        rater = self._rater(request)
+        places = self.store.places(rater.id)
+        number = request.path_params["place"]
+        if number >= len(places):
+            return PlainTextResponse("There is no such place.", 404)
+        path = self.store.tasks.picture_of(self.pairs[places[number].pair])
+        if path is None:
+            return PlainTextResponse("There is no picture of this page.", 404)
+        data = await asyncio.to_thread(path.read_bytes)
+        kind = "image/webp" if path.suffix == ".webp" else "image/png"
+        return Response(data, media_type=kind, headers={"cache-control": "private, max-age=300"})
+
+    async def organiser(self, request: Request) -> Response:
+        """Progress and agreement; the address holds a key."""
+        return page(
+            request,
+            "rate_organiser.html",
+            standing=standing(self.store),
+            n_pairs=len(self.pairs),
+            links={r.id: self.address.link(f"/join/{r.code}") for r in self.store.raters()},
+            here=f"/organiser/{self.store.organiser_key}",
+        )
+
+    async def download(self, _: Request) -> Response:
+        """The ratings so far, in the study's format."""
+        response = answer(export(self.store))
+        response.headers["content-disposition"] = 'attachment; filename="ratings.json"'
+        return response
+
+    def _rater(self, request: Request) -> Rater:
+        rater = self.store.rater_of(request.state.browser)
+        if rater is None:
+            raise BadRequestError("Say first who you are.", 401)
+        return rater
+
+    def _place(self, rater: Rater, data: dict[str, Any]) -> int:
+        place = data.get("place")
+        places = self.store.places(rater.id)
+        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(places):
+            raise BadRequestError("There is no such place.", 404)
+        return place
+
+
+def _clean_name(name: object) -> str:
+    if not isinstance(name, str):
+        raise BadRequestError("Give a name.")
+    shown = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
+    clean = " ".join(shown.split())
+    if not 1 <= len(clean) <= 60:
+        raise BadRequestError("A name has 1 to 60 characters.")
+    return clean
+
+
+def _shown(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
+    """What a rater sees of a pair: nothing that tells the parser, its id included."""
+    return {
+        "truth": _side(pair.truth_html or pair.truth, pair.truth),
+        "pred": _side(pair.pred, pair.pred),
+        "picture": tasks.picture_of(pair) is not None,
+        "region": pair.region,
+    }
+
+
+@lru_cache(maxsize=4096)
+def _side(rendered: str, raw: str) -> dict[str, Any]:
+    """The tables of a text, to be drawn cell by cell, and the text as it is."""
+    try:
+        found = [f.table for f in read_tables(rendered)]
+    except FormatError:
+        found = []
+    small = [table_to_json(table) for table in found if table.n_rows * table.n_cols <= _MOST_CELLS]
+    return {"tables": small, "raw": raw}

@@ -1,0 +1,139 @@
+"""The strict profile: everything counts once, and a perfect answer is perfect."""
+
+from typing import Any
+
+import pytest
+
+from parsemark.corpora import load_corpus
+from parsemark.formats import write_document
+from parsemark.model import Element, Page, Prediction, Status
+from parsemark.protocols import get_protocol
+from parsemark.protocols.document.summary import TABLES_ONLY
+
+FOX = "The quick brown fox jumps over the lazy dog near the river bank."
+MARKETS = "A completely different sentence about economics and markets."
+BEST = {
+    "text_edit": 0, "formula_f1": 1, "teds_f1": 1, "teds_structure_f1": 1, "order_edit": 0, "heading_tree": 1,
+    "heading_parents": 1, "lost_text": 0, "invented_text": 0, "duplicated_text": 0, "false_tables": 0,
+}  # fmt: skip
+
+
+def page(*elements: Element) -> Page:
+    return Page("p", 600, 800, elements)
+
+
+def text(name: str, content: str, order: int, category: str = "text_block", **more: Any) -> Element:
+    return Element(name, category, order=order, text=content, **more)
+
+
+TRUTH = page(text("a", FOX, 0), text("b", MARKETS, 1))
+
+
+def measures(truth: Page, output: str | None, **more: Any) -> dict[str, float | None]:
+    prediction = Prediction("p", "parser", text=output, **more)
+    rows = get_protocol("document").score_page(truth, prediction, None).scores
+    return {row.metric: row.value for row in rows if row.element == ""}
+
+
+def test_the_truth_written_as_markdown_is_a_perfect_prediction() -> None:
+    kinds = set()
+    for sample in load_corpus("demo").samples():
+        assert sample.truth is not None
+        found = measures(sample.truth, write_document(sample.truth))
+        kinds |= found.keys()
+        assert {k: v for k, v in found.items() if k in BEST} == {k: BEST[k] for k in found if k in BEST}
+    assert kinds >= BEST.keys() - {"false_tables"}
+
+
+@pytest.mark.parametrize("separator", ["\n\n", "\n\n\n", "  \n\n"])
+def test_blank_lines_do_not_matter(separator: str) -> None:
+    assert measures(TRUTH, separator.join((FOX, MARKETS)))["text_edit"] == 0
+
+
+def test_single_newlines_do_not_matter() -> None:
+    """Two paragraphs run together are a merge, and cost nothing."""
+    assert measures(TRUTH, f"{FOX}\n{MARKETS}")["text_edit"] == 0
+
+
+def test_extra_text_counts() -> None:
+    found = measures(TRUTH, f"{FOX}\n\n{MARKETS}\n\nSomething that nobody wrote on this page at all.")
+    assert found["text_edit"] is not None and 0.2 < found["text_edit"] < 0.4
+    assert found["invented_text"] is not None and found["invented_text"] > 0.2
+    assert found["lost_text"] == 0
+
+
+def test_missing_text_counts_once() -> None:
+    found = measures(TRUTH, FOX)
+    lengths = [len("".join(t.split())) for t in (FOX, MARKETS)]
+    assert found["text_edit"] == pytest.approx(lengths[1] / sum(lengths))
+    assert found["order_edit"] == 0.5
+
+
+@pytest.mark.parametrize("status", [Status.PARSER_FAILED, Status.PARSER_TIMEOUT, Status.NO_PREDICTION])
+def test_a_failed_page_counts(status: Status) -> None:
+    found = measures(TRUTH, None, status=status, message="it crashed")
+    assert found["text_edit"] == found["order_edit"] == found["lost_text"] == 1
+
+
+def test_moved_text_costs_order_alone() -> None:
+    found = measures(TRUTH, f"{MARKETS}\n\n{FOX}")
+    assert found["text_edit"] == 0
+    assert found["order_edit"] == 1.0
+
+
+def test_repeated_text_is_duplicated() -> None:
+    found = measures(TRUTH, f"{FOX}\n\n{MARKETS}\n\n{FOX}")
+    assert found["lost_text"] == found["invented_text"] == 0
+    assert found["duplicated_text"] is not None and found["duplicated_text"] > 0.3
+
+
+def test_false_tables_and_formulas_count() -> None:
+    found = measures(TRUTH, f"{FOX}\n\n<table><tr><td>1</td></tr></table>\n\n$$x=1$$\n\n{MARKETS}")
+    assert found["teds_f1"] == found["formula_f1"] == 0
+    assert found["false_tables"] == 1
+
+
+def test_running_heads_may_be_given_or_left_out() -> None:
+    truth = page(text("h", "Journal of Tests, volume 12", 0, "header"), *TRUTH.elements)
+    assert measures(truth, f"Journal of Tests, volume 12\n\n{FOX}\n\n{MARKETS}")["text_edit"] == 0
+    assert measures(truth, f"{FOX}\n\n{MARKETS}")["text_edit"] == 0
+
+
+def test_what_is_ignored_neither_helps_nor_hurts() -> None:
+    truth = page(*TRUTH.elements, text("i", "Handwriting that cannot be read", 2, ignore=True))
+    assert measures(truth, f"{FOX}\n\n{MARKETS}\n\nHandwriting that cannot be read")["text_edit"] == 0
+    assert measures(truth, f"{FOX}\n\n{MARKETS}")["text_edit"] == 0
+
+
+def test_levels_of_headings_count_only_against_each_other() -> None:
+    truth = page(
+        text("1", "1 Introduction", 0, "title", attributes={"level": 1}),
+        text("2", "1.1 Methods", 1, "title", attributes={"level": 2}),
+        text("3", "2 Results", 2, "title", attributes={"level": 1}),
+    )
+    shifted = measures(truth, "## 1 Introduction\n\n### 1.1 Methods\n\n## 2 Results")
+    assert shifted["heading_tree"] == shifted["heading_parents"] == 1
+    flat = measures(truth, "# 1 Introduction\n\n# 1.1 Methods\n\n# 2 Results")
+    assert flat["heading_parents"] == pytest.approx(2 / 3)
+    assert flat["heading_tree"] is not None and flat["heading_tree"] < 1
+
+
+def test_a_parser_of_tables_is_not_scored_as_pages() -> None:
+    rows = get_protocol("document").score_page(TRUTH, Prediction("p", "parser", elements=()), None).scores
+    assert [(row.metric, row.value, row.message) for row in rows] == [("text_edit", None, TABLES_ONLY)]
+
+
+HOSTILE = {
+    "two megabytes": "word and word " * 150_000,
+    "paragraphs": "\n\n".join(f"paragraph number {i} of many" for i in range(5_000)),
+    "nested tables": "<table><tr><td>" * 100 + "x" + "</td></tr></table>" * 100,
+    "open formulas": "$$ a { b \\left( " * 2_000,
+    "one line": "x" * 500_000,
+    "garbage": "".join(chr(c) for c in range(1, 0xD000)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_are_scored_or_say_why_not(name: str) -> None:
+    found = measures(TRUTH, HOSTILE[name])
+    assert found["text_edit"] is not None and 0 <= found["text_edit"] <= 1

@@ -1,0 +1,178 @@
+"""The semantic protocol: reader or judge, rule or model, and what a failure counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.judges.chat_server import ChatServer, completion, honest
+from tests.judges.test_locate import pointing
+from tests.protocols.tables_bench import PAGES, ROWS_A, ROWS_B, table
+
+from parsemark.errors import UsageError
+from parsemark.formats.model_json import page_to_json
+from parsemark.model import Cell, Element, Page, Prediction, Status, Table
+from parsemark.protocols import get_protocol
+from parsemark.protocols.base import RunTables, Summary
+from parsemark.protocols.semantic.page import NOT_JUDGED
+
+WRONG_B = [["metal", "density"], ["copper", "8.69"], ["lead", "1.34"]]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parsemark.protocols.semantic import page
+
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+    page._asker.cache_clear()
+
+
+def rows(scores: Any, metric: str = "semantic") -> dict[str, tuple[float | None, str]]:
+    return {r.element: (r.value, str(r.status)) for r in scores if r.metric == metric}
+
+
+def run_of(spec: str, outputs: dict[str, dict[str, Prediction]], pages: dict[str, Page]) -> Summary:
+    protocol = get_protocol(spec)
+    scored = [
+        protocol.score_page(pages[sample], prediction, None)
+        for parser in outputs.values()
+        for sample, prediction in parser.items()
+    ]
+    samples = pl.DataFrame(
+        [
+            {"sample": n, "document": n, "n_tables": len(p.tables), "attributes": "{}",
+             "truth": json.dumps(page_to_json(p))}
+            for n, p in pages.items()
+        ]
+    )  # fmt: skip
+    parses = pl.DataFrame(
+        [
+            {"sample": p.sample, "parser": p.parser, "status": str(p.status), "cpu_s": 1.0, "wall_s": 1.0,
+             "peak_memory_mb": 1.0, "cost_usd": None}
+            for own in outputs.values()
+            for p in own.values()
+        ],
+        schema_overrides={"cost_usd": pl.Float64},
+    )  # fmt: skip
+
+    def frame(found: list[Any]) -> pl.DataFrame:
+        fields = found[0].__dataclass_fields__
+        return pl.DataFrame(
+            [{f: getattr(r, f) for f in fields} for r in found],
+            infer_schema_length=None,
+            schema_overrides={"message": pl.String} if "message" in fields else None,
+        )
+
+    matches, scores = ([r for s in scored for r in getattr(s, part)] for part in ("matches", "scores"))
+    return protocol.summarise(RunTables(samples, parses, frame(matches), frame(scores)))
+
+
+def prediction(parser: str, sample: str, *tables: Element, **more: Any) -> Prediction:
+    return Prediction(sample, parser, elements=tables, **more)
+
+
+def test_by_reader_a_miss_is_zero_and_a_failure_too() -> None:
+    spanned = Table(
+        3, 2, (Cell(0, 0, "x", colspan=2), *(Cell(r, c, f"{r}{c}") for r in (1, 2) for c in (0, 1)))
+    )
+    pages = {**PAGES, "p3": Page("p3", 500, 500, (Element("t1", "table", table=spanned),))}
+    good = {
+        "p1": prediction("good", "p1", table("a", ROWS_A, None), table("b", ROWS_B, None)),
+        "p2": prediction("good", "p2", table("a", ROWS_B, None)),
+        "empty": prediction("good", "empty", table("a", ROWS_A, None)),
+        "p3": prediction("good", "p3", Element("a", "table", table=spanned)),
+    }
+    bad = {
+        "p1": prediction("bad", "p1", table("a", ROWS_A, None)),
+        "p2": prediction("bad", "p2", table("a", WRONG_B, None)),
+        "empty": prediction("bad", "empty"),
+        "p3": Prediction("p3", "bad", Status.PARSER_TIMEOUT),
+    }
+    summary = run_of("semantic", {"good": good, "bad": bad}, pages)
+    best, worst = summary.parsers["good"], summary.parsers["bad"]
+    assert best["semantic"].value == pytest.approx(10)
+    assert best["semantic"].n == worst["semantic"].n == 4
+    assert best["semantic_moderate"].n == 1 and best["semantic_simple"].n == 3
+    assert best["extra_tables_per_page"].value == pytest.approx(0.25)
+    value = worst["semantic"].value
+    assert value is not None and 10 / 4 <= value < 20 / 4
+    assert worst["found"].value == 0.5
+    assert worst["teds"].value is not None and worst["teds"].n == 4
+    assert summary.ordered() == ["good", "bad"]
+    assert summary.details["histogram"]["good"]["scores"][10] == 4
+    assert summary.details["histogram"]["bad"]["without_value"] == 2
+    assert summary.counts["simple tables"] == 3
+
+
+def test_by_judge_scores_cost_and_failures() -> None:
+    page = {"p1": PAGES["p1"]}
+    answer = prediction("one", "p1", table("a", ROWS_A, None), table("b", WRONG_B, None))
+    with ChatServer(honest) as server:
+        judge = server.spec(input_usd=1000, output_usd=1000)
+        summary = run_of(f"semantic(judge={judge})", {"one": {"p1": answer}}, page)
+        assert len(server.requests) == 2
+        again = run_of(f"semantic(judge={judge})", {"one": {"p1": answer}}, page)
+        assert len(server.requests) == 2, "a second scoring costs nothing"
+    assert summary.parsers == again.parsers
+    figures = summary.parsers["one"]
+    assert figures["semantic"].n == 2 and 5 < (figures["semantic"].value or 0) <= 10
+    assert figures["judge_usd_per_page"].value == pytest.approx(2 * 0.12)
+    assert summary.settings["judge"].startswith("openai(")
+
+
+def test_an_unreadable_verdict_is_zero_and_a_missing_one_is_not_judged() -> None:
+    page = {"p2": PAGES["p2"]}
+    answer = prediction("one", "p2", table("a", ROWS_B, None))
+    with ChatServer(lambda r, c: completion("no idea")) as server:
+        summary = run_of(f"semantic(judge={server.spec()})", {"one": {"p2": answer}}, page)
+    assert summary.parsers["one"]["semantic"].value == 0
+    assert summary.parsers["one"]["not_judged"].value == 0
+    with ChatServer() as server:
+        spec = server.spec(input_usd=1000, output_usd=1000)
+        summary = run_of(f"semantic(judge={spec},max_cost=0.0001)", {"one": {"p2": answer}}, page)
+        assert not server.requests
+    assert summary.parsers["one"]["semantic"].value is None
+    assert summary.parsers["one"]["not_judged"].value == 1
+    assert any(NOT_JUDGED in note for note in summary.notes)
+
+
+def test_by_located_spans() -> None:
+    text = "Words.\n\n| city | people |\n|---|---|\n| Lisbon | 545796 |\n| Porto | 231800 |\n\nMore words."
+    page = {"p1": PAGES["p1"]}
+    truths = [Element(t.id, "table", latex=f"\\textbf{{{t.table.text_rows()[0][0]}}}", table=t.table)  # type: ignore[union-attr]
+              for t in page["p1"].tables]  # fmt: skip
+    page = {"p1": Page("p1", 500, 500, tuple(truths))}
+
+    def by_name(request: Any, count: int) -> Any:
+        request = json.loads(json.dumps(request).replace("\\\\textbf{", ""))
+        return pointing(request, count)
+
+    with ChatServer(by_name) as server:
+        found = get_protocol(f"semantic(match={server.spec()})").score_page(
+            page["p1"], prediction("one", "p1", text=text), None
+        )
+    scores = rows(found.scores)
+    assert scores["t1"][1] == "ok"
+    assert scores["t2"] == (None, "no_prediction")
+    assert {m.truth: m.kind for m in found.matches} == {("t1",): "pair", ("t2",): "miss"}
+    assert {m.rule for m in found.matches} == {"located"}
+    with ChatServer(lambda r, c: completion("??")) as server:
+        lost = get_protocol(f"semantic(match={server.spec()})").score_page(
+            page["p1"], prediction("one", "p1", text=text), None
+        )
+    assert all(status == "metric_failed" for _, status in rows(lost.scores).values())
+
+
+def test_a_page_without_truth_says_nothing() -> None:
+    assert get_protocol("semantic").score_page(None, prediction("one", "x"), None).scores == []
+
+
+def test_specs_parse_back_and_wrong_ones_are_refused() -> None:
+    spec = "semantic(judge=openai(base_url=http://127.0.0.1:8/v1,model=a/b),max_cost=2.5)"
+    assert str(get_protocol(spec)) == spec
+    for wrong in ("semantic(judge=openai)", "semantic(judge=nobody(x=1))", "semantic(max_cost=-1)"):
+        with pytest.raises(UsageError):
+            get_protocol(wrong)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from parsemark.stats.bootstrap import sum_by_cluster
+from parsemark.stats.intervals import (
+    UNSEEN,
+    group_documents,
+    interval_from,
+    jackknife_interval,
+    leave_one_out,
+)
+
+
+def mean(totals: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return totals[..., 0] / totals[..., 1]
+
+
+def scores(*values: float) -> np.ndarray:
+    return np.array([[v, 1.0] for v in values])
+
+
+def test_leaving_out_by_hand() -> None:
+    assert leave_one_out(scores(1, 0, 0.5), mean) == pytest.approx([0.25, 0.75, 0.5])
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.01, 0.99), min_size=3, max_size=30))
+def test_of_a_mean_it_is_the_usual_standard_error_on_the_logit_scale(values: list[float]) -> None:
+    value = float(np.mean(values))
+    spread = np.sqrt(stats.sem(values) ** 2 + (UNSEEN / len(values)) ** 2)
+    half = stats.t.ppf(0.975, len(values) - 1) * spread / (value * (1 - value))
+    expected = 1 / (1 + np.exp(-(np.log(value / (1 - value)) + np.array([-half, half]))))
+    assert jackknife_interval(scores(*values), mean) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=12))
+def test_it_holds_the_value_and_stays_inside(values: list[float]) -> None:
+    low, high = jackknife_interval(scores(*values), mean)
+    assert 0 <= low <= np.mean(values) + 1e-12 and np.mean(values) - 1e-12 <= high <= 1
+    assert low < high
+
+
+def test_at_the_ends_the_bound_is_clopper_and_pearsons() -> None:
+    low, high = jackknife_interval(scores(*[1.0] * 14), mean)
+    assert high == 1 and low == pytest.approx(stats.beta.ppf(0.025, 14, 1))
+    # Nothing of fourteen: a document of zeros in both columns adds nothing, one with a denominator does.
+    assert jackknife_interval(np.array([[0.0, 1.0]] * 14), mean) == pytest.approx((0, 1 - low))
+
+
+def test_a_rate_of_zero_has_poissons_bound() -> None:
+    found = jackknife_interval(np.array([[0.0, 1.0]] * 10), mean, "positive")
+    assert found == pytest.approx((0, -np.log(0.025) / 10))
+
+
+def test_positive_figures_stay_positive() -> None:
+    low, high = jackknife_interval(scores(0.1, 9.0, 0.2), mean, "positive")
+    assert 0 < low < 3.1 < high
+
+
+def test_what_is_not_defined_without_a_document_is_not_defined() -> None:
+    """All truths lie in one document: without it the figure is not 0, there is none."""
+    sums = np.array([[2.0, 2.0], [0.0, 0.0], [0.0, 0.0]])
+    assert jackknife_interval(sums, mean) is None
+    assert interval_from(0.5, np.array([0.5, np.nan])) is None
+    assert jackknife_interval(np.zeros((3, 2)), mean) is None
+
+
+def test_many_documents_are_left_out_in_groups() -> None:
+    assert group_documents(5).tolist() == [0, 1, 2, 3, 4]
+    groups = group_documents(1000)
+    assert set(groups) == set(range(200)) and np.bincount(groups).max() == 5
+
+
+def test_sums_by_cluster() -> None:
+    sums, names = sum_by_cluster(scores(0.25, 0.5, 1.0), ["a", "b", "a"])
+    assert names == ["a", "b"]
+    assert sums.tolist() == [[1.25, 2.0], [0.5, 1.0]]

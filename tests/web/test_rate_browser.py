@@ -1,0 +1,131 @@
+"""Rating as a person does it: with the keyboard alone, on a phone, in the dark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+from tests.web.serve import PAIRS, served, write_pairs
+from tests.web.test_rate import ORGANISER, RATERS, exported
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    "<table><tr><th>Method</th><th>Score</th></tr><tr><td>&lt;script&gt;alert(1)&lt;/script&gt;</td>"
+    '<td><img src=x onerror="alert(2)"></td></tr></table><script>alert(3)</script>'
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    Image.new("RGB", (600, 800), "white").save(tmp_path / "page.png")
+    pairs = [dict(pair, picture="page.png", region=[0.1, 0.2, 0.9, 0.5]) for pair in PAIRS[:3]]
+    return write_pairs(tmp_path, [*pairs, dict(PAIRS[3], pred=HOSTILE)])
+
+
+def enter(page: Any, name: str) -> None:
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#truth table, #truth pre")
+
+
+def accessible(page: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], [n["html"][:90] for n in v["nodes"][:3]]) for v in found] == []
+
+
+def test_the_keyboard_alone_is_enough(file: Path, open_page: Callable[..., Any], screenshot: Any) -> None:
+    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+        page = open_page(links[RATERS])
+        accessible(page)
+        enter(page, "Ada Lovelace")
+        accessible(page)
+        press = page.keyboard.press
+        press("d")
+        page.wait_for_selector("#marks table.diff")
+        press("r")
+        page.wait_for_selector("#truth pre.raw")
+        press("r")
+        if page.is_visible("#show-picture"):
+            press("p")
+            page.wait_for_selector("#picture-image")
+        press("?")
+        page.wait_for_selector("#help:not([hidden])")
+        screenshot(page, "rate-all-open")
+        press("?")
+        for keys in ("1", "0"):
+            press(keys)
+        assert page.get_attribute('[data-score="10"]', "aria-checked") == "true"
+        press("c")
+        page.keyboard.type("looks 1 good u")
+        press("Escape")
+        press("Enter")
+        expect(page.locator("#count")).to_have_text("1 of 4", timeout=10_000)
+        press("7")
+        press("Enter")
+        expect(page.locator("#count")).to_have_text("2 of 4", timeout=10_000)
+        press("u")
+        page.wait_for_selector('[data-score="7"][aria-checked="true"]')
+        press("3")
+        press("Enter")
+        expect(page.locator("#saved")).to_have_text("Saved: 3.", timeout=10_000)
+        for _ in range(2):
+            page.wait_for_selector('[data-score][tabindex="0"]')
+            press("5")
+            with page.expect_response("**/api/answer"):
+                press("Enter")
+        page.wait_for_selector("#done:not([hidden])")
+        screenshot(page, "rate-done")
+        organiser = open_page(links[ORGANISER])
+        assert "Ada Lovelace" in organiser.content()
+        accessible(organiser)
+        screenshot(organiser, "rate-organiser")
+    pairs = exported(file)
+    assert sorted(p["ratings"][0] for p in pairs) == [3.0, 5.0, 5.0, 10.0]  # type: ignore[index]
+    assert "Ada Lovelace: looks 1 good u" in json.dumps(pairs)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "dark")])
+def test_it_fits_a_phone_and_the_dark(
+    file: Path, open_page: Callable[..., Any], screenshot: Any, width: int, scheme: str
+) -> None:
+    with served("rate", str(file), "--port", "0") as (links, _):
+        page = open_page(links[RATERS], viewport={"width": width, "height": 800}, color_scheme=scheme)
+        enter(page, "Bo")
+        accessible(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.click('[data-score="8"]')
+        screenshot(page, f"rate-{width}-{scheme}")
+        page.click("#save")
+        expect(page.locator("#count")).to_contain_text("1 of", timeout=10_000)
+
+
+def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
+    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+        page = browser.new_context().new_page()
+        page.goto(links[RATERS])
+        enter(page, "Cy")
+        refused = []
+
+        def fail_twice(route: Any) -> None:
+            refused.append(route.request.url)
+            if len(refused) <= 2:
+                route.fulfill(status=503, body="busy")
+            else:
+                route.continue_()
+
+        page.route("**/api/answer", fail_twice)
+        page.keyboard.press("9")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#message:not([hidden])")
+        assert "Not saved yet" in page.inner_text("#message")
+        expect(page.locator("#count")).to_have_text("1 of 4", timeout=10_000)
+        assert len(refused) == 3
+    assert [p["ratings"] for p in exported(file)] == [[9.0]]
