@@ -11,7 +11,6 @@ from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.reader.events import FULL_SCORE, Account
 from parsemark.metrics.reader.parameters import PARAMETERS
 from parsemark.metrics.reader.read import read
-from parsemark.metrics.size_limits import check_pairs
 
 
 @dataclass(frozen=True)
