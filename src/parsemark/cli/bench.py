@@ -14,6 +14,9 @@ def bench(
     corpus: opt.Corpus = "demo",
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
+    match: opt.Match = None,
+    metric: opt.Metrics = None,
+    rank_by: opt.RankBy = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = 60.0,
@@ -46,7 +49,7 @@ def bench(
         cache=cache,
         executor=executor,
         address=address,
-        protocols=protocol,
+        protocols=running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by),
     )
     events = progress_for(console)
     with running.stoppable(console, events):
