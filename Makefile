@@ -12,7 +12,7 @@ help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboard and HTML report
-	$(BIN)/parsemark bench --out runs/demo
+	$(BIN)/parsemark bench --protocol tables --protocol document --out runs/demo
 
 test: .stamps/test .stamps/system  ## Run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance" tests

@@ -1,5 +1,6 @@
 """Degraded pages: the boxes follow the picture, and what was done is recorded."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,17 @@ def test_a_degraded_corpus_is_whole_and_reproducible(two_pages: Corpus, tmp_path
 def test_a_folder_in_use_is_refused(two_pages: Corpus) -> None:
     with pytest.raises(UsageError, match="not empty"):
         degrade_corpus("demo", two_pages.root, DegradeOptions())
+
+
+def test_severity_makes_the_same_damages_stronger() -> None:
+    drawn = [draw_damage(DegradeOptions(seed=1, severity=level), "page-1") for level in (1, 3, 5)]
+    for weaker, stronger in pairwise(drawn):
+        assert stronger.attributes()["severity"] != weaker.attributes()["severity"]
+        assert abs(stronger.angle) >= abs(weaker.angle)
+        assert stronger.blur_px >= weaker.blur_px
+        assert stronger.noise >= weaker.noise
+        assert stronger.quality <= weaker.quality
+        assert (stronger.watermark, stronger.tint) == (weaker.watermark, weaker.tint)
+    assert draw_damage(DegradeOptions(severity=5, jpeg=1.0), "p").quality == 15
+    with pytest.raises(UsageError, match="severity"):
+        DegradeOptions(severity=6)

@@ -1,7 +1,9 @@
 """`folder:DIR`."""
 
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,12 @@ def test_odd_names(tmp_path: Path) -> None:
     assert len({s.id for s in samples}) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+", s.id) for s in samples)
     assert [s.document for s in samples if s.truth is not None] == ["Über größe (1) "]
+
+
+def test_a_name_that_is_no_unicode_costs_its_document(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "good.pdf")
+    shutil.copy(tmp_path / "good.pdf", os.fsdecode(bytes(tmp_path) + b"/bad-\xff.pdf"))
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert [sample.document for sample in corpus.samples()] == ["good"]
+    (remark,) = corpus.left_out
+    assert "Rename it" in str(remark) and str(remark).encode()

@@ -21,7 +21,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "text": lambda data: b"{}\n",
 }
 DERIVED = ("predictions.parquet", "matches.parquet", "scores.parquet", "summary.json")
-LIMITS = (1, 3, 9, 27, 81)
+LIMITS = (1, 6, 30)
 """Kilobytes that a file may have: each makes another write fail."""
 
 
@@ -44,7 +44,8 @@ def _damaged(work: Path, sound: Path, expected: dict[str, object]) -> Iterator[C
     files = [
         f for f in sorted(sound.rglob("*")) if f.is_file() and "report" not in f.relative_to(sound).parts
     ]
-    files = [f for f in files if not f.name.startswith(".")]
+    blobs = [f for f in files if "raw" in f.parts]
+    files = [f for f in files if not f.name.startswith(".") and f not in blobs[1:]]
     for file in files:
         for kind, change in DAMAGE.items():
             run = fresh(work / "damaged")
@@ -83,25 +84,40 @@ def _call(*arguments: str) -> str:
 
 
 def _planted(work: Path, sound: Path, bench: list[str]) -> Iterator[Case]:
-    """A link in place of each file and folder that we write."""
-    outside = work / "outside"
-    entries = [e for e in sorted(sound.rglob("*")) if len(e.relative_to(sound).parts) < 4]
-    entries = [e for e in entries if e.name not in ("images", "thumbnails") or e.is_dir()]
-    for entry in entries:
-        shutil.rmtree(outside, ignore_errors=True)
+    """Links in place of all files that we write, each to a copy outside; then of each folder in turn."""
+    run, outside = fresh(work / "planted"), fresh(work / "outside")
+    shutil.copytree(sound, run, symlinks=True)
+    shutil.copytree(sound, outside, symlinks=True)
+    files = [f for f in sorted(run.rglob("*")) if f.is_file()]
+    for file in files:
+        file.unlink()
+        file.symlink_to(outside / file.relative_to(run))
+    _use(run, bench)
+    for file in files:
+        name = file.relative_to(run)
+        same = (outside / name).is_file() and (outside / name).read_bytes() == (sound / name).read_bytes()
+        yield Case(f"{name} is a link", same, "what it points to has changed")
+    there = {p.relative_to(sound) for p in sound.rglob("*")}
+    more = [str(p) for p in outside.rglob("*") if p.relative_to(outside) not in there]
+    yield Case("nothing new lies outside", not more, ", ".join(more[:5]))
+    for folder in [f for f in sorted(sound.rglob("*")) if f.is_dir() and len(f.relative_to(sound).parts) < 3]:
+        if folder.parent.name == "raw":
+            continue
+        run, outside = fresh(work / "planted"), fresh(work / "outside")
+        shutil.copytree(sound, run, symlinks=True)
         outside.mkdir()
         (outside / "file").write_text("mine")
-        run = fresh(work / "planted")
-        shutil.copytree(sound, run, symlinks=True)
-        target = run / entry.relative_to(sound)
-        shutil.rmtree(target) if target.is_dir() else target.unlink()
-        target.symlink_to(outside if entry.is_dir() else outside / "file")
-        for arguments in (["score", str(run)], ["report", str(run)]):
-            _call(*arguments)
-        if entry.suffix != ".webp":
-            _call(*bench, "--out", str(run), "--no-report")
-        left = {p.name: p.read_text() if p.is_file() else "" for p in outside.rglob("*")}
-        yield Case(f"{entry.relative_to(sound)} is a link", left == {"file": "mine"}, f"outside: {left}")
+        shutil.rmtree(run / folder.relative_to(sound))
+        (run / folder.relative_to(sound)).symlink_to(outside)
+        _use(run, bench)
+        left = sorted(str(path.relative_to(outside)) for path in outside.rglob("*"))
+        yield Case(f"{folder.relative_to(sound)}/ is a link", left == ["file"], f"outside: {left[:5]}")
+
+
+def _use(run: Path, bench: list[str]) -> None:
+    _call("score", str(run))
+    _call("report", str(run))
+    _call(*bench, "--out", str(run), "--no-cache")
 
 
 def _full(work: Path, sound: Path, bench: list[str], expected: dict[str, object]) -> Iterator[Case]:

@@ -20,7 +20,7 @@ from tests.faults.common import (
     start,
 )
 
-N_RUNS = 12
+N_RUNS = 10
 PAUSES = ("journal", "parts", ".publish.lock", "protocols")
 """Each is the file whose appearance is the moment of the pause."""
 

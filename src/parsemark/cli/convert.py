@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from parsemark.system import write_text
+
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
 
 
@@ -47,10 +49,9 @@ def convert(
     if out is None:
         sys.stdout.write(text)
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"Cannot write {out}: {error.strerror or error}.") from error
+    if not out.parent.is_dir():
+        raise UsageError(f"Cannot write {out}: there is no folder {out.parent}.")
+    write_text(out, text)
 
 
 def _read(file: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli.plain_help import Commands
+from parsemark.system import write_text
 
 if TYPE_CHECKING:
     from parsemark.model import Sample
@@ -101,7 +102,12 @@ def latex(
 
 
 @app.command()
-def info(corpus: CorpusArgument) -> None:
+def info(
+    corpus: CorpusArgument,
+    full: Annotated[
+        bool, typer.Option(help="List all values of an attribute, not the first twelve.")
+    ] = False,
+) -> None:
     """Print what a corpus consists of."""
     from rich.console import Console
     from rich.table import Table
@@ -128,7 +134,9 @@ def info(corpus: CorpusArgument) -> None:
         *((f"Page: {key}", counts) for key, counts in sorted(found.page_attributes.items())),
         *((f"Table: {key}", counts) for key, counts in sorted(found.table_attributes.items())),
     ):
-        table.add_row(label, ", ".join(f"{key} {n}" for key, n in counts.most_common(12)))
+        more = f", and {len(counts) - 12} more" if len(counts) > 12 and not full else ""
+        shown = counts.most_common(None if full else 12)
+        table.add_row(label, ", ".join(f"{key} {n}" for key, n in shown) + more)
     Console().print(table)
 
 
@@ -202,7 +210,7 @@ def harvest(
 @app.command()
 def check(
     corpus: CorpusArgument,
-    limit: Annotated[int, typer.Option(help="How many disagreements to list.")] = 20,
+    limit: Annotated[int, typer.Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
 ) -> None:
     """Verify hashes and boxes, and measure how faithful the truth is to the PDFs."""
     from parsemark.cli.page_progress import page_progress
@@ -214,13 +222,15 @@ def check(
         report = check_corpus(found, progress)
     for line in report.problems:
         print(f"PROBLEM {line}")
-    for line in report.disagreements[:limit]:
+    for line in report.disagreements[: limit or None]:
         print(line)
+    if 0 < limit < len(report.disagreements):
+        print(f"and {len(report.disagreements) - limit} more; --limit 0 lists all")
     for cause, count in report.causes.most_common():
         print(f"{count:6d}  {cause}")
     for line in report.summary():
         print(line)
-    if not report.ok:
+    if not report.is_faithful:
         raise typer.Exit(1)
 
 
@@ -268,6 +278,9 @@ def degrade(
     watermark: Annotated[float, typer.Option(help="Share of pages with a watermark.")] = 0.2,
     background: Annotated[float, typer.Option(help="Share of pages on coloured paper.")] = 0.2,
     low_contrast: Annotated[float, typer.Option(help="Share of faded pages.")] = 0.2,
+    severity: Annotated[
+        int | None, typer.Option(min=1, max=5, help="One strength for all damages; random if not given.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
 ) -> None:
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
@@ -286,6 +299,7 @@ def degrade(
         watermark=watermark,
         background=background,
         low_contrast=low_contrast,
+        severity=severity,
     )
     count = len(load_corpus(corpus))
     with page_progress("Degrading pages", count) as progress:
@@ -304,5 +318,63 @@ def schema(
 
     out.mkdir(parents=True, exist_ok=True)
     for name, content in json_schemas().items():
-        (out / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_text(out / name, json.dumps(content, indent=2) + "\n")
         print(out / name)
+
+
+@app.command()
+def sample(
+    pdfs: Annotated[list[Path], typer.Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
+    *,
+    pages: Annotated[int, typer.Option(min=1, help="How many pages to choose.")],
+    out: Annotated[Path, typer.Option(help="Folder for the pages, their list, and a sheet per cluster.")],
+    clusters: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many kinds of pages.", show_default="by the number of pages"),
+    ] = None,
+) -> None:
+    """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
+
+    The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
+    """
+    from rich.console import Console
+
+    from parsemark.corpora.sample_pages import sample_pages
+
+    console = Console()
+    with console.status("Looking at the pages") as status:
+        found = sample_pages(
+            pdfs,
+            pages,
+            out,
+            clusters=clusters,
+            progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
+        )
+    for problem in found.unreadable:
+        console.print(f"[yellow]![/] {problem}", highlight=False, soft_wrap=True)
+    n_clusters = len({page.cluster for page in found.pages})
+    console.print(
+        f"{len(found.chosen)} of {len(found.pages)} pages chosen from {n_clusters} clusters: {out}",
+        highlight=False,
+    )
+
+
+@app.command()
+def lie(
+    corpus: CorpusArgument,
+    *,
+    out: OutOption,
+    kinds: Annotated[
+        str, typer.Option(help="Which lies, in turn: shifted,ligatures,invisible,off_page,white,instruction.")
+    ] = "shifted,ligatures,invisible,off_page,white,instruction",
+) -> None:
+    """Write a copy that looks the same, with text layers that say something else."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.lies import lie_corpus
+
+    count = len(load_corpus(corpus))
+    with page_progress("Changing text layers", count) as progress:
+        wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+        manifest = lie_corpus(corpus, out, kinds=wanted, progress=progress)
+    print(f"{out}: {count} pages, hash {manifest.hash[:16]}")

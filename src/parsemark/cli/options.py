@@ -26,6 +26,10 @@ Pages = Annotated[
 Workers = Annotated[int | None, typer.Option(min=1, help="At a time.", show_default="one per CPU")]
 TimeoutS = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
 MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop."),
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
 Executor = Annotated[str, typer.Option(help="`local` or `ray`.")]
 Address = Annotated[str | None, typer.Option(help="Of a Ray cluster; `auto` for the one of this machine.")]

@@ -42,6 +42,7 @@ def parse_options(
     workers: int | None,
     timeout_s: float,
     memory_mb: int,
+    max_cost_usd: float | None = None,
     cache: bool,
     executor: str,
     address: str | None,
@@ -63,6 +64,7 @@ def parse_options(
         address=address,
         protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),  # a wrong one is refused here
         command=command_line(),
+        max_cost_usd=max_cost_usd,
     )
 
 

@@ -32,6 +32,13 @@ def score(
     rank_by: opt.RankBy = None,
     workers: opt.Workers = None,
     strict: opt.Strict = False,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="One component instead of pages: ocr, table, formula (--predictions is an annotation file "
+            "with `pred` in its elements) or layout (a file of boxes)."
+        ),
+    ] = None,
     page_separator: Annotated[
         str | None,
         typer.Option(
@@ -58,6 +65,11 @@ def score(
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
+    if task is not None:
+        from parsemark.cli.tasks import score_task
+
+        score_task(Console(), task, corpus, predictions, out, protocol or [])
+        return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)

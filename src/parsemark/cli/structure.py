@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli.plain_help import Commands
+from parsemark.system import write_text
 
 if TYPE_CHECKING:
     from parsemark.parsers.recorded import Agreement, Replay
@@ -91,7 +92,7 @@ def _write_tables(folder: Path, results: list[Replay]) -> None:
     for number, item in enumerate(results, start=1):
         safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in item.name)[:80]
         target = folder / f"{number:03d}-{safe}.html"
-        target.write_text(write_table(item.table, "html"), encoding="utf-8")
+        write_text(target, write_table(item.table, "html"))
 
 
 def _write_json(target: Path, results: list[Replay]) -> None:
@@ -109,7 +110,7 @@ def _write_json(target: Path, results: list[Replay]) -> None:
         }
         for r in results
     ]
-    target.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+    write_text(target, json.dumps(rows, ensure_ascii=False, indent=1))
 
 
 def register(app: typer.Typer) -> None:

@@ -19,7 +19,7 @@ from parsemark.errors import CorpusError
 from parsemark.model import Element, Sample, Table
 from parsemark.system import file_sha256
 
-MAX_LISTED = 1000
+NORMALISED = "grid: normalised columns"
 
 
 @dataclass
@@ -46,19 +46,32 @@ class CheckReport:
         """Whether the corpus is whole and consistent."""
         return not self.problems
 
+    @property
+    def is_faithful(self) -> bool:
+        """Whether nothing was found at all: columns that no reader sees are no fault."""
+        return self.ok and not +(self.causes - Counter({NORMALISED: self.causes[NORMALISED]}))
+
     def summary(self) -> list[str]:
-        """The figures, one line each, with their denominators."""
+        """The figures, one line each, with their denominators; nothing of what the corpus does not have."""
         f = self.figures
-        lines = [
-            f"pages: {self.pages}, {f.image_only} of them pictures; problems: {len(self.problems)}",
-            f"grids equal to TeX's own: {_share(self.grids_equal, self.grids)}; {self.grids_normalised} more "
-            f"but for normalised columns; {self.grids_skipped} not compared",
-            f"table boxes within 0.5 pt of the ink: {_share(f.tables_at_ink, f.tables)}; "
-            f"worst {f.worst_ink_distance:.3f} pt",
-            f"glyphs inside the box of their cell: {_share(f.glyphs_inside, f.glyphs)}",
-            f"cells whose text equals their glyphs: {_share(f.cells_equal, f.cells)}",
-            f"other elements whose text is in the text layer: {_share(f.elements_found, f.elements)}",
-        ]
+        pictures = f", {f.image_only} of them pictures" if f.image_only else ""
+        lines = [f"pages: {self.pages}{pictures}; problems: {len(self.problems)}"]
+        if self.grids:
+            more = (
+                f"; {self.grids_normalised} more but for normalised columns" if self.grids_normalised else ""
+            )
+            skipped = f"; {self.grids_skipped} not compared" if self.grids_skipped else ""
+            lines.append(f"grids equal to TeX's own: {_share(self.grids_equal, self.grids)}{more}{skipped}")
+        if f.tables:
+            worst = f"; worst {f.worst_ink_distance:.3f} pt"
+            lines.append(f"table boxes within 0.5 pt of the ink: {_share(f.tables_at_ink, f.tables)}{worst}")
+        for label, part, whole in (
+            ("glyphs inside the box of their cell", f.glyphs_inside, f.glyphs),
+            ("cells whose text equals their glyphs", f.cells_equal, f.cells),
+            ("other elements whose text is in the text layer", f.elements_found, f.elements),
+        ):
+            if whole:
+                lines.append(f"{label}: {_share(part, whole)}")
         return [*lines, self.grid_note] if self.grid_note else lines
 
 
@@ -83,7 +96,7 @@ def check_corpus(corpus: Corpus, progress: Callable[[int], None] | None = None) 
         report.pages += 1
         report.figures.add(figures)
         report.problems += figures.problems
-        report.disagreements += figures.disagreements[: MAX_LISTED - len(report.disagreements)]
+        report.disagreements += figures.disagreements
         report.causes.update(figures.causes)
         _collect(tables, sample)
         _advance(progress)
@@ -143,7 +156,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
             report.grids_equal += 1
         elif is_normalised(source, spans, marked):
             report.grids_normalised += 1
-            report.causes["grid: normalised columns"] += 1
+            report.causes[NORMALISED] += 1
             report.disagreements.append(f"{where.strip()}: columns that no reader sees are left out.")
         else:
             report.problems.append(f"{where.strip()}: the grid differs from TeX's own.")

@@ -22,6 +22,7 @@ from parsemark.model import AttributeValue, Box, Category, Element, Page
 WHITE = (255, 255, 255)
 WATERMARKS = ("DRAFT", "CONFIDENTIAL", "COPY", "SAMPLE")
 TINTS = ((255, 247, 219), (226, 240, 255), (233, 246, 228), (253, 230, 233), (238, 232, 250))
+SEVERITIES = range(1, 6)
 SHARES = ("skew", "blur", "noise", "jpeg", "watermark", "background", "low_contrast")
 
 
@@ -42,6 +43,8 @@ class DegradeOptions:
     max_blur_px: float = 1.2
     max_noise: float = 18.0
     min_jpeg_quality: int = 30
+    severity: int | None = None
+    """From 1 (hardly seen) to 5 (hard to read): the strength of each damage, in place of a random one."""
 
     def __post_init__(self) -> None:
         for name in SHARES:
@@ -49,6 +52,8 @@ class DegradeOptions:
                 raise UsageError(f"The share {name} must lie between 0 and 1, not {getattr(self, name)}.")
         if not 50 <= self.dpi <= 600:
             raise UsageError(f"Scans have between 50 and 600 dpi, not {self.dpi}.")
+        if self.severity is not None and self.severity not in SEVERITIES:
+            raise UsageError(f"The severity lies between 1 and 5, not at {self.severity}.")
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Damage:
     watermark: str | None = None
     tint: tuple[int, int, int] | None = None
     contrast: float = 1.0
+    severity: int | None = None
 
     def attributes(self) -> dict[str, AttributeValue]:
         """As recorded on the page."""
@@ -77,6 +83,7 @@ class Damage:
             "noise": round(self.noise, 2),
             "jpeg_quality": self.quality,
             "contrast": round(self.contrast, 3),
+            **({} if self.severity is None else {"severity": self.severity}),
         }
 
 
@@ -86,6 +93,8 @@ def draw_damage(options: DegradeOptions, page_id: str) -> Damage:
     rng = random.Random(int.from_bytes(digest[:16], "big"))
     hit = {name: rng.random() < getattr(options, name) for name in SHARES}
     angle = rng.uniform(-options.max_skew_degrees, options.max_skew_degrees)
+    if options.severity is not None:
+        return _severe(options.severity, hit, rng, sign=1 if angle > 0 else -1)
     return Damage(
         angle=angle if hit["skew"] else 0.0,
         blur_px=rng.uniform(0.3, max(0.3, options.max_blur_px)) * hit["blur"],
@@ -94,6 +103,20 @@ def draw_damage(options: DegradeOptions, page_id: str) -> Damage:
         watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
         tint=rng.choice(TINTS) if hit["background"] else None,
         contrast=rng.uniform(0.4, 0.75) if hit["low_contrast"] else 1.0,
+    )
+
+
+def _severe(severity: int, hit: dict[str, bool], rng: random.Random, sign: int) -> Damage:
+    """The damages that hit a page, at one strength; the same page suffers the same ones at each severity."""
+    return Damage(
+        angle=sign * 0.6 * severity * hit["skew"],
+        blur_px=0.35 * severity * hit["blur"],
+        noise=7.0 * severity * hit["noise"],
+        quality=95 - 16 * severity if hit["jpeg"] else 100,
+        watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
+        tint=rng.choice(TINTS) if hit["background"] else None,
+        contrast=1.0 - 0.14 * severity if hit["low_contrast"] else 1.0,
+        severity=severity,
     )
 
 

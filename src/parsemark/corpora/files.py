@@ -16,7 +16,7 @@ from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
-from parsemark.system import file_sha256
+from parsemark.system import file_sha256, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
 
@@ -134,7 +134,7 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
     """One line per entry and per element: readable in a diff, and a third of the size of indented JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     entries = ",\n".join(f"{json.dumps(key)}: {_entry(value)}" for key, value in sorted(data.items()))
-    path.write_text(f"{{\n{entries}\n}}\n", encoding="utf-8")
+    write_text(path, f"{{\n{entries}\n}}\n")
 
 
 def _entry(value: Any) -> str:

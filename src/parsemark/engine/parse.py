@@ -56,6 +56,8 @@ class ParseOptions:
     protocols: tuple[str, ...] = ()
     """Specs by which the run is to be scored; by default those that it has, or the default ones."""
     command: Sequence[str] = ()
+    max_cost_usd: float | None = None
+    """Parsers that are paid by the page stop when this is spent; a rerun tries their other pages again."""
 
 
 def parse_corpus(
@@ -85,6 +87,7 @@ def parse_corpus(
         cache=cache,
         limits=options.limits,
         events=events,
+        max_cost_usd=options.max_cost_usd,
     )
     try:
         pool.execute(plan, options.n_workers)

@@ -128,8 +128,11 @@ class ParsePool:
         cache: ParseCache | None,
         limits: PageLimits,
         events: Events,
+        max_cost_usd: float | None = None,
     ) -> None:
         self._run = run
+        self._max_cost_usd = max_cost_usd
+        self._spent_usd = 0.0
         self._parsers = parsers
         self._workers = workers
         self._cache = cache
@@ -220,6 +223,11 @@ class ParsePool:
             self._dismiss(worker)
 
     def _do(self, job: Job, worker: Worker) -> None:
+        limit = self._max_cost_usd if self._parsers[job.parser].info.paid else None
+        if limit is not None and self._spent_usd >= limit:
+            why = f"--max-cost {limit:g} is reached: {self._spent_usd:.4f} USD are spent."
+            self._give_up(job.parser, why, job)
+            return
         started = time.perf_counter()
         try:
             outcome = worker.parse(job.page)
@@ -230,6 +238,8 @@ class ParsePool:
         if worker.hello is not None:
             self.hellos[job.parser] = worker.hello
         record = self._record(job, outcome)
+        with self._lock:
+            self._spent_usd += record.cost_usd or 0.0
         self._keep(record)
         if self._cache is not None:
             self._cache.put(record, str(self._limits), self._run.blobs)
@@ -269,6 +279,7 @@ class ParsePool:
             attempts=outcome.attempts,
             error=outcome.error,
             stderr_tail=outcome.stderr_tail,
+            cost_usd=outcome.cost_usd,
             finished=time.time(),
         )
 

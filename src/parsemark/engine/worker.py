@@ -68,6 +68,7 @@ class Outcome:
     attempts: int = 1
     error: str | None = None
     stderr_tail: str | None = None
+    cost_usd: float | None = None
 
 
 class PageWorker:
@@ -208,6 +209,7 @@ class PageWorker:
             cpu_s=_first(_believed(answer.cpu_s, most_cpu_s), watched.cpu_s),
             peak_memory_mb=max(peaks, default=None),
             error=answer.error,
+            cost_usd=answer.cost_usd,
         )
 
 

@@ -18,7 +18,8 @@ _MARKS = frozenset(
     for name in ("hat", "bar", "tilde", "vec", "dot", "ddot", "check", "breve", "acute", "grave", "ring")
 )
 _LAYOUT = frozenset([CLOSE, "&", ";;", "over"])
-KINDS = ("look_alike", "letter", "number", "sign", "structure", "lost_or_added")
+_CONSTANTS = frozenset("π∞")
+KINDS = ("look_alike", "renamed", "letter", "number", "sign", "structure", "lost_or_added")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,24 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
         for offset, pair in enumerate(zip_longest(written, given)):
             counts[pair] += 1
             first.setdefault(pair, edit.src_start + offset)
-    found = [
-        FormulaError(kind, pair[0], pair[1], first[pair], times)
-        for pair, times in counts.items()
-        if (kind := error_kind(*pair)) is not None
-    ]
+    found = []
+    for pair, times in counts.items():
+        kind = error_kind(*pair)
+        if kind == "letter" and _is_renamed(pair[0], pair[1], times, truth):
+            kind = "renamed"
+        if kind is not None:
+            found.append(FormulaError(kind, pair[0], pair[1], first[pair], times))
     return sorted(found, key=lambda error: error.position)
+
+
+def _is_renamed(written: str | None, given: str | None, times: int, truth: Symbols) -> bool:
+    """Whether a letter is read everywhere as one that the formula does not use: it is still told apart."""
+    return (
+        written is not None
+        and written not in _CONSTANTS
+        and given not in truth
+        and truth.count(written) == times
+    )
 
 
 def error_kind(written: str | None, given: str | None) -> str | None:

@@ -17,25 +17,27 @@ FULL_SCORE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FormulaParameters:
-    """The fitted numbers (`python -m bench.formula_fit RATINGS.json`); the first six weigh one error."""
+    """The fitted numbers (`python -m bench.formula_fit RATINGS.json`); the first seven weigh one error."""
 
-    look_alike: float = 0.37
+    look_alike: float = 0.48
     """A symbol read as one that looks like it (ν as v), another case, or another accent."""
-    letter: float = 1.16
-    """A letter read as another one."""
-    number: float = 2.93
+    renamed: float = 0.88
+    """A letter read everywhere as one that the formula does not use: it still tells which one."""
+    letter: float = 2.26
+    """A letter read as another one of the formula, or only in some places."""
+    number: float = 3.7
     """A digit that is wrong, lost or added."""
-    sign: float = 1.44
+    sign: float = 1.87
     """An operator, relation, bracket or other sign."""
-    structure: float = 1.6
+    structure: float = 2.01
     """A script, fraction, root, matrix or accent."""
-    lost_or_added: float = 0.64
+    lost_or_added: float = 0.78
     """A letter that is lost or added."""
     again: float = 0.05
     """Share of the weight for each time that the same error comes again."""
-    size: float = 0.42
+    size: float = 0.48
     """Power of the formula's length by which errors are divided: 1 counts shares, 0 counts errors."""
-    bend: float = 0.48
+    bend: float = 0.5
     """Power of the total: below 1, the first errors cost more than the next ones."""
 
     def weight(self, error: FormulaError) -> float:

@@ -63,6 +63,12 @@ class Info(BaseModel):
     gives: tuple[Gives, ...] = ()
     needs: tuple[str, ...] = ()
     """Beyond Python packages: see `parsemark.parsers.needs`."""
+    weights: str = ""
+    """What to put where, for parsers whose models are not in their packages."""
+    paid: bool = False
+    """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
+    paper: str = ""
+    """The papers in whose tables it stands, and under which name."""
     options: Mapping[str, Option] = Field(default_factory=dict)
     no_deps: bool = Field(default=False, alias="no-deps")
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""

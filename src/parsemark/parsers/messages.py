@@ -47,6 +47,8 @@ class Answer:
     """As the worker says; None if it says nothing that could be true."""
     cpu_s: float | None
     peak_memory_mb: float | None = None
+    cost_usd: float | None = None
+    """What the page cost, as the worker says; None where it says nothing."""
 
 
 def request_line(request_id: str, pdf: str, page: int, options: Mapping[str, OptionValue]) -> bytes:
@@ -71,7 +73,7 @@ def read_hello(line: bytes) -> Hello:
 
 
 def read_answer(line: bytes, request_id: str) -> Answer:
-    """An answer: `{"id", "output", "error", "wall_s", "cpu_s"}`, and `peak_memory_mb` where it is known."""
+    """An answer: `{"id", "output", "error", "wall_s", "cpu_s"}`, `peak_memory_mb` and `cost_usd`."""
     message = _read_object(line)
     if message.get("id") != request_id:
         raise ProtocolError(f"it answers request {_shown(message.get('id'))}, not {request_id!r}")
@@ -86,6 +88,7 @@ def read_answer(line: bytes, request_id: str) -> Answer:
         peak_memory_mb=None
         if message.get("peak_memory_mb") is None
         else _measured(message, "peak_memory_mb"),
+        cost_usd=None if message.get("cost_usd") is None else _measured(message, "cost_usd"),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 _VERSION_TIMEOUT_S = 20
 _VERSION_LIMIT = 2000
+_MAX_FILES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,21 @@ def _what_is_missing(need: str) -> str | None:
     if program is None:
         return None if shutil.which(need) else f"{need} (put it on the PATH)"
     return None if shutil.which(program.executable) else f"{need} ({program.install})"
+
+
+def given_files(needs: Iterable[str]) -> list[tuple[str, int, int]]:
+    """Name, size and time of the files behind variables (weights, detections): others give other outputs."""
+    found = []
+    for need in needs:
+        kind, _, name = need.partition(":")
+        place = Path(os.environ.get(name, "")) if kind in ("folder", "env") and os.environ.get(name) else None
+        if place is None or (kind == "env" and not place.is_file()):
+            continue
+        files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
+        for path in files[:_MAX_FILES]:
+            state = path.stat()
+            found.append((str(path.relative_to(place.parent)), state.st_size, state.st_mtime_ns))
+    return found
 
 
 def program_versions(needs: Iterable[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
-from parsemark.parsers.needs import missing_needs, program_versions
+from parsemark.parsers.needs import given_files, missing_needs, program_versions
 from parsemark.parsers.working_tree import resolve_requirements, sibling_modules
 from parsemark.registry import OptionValue, Spec
 
@@ -136,12 +136,20 @@ class Parser:
         The environment is that of the packages as they are, also of those that are installed from a path.
         """
         digest = hashlib.sha256()
-        for part in (self.script.read_bytes(), KIT.read_bytes(), self.environment.key.encode()):
+        for part in (self.script.read_bytes(), *_kit_sources(), self.environment.key.encode()):
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
         beside = [] if self.script.parent == WORKERS else sibling_modules(self.script)
+        if (data := self.script.with_suffix(".json")).is_file():
+            beside = [*beside, data]
         for path in beside:
             digest.update(hashlib.sha256(path.read_bytes()).digest())
+        if files := given_files(self.needs):
+            digest.update(json.dumps(files).encode())
         if programs := program_versions(self.needs):
             digest.update(json.dumps(programs, sort_keys=True).encode())
         return digest.hexdigest()
+
+
+def _kit_sources() -> list[bytes]:
+    return [path.read_bytes() for path in sorted(KIT.parent.glob("*.py"))]

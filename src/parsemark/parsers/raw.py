@@ -15,6 +15,9 @@ from parsemark.model import Box, Category, Cell, Element, Prediction, Status, Ta
 
 MAX_RAW_BYTES = 64 * 1024 * 1024
 MAX_ELEMENTS = 5_000
+MAX_PARTS = 2_000
+"""Boxes that a structure model may see in one table."""
+MAX_WORDS = 20_000
 TEXT_FORMATS = ("markdown", "html", "text", "latex")
 _CATEGORIES = frozenset(Category)
 
@@ -106,6 +109,8 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
 def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
     from parsemark.formats import read_tables
 
+    if data.get("structure") is not None:
+        return _read_structure(data["structure"], _read_box(data.get("box")))
     if data.get("cells") is not None:
         return _table_of_cells([_read_cell(cell) for cell in data["cells"]])
     source, kind = (html, "html") if html is not None else (_text(data.get("markdown")), None)
@@ -113,6 +118,24 @@ def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
         return None
     found = read_tables(source, kind)
     return found[0].table if found else None
+
+
+def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
+    """The table that boxes of rows, columns and spans and the words of the page make."""
+    from parsemark.structure import Frame, Kind, Part, Word, build_table
+
+    if place is None:
+        raise ValueError("a table with a structure needs a box")
+    if len(data["parts"]) > MAX_PARTS or len(data["words"]) > MAX_WORDS:
+        raise ValueError(f"a structure has over {MAX_PARTS} parts or {MAX_WORDS} words")
+    parts = [Part(Kind(kind), _needed_box(box), float(score)) for kind, score, *box in data["parts"]]
+    words = [Word(str(text), _needed_box(box), bool(glued)) for text, *box, glued in data["words"]]
+    return build_table(parts, words, Frame(place, _whole(data.get("angle", 0))))
+
+
+def _needed_box(data: Any) -> Box:
+    x0, y0, x1, y1 = (float(v) for v in data)
+    return Box(x0, y0, x1, y1)
 
 
 def _table_of_cells(cells: list[Cell]) -> Table:

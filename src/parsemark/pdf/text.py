@@ -62,16 +62,34 @@ def glyphs_of(page: Any) -> Iterator[Glyph]:
     """The characters of an open page; a hyphen at the end of a line comes as `-`."""
     text = page.get_textpage()
     edges = [ctypes.c_double() for _ in range(4)]
-    for index in range(text.count_chars()):
-        code = raw.FPDFText_GetUnicode(text, index)
-        if code == LINE_END_HYPHEN:
-            code = ord("-")
+    for index, found in character_codes(text):
+        code = ord("-") if found == LINE_END_HYPHEN else found
         character = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
         raw.FPDFText_GetCharBox(text, index, *edges)
         left, right, bottom, top = (e.value for e in edges)
         box = to_page_box(page, left, min(bottom, top), max(left, right), max(bottom, top))
         yield Glyph(character, box, raw.FPDFText_IsGenerated(text, index) == 1)
     text.close()
+
+
+def character_codes(text: Any) -> Iterator[tuple[int, int]]:
+    """Index and code point of each character of a text page; pdfium has two for one beyond 16 bits."""
+    high: tuple[int, int] | None = None
+    for index in range(text.count_chars()):
+        code = raw.FPDFText_GetUnicode(text, index)
+        if high is not None:
+            if 0xDC00 <= code < 0xE000:
+                yield high[0], 0x10000 + ((high[1] - 0xD800) << 10) + (code - 0xDC00)
+                high = None
+                continue
+            yield high
+            high = None
+        if 0xD800 <= code < 0xDC00:
+            high = index, code
+        else:
+            yield index, code
+    if high is not None:
+        yield high
 
 
 @lru_cache(maxsize=256)

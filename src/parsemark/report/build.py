@@ -7,6 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import write_compare
+from parsemark.report.document_pages import write_document_pages
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
@@ -23,7 +24,17 @@ from parsemark.system.scratch import ScratchFolder
 MARK = ".parsemark-report"
 """A file that says that a folder holds a report, which may be replaced."""
 _FOLDERS = ("assets", "data", "images", "thumbnails")
-_PAGES = ("index", "figures", "viewer", "compare", "provenance", "parser-*", "leaderboard-*")
+_PAGES = (
+    "index",
+    "figures",
+    "viewer",
+    "compare",
+    "provenance",
+    "parser-*",
+    "leaderboard-*",
+    "document",
+    "document-*",
+)
 
 
 def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = None) -> Path:
@@ -34,13 +45,14 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     """
     chosen = options or ReportOptions()
     run = Run.open(run_dir)
-    sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
     _require_free(run_dir, out_dir)
     try:
         out_dir.parent.mkdir(parents=True, exist_ok=True)
         scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
         try:
-            _write_site(Site(scratch.path, sources), chosen)
+            with run.blaming_damage():
+                sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
+                _write_site(Site(scratch.path, sources), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:
             scratch.close()
@@ -56,6 +68,7 @@ def _write_site(site: Site, chosen: ReportOptions) -> None:
     write_figures(site)
     write_viewer(site, chosen, images)
     write_parser_pages(site, images)
+    write_document_pages(site, images)
     write_compare(site, chosen)
     write_provenance(site)
     (site.root / MARK).write_text("The pages here were written by parsemark report.\n", encoding="utf-8")

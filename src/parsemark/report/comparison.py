@@ -20,7 +20,8 @@ def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Co
         _require(run, name)
     summary = _summary(run, protocol)
     recipe = get_protocol(summary.protocol)
-    return protocol_comparison.compare_parsers(recipe, summary, run.run_tables(summary.protocol), a, b)
+    with run.blaming_damage():
+        return protocol_comparison.compare_parsers(recipe, summary, run.run_tables(summary.protocol), a, b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
     sides = [
         (_summary(run, protocol), run.run_tables(_summary(run, protocol).protocol)) for run in (old, new)
     ]
-    found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)
+    with old.blaming_damage(), new.blaming_damage():
+        found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)
     only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
     return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
 

@@ -66,6 +66,13 @@ class Site:
             finalize=visible_value,
         )
 
+    def _navigation(self) -> list[Link]:
+        """The pages that this report has."""
+        has_documents = any(_shows_whole_pages(source) for source in self.sources)
+        whole = Link("document", "document.html", "Whole pages")
+        at = [link.key for link in NAVIGATION].index("viewer") + 1
+        return [*NAVIGATION[:at], *([whole] if has_documents else []), *NAVIGATION[at:]]
+
     def leaderboard_name(self, source: Source) -> str:
         """The page of a protocol's leaderboard."""
         first = source is self.source
@@ -76,7 +83,7 @@ class Site:
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
         text = template.render(
             csp=CSP,
-            navigation=NAVIGATION,
+            navigation=self._navigation(),
             current=current,
             scripts=list(scripts),
             stylesheets=[
@@ -84,6 +91,7 @@ class Site:
                 "css/table.css",
                 "css/chart.css",
                 "css/viewer.css",
+                "css/document.css",
                 "css/parsers.css",
             ],
             run=self._footer(),
@@ -108,3 +116,8 @@ class Site:
             "created": manifest.created[:10],
             "code_version": manifest.code_version,
         }
+
+
+def _shows_whole_pages(source: Source) -> bool:
+    spec = source.summary.protocol
+    return spec.startswith("document") and "profile=v" not in spec

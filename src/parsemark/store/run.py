@@ -24,7 +24,7 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.errors import FormatError, StoreError, WriteError
+from parsemark.errors import FormatError, ParsemarkError, StoreError, WriteError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.base import RunTables, Summary
@@ -278,6 +278,29 @@ class Run:
         write_bytes(folder / SUMMARY, (text + "\n").encode())
         if summary.protocol not in self.manifest.protocols:
             self.update_manifest(lambda manifest: manifest.with_protocols([summary.protocol]))
+
+    @contextlib.contextmanager
+    def blaming_damage(self) -> Iterator[None]:
+        """If what is done inside fails, look whether a damaged file is the cause, and name that instead."""
+        try:
+            yield
+        except (ParsemarkError, OSError, KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException:  # damaged data can make any code fail, and polars panic
+            self.require_sound()
+            raise
+
+    def require_sound(self) -> None:
+        """Read all that the run holds; StoreError names the first file that is damaged."""
+        self.records()
+        for spec in self.protocols:
+            self.summary(spec)
+            for name in PROTOCOL_TABLES:
+                self._stored(name, spec)
+        for name, column in (("samples", "truth"), ("predictions", "prediction")):
+            with self._reading(self.table_path(name), name):
+                for text in self._stored(name)[column].drop_nulls():
+                    json.loads(text)
 
     @property
     def _journals(self) -> Path:

@@ -11,8 +11,8 @@ from parsemark.model import Box
 from parsemark.structure.parts import Part, Rules
 from parsemark.structure.words import Word
 
-MIN_OWN_SHARE = 0.5
-"""A box is a second sight of better ones if at least this share of its words is theirs."""
+MIN_NEW_SHARE = 0.5
+"""A box is a second sight of better ones unless over this share of the words in it is not in theirs yet."""
 
 SAME = 0.67
 """Rows that share this much of the smaller are two sights of one (an IoU of a half, for equal ones)."""
@@ -94,17 +94,19 @@ def _by_words(parts: Sequence[Part], words: Sequence[Word], axis: Axis, rules: R
     candidates = []
     for part in parts:
         shares = {i: s for i, w in enumerate(words) if (s := share_inside(w.box, part.box)) > 0}
-        held = {i for i, share in shares.items() if share >= rules.word_share}
-        if held:
+        if any(share >= rules.word_share for share in shares.values()):
             # A box that lies between two lines of text cuts the words of both: it must not win by its score.
             wholeness = sum(s * s for s in shares.values()) / sum(shares.values())
-            candidates.append((-part.score * wholeness, axis.extent(part.box), part, held))
-    taken: set[int] = set()
+            candidates.append((-part.score * wholeness, axis.extent(part.box), part, shares))
+    covered = dict.fromkeys(range(len(words)), 0.0)
     chosen = []
-    for _, _, part, held in sorted(candidates, key=lambda c: c[:2]):
-        if len(held & taken) < MIN_OWN_SHARE * len(held):
-            taken |= held
+    for _, _, part, shares in sorted(candidates, key=lambda c: c[:2]):
+        # A word of a spanning cell lies half in each of two rows: each of them adds its half.
+        added = sum(min(share, 1.0 - covered[i]) for i, share in shares.items())
+        if added > MIN_NEW_SHARE * sum(shares.values()):
             chosen.append(part)
+            for i, share in shares.items():
+                covered[i] = min(1.0, covered[i] + share)
     return chosen
 
 

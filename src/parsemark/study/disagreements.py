@@ -13,6 +13,7 @@ from parsemark.model import Table
 from parsemark.study.columns import Column
 from parsemark.study.ratings import RatedPair
 from parsemark.study.run import StudyResult
+from parsemark.system import write_text
 
 N_SHOWN = 20
 _MOST_CELLS = 3000
@@ -52,7 +53,7 @@ def write_page(result: StudyResult, columns: list[Column], path: Path) -> None:
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
     shown = [(c.name, result.correlations[c.name], worst_disagreements(result, c)) for c in columns]
     text = template.render(csp=CSP, columns=shown, kind=result.ratings.kind, n_shown=N_SHOWN)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _top_of_range(column: Column) -> float:

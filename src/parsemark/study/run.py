@@ -20,6 +20,7 @@ from parsemark.study.columns import (
 from parsemark.study.correlation import Correlation, correlate
 from parsemark.study.judging import Judged
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
+from parsemark.system import write_text
 
 DIFFERS = 0.005
 """Our value and the stored one differ if they are further apart than rounding explains."""
@@ -180,9 +181,9 @@ def write_results(result: StudyResult, out: Path) -> list[Path]:
         )
         for k, pair in enumerate(result.ratings.pairs)
     ]
-    (out / "scores.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(out / "scores.jsonl", "\n".join(lines) + "\n")
     return [out / "correlations.json", out / "study.json", out / "scores.jsonl"]
 
 
 def _write(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")

@@ -39,9 +39,14 @@ def replacing(path: Path) -> Iterator[Path]:
     Readers see the old file or the new one, never a part. An error inside leaves the old file. A link at
     `path` is replaced; what it points to stays as it is.
 
+    What lies in `/dev` (`/dev/stdout`) is written to directly.
+
     Raises:
         WriteError: The disk is full, the folder cannot be written to, or `path` is a folder.
     """
+    if path.parent == Path("/dev"):
+        yield path
+        return
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html as html_escape
 import random
 from collections.abc import Callable
 
@@ -166,6 +167,86 @@ def leans_on_rows_above(table: Table) -> bool:
     return bool(structure.sections) or any(not sheet.texts[r][c] for r in rows for c in labels)
 
 
+def _joined_headers(separator: str) -> Form:
+    """A form with the levels of each header joined by a separator."""
+
+    def form(table: Table) -> str:
+        count = n_header(table)
+        rows = _unspanned(table)
+        flat = []
+        for c in range(table.n_cols):
+            levels = dict.fromkeys(rows[r][c] for r in range(count) if rows[r][c].strip())
+            flat.append(separator.join(levels))
+        return write_table(Table.from_rows([flat, *rows[count:]], header_rows=1), "html")
+
+    form.__name__ = f"headers_joined_by_{separator.strip() or 'space'}"
+    return form
+
+
+def sections_as_headings(table: Table) -> str:
+    """A table for each section, its heading above, the header again in each."""
+    sheet = Sheet.from_table(table)
+    structure = read_structure(sheet)
+    rows = _unspanned(table)
+    head = rows[: structure.n_header]
+    parts: list[tuple[str, list[list[str]]]] = []
+    for r in range(structure.n_header, table.n_rows):
+        if r in structure.sections:
+            parts.append((rows[r][0], []))
+        else:
+            parts[-1][1].append(rows[r])
+    tables = [
+        (name, write_table(Table.from_rows([*head, *body], header_rows=1), "html")) for name, body in parts
+    ]
+    return "\n\n".join(f"### {' '.join(name.split())}\n\n{text}" for name, text in tables)
+
+
+def has_plain_sections(table: Table) -> bool:
+    """Whether the body is made of sections alone, each with rows that say more than a name."""
+    structure = read_structure(Sheet.from_table(table))
+    first = structure.n_header
+    last = table.n_rows - 1
+    apart = all(r + 1 not in structure.sections for r in structure.sections)
+    unspanned = all(c.rowspan == 1 for c in table.cells if c.row >= first)
+    return (
+        len(structure.sections) > 1
+        and first in structure.sections
+        and last not in structure.sections
+        and (apart and unspanned)
+    )
+
+
+def folded_pairs(table: Table) -> str:
+    """Every two rows of the body in one, line by line."""
+    count = n_header(table)
+    rows = _unspanned(table)
+    body = rows[count:]
+    folded = [
+        [f"{a}<br>{b}" for a, b in zip(body[k], body[k + 1], strict=True)] for k in range(0, len(body) - 1, 2)
+    ]
+    rest = [body[-1]] if len(body) % 2 else []
+    cells = [
+        "<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>"
+        for row in [*_escaped(rows[:count]), *folded]
+    ]
+    cells += ["<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in _escaped(rest)]
+    return f"<table>{''.join(cells)}</table>"
+
+
+def _escaped(rows: list[list[str]]) -> list[list[str]]:
+    return [[html_escape.escape(text) for text in row] for row in rows]
+
+
+def can_be_folded(table: Table) -> bool:
+    """Whether the body is a plain grid of single lines, so that folding it leaves no doubt."""
+    count = n_header(table)
+    body = [c for c in table.cells if c.row >= count]
+    plain = all(c.rowspan == c.colspan == 1 and c.text.strip() and "\n" not in c.text for c in body)
+    safe = not any(mark in c.text for c in body for mark in "<>&$\\")
+    safe = safe and not read_structure(Sheet.from_table(table)).sections
+    return plain and safe and table.n_rows - count >= 4
+
+
 ALWAYS: tuple[Form, ...] = (
     html,
     html_with_thead,
@@ -178,6 +259,9 @@ ALWAYS: tuple[Form, ...] = (
     header_repeated_inside,
     caption_inside,
     transposed,
+    _joined_headers(" - "),
+    _joined_headers(" / "),
+    _joined_headers(": "),
 )
 
 
@@ -190,6 +274,10 @@ def equivalent_forms(table: Table) -> list[Form]:
         forms.append(split_in_two)
     if table.n_rows - n_header(table) >= 3:
         forms.append(plain_text)
+    if has_plain_sections(table):
+        forms.append(sections_as_headings)
+    if can_be_folded(table):
+        forms.append(folded_pairs)
     return forms
 
 

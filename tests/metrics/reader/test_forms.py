@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+import math
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -127,5 +128,51 @@ def test_published_tables_stay_at_the_top_in_every_equivalent_form(reference_dat
                 value = score(truth, form(table), metrics=["reader"])["reader"].value
                 if value is None or value < LEAST:
                     below.append((file.stem, index, form.__name__))
-    assert n_pairs > 3000
+    assert n_pairs > 3700
     assert set(below) <= UNREADABLE
+
+
+EXTENTS = (0.15, 0.4, 0.9)
+SLACK = 0.05
+"""A larger share of a small table may touch no more cells than a smaller one."""
+
+
+@pytest.mark.parametrize("damage", GRADED, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("name", ["plain", "groups", "names", "words"])
+def test_an_event_costs_less_than_its_extent(name: str, damage: object) -> None:
+    truth = TableInput(OWN[name])
+    assert callable(damage)
+    costs = [-math.log(max(_value(truth, damage(truth.table, share)), 1e-9) / 10) for share in EXTENTS]
+    assert costs == sorted(costs)
+    for (small, cost), (large, more) in pairwise(zip(EXTENTS, costs, strict=True)):
+        if cost > 0.2 and large < 0.5:  # near the whole table nothing is left, whatever it costs
+            assert more < large / small * cost + SLACK
+
+
+@pytest.mark.parametrize("name", ["plain", "groups", "names"])
+def test_a_mixture_is_never_better_than_its_parts(name: str) -> None:
+    truth = TableInput(OWN[name])
+    for first, second in combinations(GRADED, 2):
+        one, other = first(truth.table, 0.3), second(truth.table, 0.3)
+        both = second(first(truth.table, 0.3), 0.3)
+        parts = min(_value(truth, one), _value(truth, other))
+        assert _value(truth, both) <= parts + SLACK, (first.__name__, second.__name__)
+
+
+@pytest.mark.conformance
+def test_damage_to_published_tables_costs_more_the_further_it_reaches(reference_data: Path) -> None:
+    steps = {damage.__name__: [0, 0] for damage in GRADED}
+    for file in sorted((reference_data / "pdf-parse-bench-tables/ground_truth").glob("*.json"))[::3]:
+        for block in json.loads(file.read_text()):
+            if block["type"] != "table":
+                continue
+            table = read_table(block["data"])
+            spans = any(c.rowspan > 1 or c.colspan > 1 for c in table.cells)
+            if spans or table.n_rows < 4 or table.n_cols < 3:
+                continue
+            truth = TableInput(block["data"])
+            for damage in GRADED:
+                values = [_value(truth, damage(table, share)) for share in EXTENTS]
+                steps[damage.__name__][0] += values == sorted(values, reverse=True)
+                steps[damage.__name__][1] += 1
+    assert all(total > 10 and falls >= 0.95 * total for falls, total in steps.values()), steps

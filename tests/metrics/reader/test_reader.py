@@ -143,7 +143,9 @@ def test_what_cannot_be_read_fails_with_a_reason() -> None:
 
 def test_tables_that_are_too_large_fail_with_a_reason() -> None:
     large = Table.from_rows([[f"{r} {c}" for c in range(30)] for r in range(400)])
-    result = read(large, large)
+    other = Table.from_rows([[f"{r} {c} x" for c in range(30)] for r in range(400)])
+    assert value(large, large) == 10.0
+    result = read(large, other)
     assert result.status is Status.METRIC_FAILED
     assert "too large" in (result.message or "")
 

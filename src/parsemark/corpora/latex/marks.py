@@ -19,6 +19,7 @@ from parsemark.corpora.latex.slots import (
     MarkedTable,
     RawCell,
     RawTable,
+    columns_of,
     place_cells,
     take_loose,
     turn,
@@ -26,6 +27,7 @@ from parsemark.corpora.latex.slots import (
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import open_document, to_page_box
+from parsemark.pdf.text import character_codes
 
 MARKS_FILE = Path(__file__).with_name("marks.tex")
 
@@ -123,7 +125,7 @@ def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
             tables.setdefault(numbers[0], RawTable(numbers[0])).box = box
         elif kind == "U" and rest:
             unmarked.append(rest[0])
-    found = [table for table in tables.values() if table.cells]
+    found = [part for table in tables.values() if table.cells for part in columns_of(table)]
     for table in found:
         take_loose(table, ink.loose)
     return found, unmarked
@@ -207,7 +209,7 @@ def _read_characters(
     """The characters of each cell, one by one."""
     rectangle = raw.FS_RECTF()
     x, y, matrix = ctypes.c_double(), ctypes.c_double(), raw.FS_MATRIX()
-    for index in range(text_page.count_chars()):
+    for index, code in character_codes(text_page):
         item = raw.FPDFText_GetTextObject(text_page, index)
         if not item or raw.FPDFText_IsGenerated(text_page, index) == 1:
             continue
@@ -215,7 +217,6 @@ def _read_characters(
         if found is None:
             continue
         cells, angle = found
-        code = raw.FPDFText_GetUnicode(text_page, index)
         raw.FPDFText_GetLooseCharBox(text_page, index, rectangle)
         raw.FPDFText_GetCharOrigin(text_page, index, x, y)
         raw.FPDFText_GetMatrix(text_page, index, matrix)

@@ -127,6 +127,53 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
     return MarkedTable(table.id, angle, box, len(rows), n_cols, tuple(placed), table.parent, rules, share)
 
 
+def columns_of(table: RawTable) -> list[RawTable]:
+    """The parts of a long table that stand beside each other, in the columns of a page.
+
+    Its head is one box that TeX sets several times, so a part has its own copy of each cell.
+    """
+    if table.box is not None:
+        return [table]
+    angle = _angle(table.cells)
+    rows: list[list[float]] = []
+    before: RawCell | None = None
+    for cell in table.cells:
+        start, end = turn(cell.start, angle), turn(cell.end or cell.start, angle)
+        if before is not None and before.row == cell.row and before.col < cell.col:
+            rows[-1] = [min(rows[-1][0], start.x0), max(rows[-1][1], end.x1)]
+        else:
+            rows.append([start.x0, max(start.x0, end.x1)])
+        before = cell
+    spans: list[list[float]] = []
+    for x0, x1 in sorted(rows):
+        if spans and x0 <= spans[-1][1]:
+            spans[-1][1] = max(spans[-1][1], x1)
+        elif x1 > x0:
+            spans.append([x0, x1])
+    if len(spans) < 2:
+        return [table]
+    parts = []
+    for x0, x1 in spans:
+        frame = (x0 - SLACK, x1 + SLACK)
+        cells = [_kept(cell, frame, angle) for cell in table.cells if _within(cell.start, frame, angle)]
+        edges = {
+            col: [box for box in boxes if _within(box, frame, angle)] for col, boxes in table.edges.items()
+        }
+        parts.append(replace(table, cells=cells, edges=defaultdict(list, edges)))
+    return [part for part in parts if part.cells]
+
+
+def _within(box: Box, frame: tuple[float, float], angle: int) -> bool:
+    turned = turn(box, angle)
+    return frame[0] <= (turned.x0 + turned.x1) / 2 <= frame[1]
+
+
+def _kept(cell: RawCell, frame: tuple[float, float], angle: int) -> RawCell:
+    ink = [piece for piece in cell.ink if _within(piece[0], frame, angle)]
+    characters = [c for c in cell.characters if frame[0] <= (c.box.x0 + c.box.x1) / 2 <= frame[1]]
+    return replace(cell, ink=ink, characters=characters)
+
+
 def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
     """Give what stands between the columns of a table (`r@{.}l`) to the cell before it, or else behind it."""
     angle = _angle(table.cells)

@@ -81,6 +81,15 @@ def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
         raise CorpusError(f"Nothing of {root} can be read: {remarks[0]}")
 
 
+def is_storable(path: Path) -> bool:
+    """Whether a path can be written into a run: file systems also allow names that are no Unicode."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def require_inside(root: Path, path: Path) -> Path:
     """`path`, or CorpusError if it is a link that leads out of the corpus."""
     if not path.resolve().is_relative_to(root.resolve()):
@@ -98,4 +107,5 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
 
 def files_inside(root: Path, pattern: str) -> list[Path]:
     """The files below `root` that match, sorted; links that lead out of it are refused."""
-    return [require_inside(root, path) for path in sorted(root.rglob(pattern)) if path.is_file()]
+    found = sorted(path for path in root.rglob(pattern) if path.is_file() and is_storable(path))
+    return [require_inside(root, path) for path in found]

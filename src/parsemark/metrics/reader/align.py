@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from parsemark.metrics.comparable import check_pairs
 from parsemark.metrics.reader.likeness import bare, is_numeric, numbers, tight
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
@@ -20,9 +21,19 @@ _EMPTY_MATCH = 0.1
 """Two empty cells say little about whether their columns belong together."""
 _HEADER_SHARE = 0.3
 """Share of the header in the likeness of two columns; the rest is their values."""
+_TOP = 3
+"""Rows at the top of a prediction that are looked at for headers, at least."""
 _TIE = 1e-6
 _LEAST_ROW = 0.15
 """Rows less alike than this do not answer each other."""
+
+
+MAX_TEXT_PAIRS = 10_000_000
+"""Different texts of one table times those of the other (3,100 each): 4 bytes each, and a second of work."""
+MAX_LINE_PAIRS = 4_000_000
+"""Rows of one table times those of the other: 2,000 each. Of columns half as many."""
+MAX_VOLUME = 12_000_000
+"""Pairs of rows times columns, and pairs of columns times rows, of which likenesses are looked up."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +49,25 @@ class Lookup:
     """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
 
     def __init__(self, truth: Sheet, pred: Sheet) -> None:
+        _check_lines(truth, pred)
         self.truth_ids, truth_texts = _numbered(truth.texts)
         self.pred_ids, pred_texts = _numbered(pred.texts)
+        check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
         self.matrix = text_likeness(truth_texts, pred_texts)
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
         self.truth_starts = np.array(truth.starts, dtype=bool)
         self.truth_sections = [r for r in range(truth.n_rows) if is_section(truth, r)]
         self.pred_sections = [r for r in range(pred.n_rows) if is_section(pred, r)]
+
+
+def _check_lines(truth: Sheet, pred: Sheet) -> None:
+    """Refuse what would cost more than a second or 200 MB."""
+    check_pairs("rows", truth.n_rows, pred.n_rows, MAX_LINE_PAIRS)
+    check_pairs("columns", truth.n_cols, pred.n_cols, MAX_LINE_PAIRS // 2)
+    rows, columns = min(truth.n_rows, pred.n_rows), min(truth.n_cols, pred.n_cols)
+    check_pairs("rows", truth.n_rows, pred.n_rows, MAX_VOLUME // max(columns, 1))
+    check_pairs("columns", truth.n_cols, pred.n_cols, MAX_VOLUME // max(rows, _TOP))
 
 
 def text_likeness(truth: list[str], pred: list[str]) -> Floats:
@@ -92,8 +114,8 @@ def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
     """The monotone one-to-one pairing with the largest sum, of pairs above `least`."""
     n, m = scores.shape
     # Among equal sums the pairing of places closest to each other wins.
-    places = np.abs(np.arange(n)[:, None] - np.arange(m)[None, :])
-    usable = np.where(scores > least, scores - _TIE * places, -1.0)
+    places = np.abs(np.arange(n, dtype=np.float32)[:, None] - np.arange(m, dtype=np.float32)[None, :])
+    usable = np.where(scores > least, scores - np.float32(_TIE) * places, np.float32(-1.0))
     total = np.zeros((n + 1, m + 1))
     for i in range(n):
         diagonal = np.maximum(total[i, :-1] + usable[i], total[i, 1:])
@@ -132,7 +154,7 @@ def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
 
 def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
     """For each pair of columns how well the truth's header texts are found at the top of the other."""
-    top = pred[: max(len(truth) + 2, 3)]
+    top = pred[: max(len(truth) + 2, _TOP)]
     if not len(truth):
         return np.zeros((truth.shape[1], pred.shape[1]))
     found = matrix[truth[:, :, None, None], top.T[None, None, :, :]].max(axis=3)

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import check_pairs
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.reader.events import FULL_SCORE, Account
 from parsemark.metrics.reader.parameters import PARAMETERS
 from parsemark.metrics.reader.read import read
-
-MAX_CELL_PAIRS = 120_000_000
-"""Cells of one table times cells of the other (11,000 each): 4 bytes each, and seconds of work."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +63,6 @@ class Reader(Metric[TableInput]):
             value = 0.0 if given.sheets else FULL_SCORE
             return value, Account((), 0.0).details(PARAMETERS)
         sheet = expected.sheets[0]
-        for other in given.sheets:
-            check_pairs("cells", sheet.n_rows * sheet.n_cols, other.n_rows * other.n_cols, MAX_CELL_PAIRS)
         account = read(sheet, expected.structure, given, PARAMETERS)
         value = account.score(PARAMETERS) if account.total else 0.0
         return value, account.details(PARAMETERS)

@@ -18,7 +18,7 @@ from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import Side, Values, find_events
 from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.parameters import Parameters
-from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows
+from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import side_by_side, stacked
@@ -32,9 +32,13 @@ _GOOD_ENOUGH = 9.4
 """A reading of at least this value is not tried in another form."""
 _PLAUSIBLE = 0.6
 """Where this share of the values is there, a table is not tried transposed."""
+_POOR = 4.0
+"""A reading of less than this value is tried transposed in any case."""
 _RELATED = 0.1
 """Share of the truth's words that a table has to have to be tried in another form."""
-_OF_MERGED_ROWS = frozenset({Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD})
+_OF_MERGED_ROWS = frozenset(
+    {Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.CELLS_MERGED}
+)
 _OF_MERGED_COLUMNS = frozenset(
     {
         Kind.COLUMN_MISSING,
@@ -162,7 +166,8 @@ class _Reader:
         best = self.upright(pred)
         if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
-        if min(pred.n_rows, pred.n_cols) > 1 and best.known < _PLAUSIBLE:
+        doubtful = best.known < _PLAUSIBLE or best.score(self.parameters) < _POOR
+        if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed()))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(pred, kinds):
@@ -199,6 +204,10 @@ class _Reader:
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""
+        folded = unfolded(pred) if kinds & _OF_MERGED_ROWS else None
+        if folded is not None:
+            message = "Several rows are folded into one, each on its own line."
+            yield folded, (Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message),)
         rows = None
         if pred.n_rows < self.truth.n_rows and kinds & _OF_MERGED_ROWS:
             rows = regroup_rows(self.truth, pred)

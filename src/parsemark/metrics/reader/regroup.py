@@ -60,8 +60,8 @@ class _Row:
     """For each column of the truth the columns of the prediction that hold its parts."""
 
 
-def regroup_columns(truth: Sheet, pred: Sheet) -> Regrouped | None:
-    """Put columns back that were run together or torn apart, or None if there are none."""
+def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True) -> Regrouped | None:
+    """Put columns back that were run together or (if `join`) torn apart, or None if there are none."""
     if max(truth.n_rows, pred.n_rows) > _MOST_ROWS:
         return None
     rows = _located(truth, pred)
@@ -76,7 +76,7 @@ def regroup_columns(truth: Sheet, pred: Sheet) -> Regrouped | None:
             torn[column][places] += 1
     together = {c: lines for c, counts in votes.items() if len(lines := _majority(counts)) > 1}
     apart = {lines for counts in torn.values() if len(lines := _majority(counts)) > 1}
-    apart = {lines for lines in apart if not set(lines) & set(together)}
+    apart = {lines for lines in apart if join and not set(lines) & set(together)}
     if not together and not apart:
         return None
     merged = tuple(_grouped(pred, rows, column, lines) for column, lines in sorted(together.items()))
@@ -84,11 +84,41 @@ def regroup_columns(truth: Sheet, pred: Sheet) -> Regrouped | None:
 
 
 def regroup_rows(truth: Sheet, pred: Sheet) -> Regrouped | None:
-    """`regroup_columns` for rows."""
-    found = regroup_columns(truth.transposed(), pred.transposed())
+    """`regroup_columns` for rows; torn rows are joined elsewhere."""
+    found = regroup_columns(truth.transposed(), pred.transposed(), join=False)
     if found is None:
         return None
     return Regrouped(found.sheet.transposed(), found.merged, found.split)
+
+
+def unfolded(sheet: Sheet) -> Sheet | None:
+    """The table with rows cut whose cells have equally many lines, or None if there are none.
+
+    A cell of one line stands for all of them, as a cell that spans rows does.
+    """
+    pieces: list[tuple[int, list[list[str]]]] = []
+    for row in range(sheet.n_rows):
+        lines = [text.split("\n") for text in sheet.shown[row]]
+        counts = {len(cell) for cell, text in zip(lines, sheet.shown[row], strict=True) if text}
+        count = max(counts, default=1)
+        several = sum(len(cell) == count for cell in lines)
+        cut = count > 1 and counts <= {1, count} and several > 1
+        pieces.append(
+            (
+                row,
+                [[cell[k] if len(cell) > 1 else cell[0] for cell in lines] for k in range(count)]
+                if cut
+                else [],
+            )
+        )
+    if not any(cut for _, cut in pieces):
+        return None
+    everything = range(sheet.n_cols)
+    parts = [
+        Sheet.stacked([], cut, sheet.n_cols) if cut else sheet.part([row], list(everything))
+        for row, cut in pieces
+    ]
+    return Sheet.stacked(parts, [], sheet.n_cols)
 
 
 def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:

@@ -105,6 +105,66 @@ def table(
     }
 
 
+def block(
+    category: str,
+    text: str | None = None,
+    *,
+    box: Sequence[float] | None = None,
+    order: int | None = None,
+    html: str | None = None,
+    confidence: float | None = None,
+) -> Json:
+    """One element that is no table: a title, a text block, a formula (its LaTeX as `text`), a figure.
+
+    Args:
+        category: One of OmniDocBench's: title, text_block, list_group, figure, figure_caption, table_caption,
+            equation_isolated, header, footer, page_number, page_footnote, code_txt, reference, …
+        text: What it says.
+        box: (x0, y0, x1, y1) in points from the top left of the page as it is shown.
+        order: Its place in reading order, from 0.
+        html: Its HTML, where the parser gives that.
+        confidence: The parser's own probability.
+    """
+    return {
+        "category": category,
+        "box": _corners(box),
+        "confidence": None if confidence is None else min(1.0, max(0.0, float(confidence))),
+        "order": order,
+        "html": html,
+        "markdown": None,
+        "cells": None,
+        "text": text,
+    }
+
+
+def structured_table(
+    parts: Iterable[tuple[str, float, Sequence[float]]],
+    words: Iterable[tuple[str, Sequence[float], bool]],
+    *,
+    box: Sequence[float],
+    angle: int = 0,
+    confidence: float | None = None,
+) -> Json:
+    """One table by what a structure model sees in it; parsemark makes the cells (docs/structure.md).
+
+    Args:
+        parts: (class, score, box) in points from the corner of the upright table; classes are Table
+            Transformer's ("table row", "table column", "table spanning cell", …).
+        words: (text, box, whether no space follows) in points, on the page.
+        box: The table on the page.
+        angle: By how much the table is turned clockwise to be upright: 0, 90, 180 or 270.
+        confidence: The detector's probability that this is a table.
+    """
+    return {
+        **table(box=box, confidence=confidence),
+        "structure": {
+            "angle": angle,
+            "parts": [[kind, float(score), *(_corners(place) or ())] for kind, score, place in parts],
+            "words": [[text, *(_corners(place) or ()), bool(glued)] for text, place, glued in words],
+        },
+    }
+
+
 def _corners(box: Sequence[float] | None) -> list[float] | None:
     """The box with its corners in order, which some parsers mix up for flat cells."""
     if box is None:
@@ -225,6 +285,14 @@ def hash_files(paths: Iterable[str | Path]) -> dict[str, str]:
     return {Path(path).name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths}
 
 
+_spent: dict[str, float] = {}
+
+
+def add_cost(cost_usd: float) -> None:
+    """Say what a call for this page has cost, in US dollars; calls add up, also where the page then fails."""
+    _spent["cost_usd"] = _spent.get("cost_usd", 0.0) + float(cost_usd)
+
+
 # --- The conversation -----------------------------------------------------------------------------------
 
 
@@ -280,6 +348,7 @@ def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None,
         output = parse(request["pdf"], int(request["page"]), options)
     except Exception as problem:  # the boundary: one page's failure must not end the worker
         error = _describe(problem)
+    cost = _spent.pop("cost_usd", None)
     return {
         "id": request["id"],
         "output": output,
@@ -287,6 +356,7 @@ def _answer(request: Json, parse: Parse, prepare: Callable[[Json], None] | None,
         "wall_s": time.perf_counter() - wall,
         "cpu_s": _cpu_seconds() - cpu,
         "peak_memory_mb": _peak_memory_mb(),
+        **({} if cost is None else {"cost_usd": cost}),
     }
 
 

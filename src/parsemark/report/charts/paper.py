@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from parsemark.errors import MissingDependencyError
 from parsemark.report.charts.spec import Axis, Chart, Series
 from parsemark.report.colours import PALETTE
+from parsemark.system import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,8 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
         axes = figure.add_subplot()
         draw_chart(chart, colours, axes)
         stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
-        figure.savefig(path, metadata=stable)
+        with replacing(path) as unfinished:
+            figure.savefig(unfinished, format=path.suffix[1:], metadata=stable)
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:

@@ -309,7 +309,7 @@ def _finished(
         **attributes,
     }
     element = Element(
-        id=f"t{marked.id}",
+        id=f"t{marked.id}" if number is None else f"t{marked.id}-{number + 1}",
         category=Category.TABLE,
         box=rounded(marked.box),
         latex=latex,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -25,6 +24,7 @@ from parsemark.corpora.latex.sources import Located, SourceDocument, locate, rea
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
+from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
 
 GENERATOR = "parsemark latex 2"
@@ -109,7 +109,7 @@ def make_documents(
         if progress is not None:
             progress(1)
     report = Report(documents=sorted(reports, key=lambda r: r.document))
-    (out / REPORT).write_text(report.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    write_text(out / REPORT, report.model_dump_json(indent=1) + "\n")
     if len(report.failed) == len(report.documents):
         reasons = "; ".join(f"{d.document}: {d.problem}" for d in report.failed[:3]) or "there is no document"
         raise CorpusError(f"No document could be used: {reasons}")
@@ -166,7 +166,7 @@ def _make_one(located: Located, out: Path, licence: str, opinion: str | None) ->
                 tables = [e for sample in made.samples if sample.truth for e in sample.truth.tables]
                 folder = set_document.build.folder
                 made.report.disagreements = compare_with_latexml(opinion, folder, Path(main).name, tables)
-            shutil.copyfile(set_document.pdf, out / "pdfs" / f"{document.name}.pdf")
+            write_bytes(out / "pdfs" / f"{document.name}.pdf", set_document.pdf.read_bytes())
         for sample in made.samples:
             write_page(out, sample, f"pdfs/{document.name}.pdf")
         others = [name for name in mains if name != main]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,6 +19,7 @@ from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
 from parsemark.corpora.latex.synthetic.style import CLASSES, preamble
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import LatexError, UsageError
+from parsemark.system import write_bytes
 from parsemark.system.pdflatex import precompiled, require_pdflatex
 
 LICENCE = "CC0-1.0"
@@ -102,7 +102,7 @@ def _make_one(options: SyntheticOptions, out: Path, plan: DocumentPlan) -> _Outc
             made = make_document(options, plan, Path(work))
         except LatexError as error:
             return _Outcome(plan.name, len(plan.pages), failure=str(error))
-        shutil.copyfile(made.pdf, out / "pdfs" / f"{plan.name}.pdf")
+        write_bytes(out / "pdfs" / f"{plan.name}.pdf", made.pdf.read_bytes())
         for sample in made.samples:
             write_page(out, sample, f"pdfs/{plan.name}.pdf")
     return _Outcome(plan.name, len(made.samples), made.replaced)

@@ -1,0 +1,85 @@
+"""`parsemark score --task`: one component of a parser on its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def score_task(
+    console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
+) -> None:
+    """Score a file of predictions and print the figures; with `out`, write them there too."""
+    from rich.table import Table
+
+    from parsemark.errors import UsageError
+    from parsemark.protocols.document.tasks import TASKS
+
+    chosen = next((name for name in TASKS if name == task), None)
+    if chosen is None:
+        raise UsageError(f"There is no task {task!r}; choose one of: {', '.join(TASKS)}.")
+    if predictions is None or not predictions.is_file():
+        raise UsageError(
+            "--task needs --predictions FILE: the annotation with a key `pred` in its elements, or for "
+            "layout a file of boxes."
+        )
+    result = _result(chosen, corpus, _read(predictions), protocols)
+    unit = "pages" if task == "layout" else "elements"
+    console.print(
+        f"{task}: {result.n} {unit} scored, {result.n_missing} without a prediction", highlight=False
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in result.figures.items():
+        table.add_row(name, "–" if value is None else f"{value:.4f}")
+    console.print(table)
+    if out is not None:
+        from parsemark.system.files import write_text
+
+        out.mkdir(parents=True, exist_ok=True)
+        path = out / f"{predictions.name.partition('.')[0]}_{task}_result.json"
+        content = {
+            "figures": dict(result.figures),
+            "n": result.n,
+            "n_missing": result.n_missing,
+            **result.result,
+        }
+        write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")
+        console.print(f"written to {path}", highlight=False)
+
+
+def _read(path: Path) -> Any:
+    from parsemark.errors import FormatError
+
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} cannot be read as JSON: {error}") from error
+
+
+def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
+    from parsemark.errors import UsageError
+    from parsemark.protocols import get_protocol
+    from parsemark.protocols.document.protocol import DocumentProtocol
+    from parsemark.protocols.document.published.profile import V1_6, get_profile
+    from parsemark.protocols.document.tasks import component_task, layout_task
+
+    protocol = get_protocol(protocols[0] if protocols else "document")
+    if not isinstance(protocol, DocumentProtocol):
+        raise UsageError(f"--task goes with the protocol `document`, not with {protocol}.")
+    if task == "layout":
+        from parsemark.cli.running import load
+        from parsemark.protocols.document.annotation import annotation_of
+
+        pages = [annotation_of(s.truth) for s in load(corpus).samples() if s.truth is not None]
+        return layout_task(pages, data)
+    if not isinstance(data, list):
+        raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
+    strict = protocol.profile == "strict"
+    profile = V1_6 if strict else get_profile(protocol.profile)
+    return component_task(data, task, counts_missing=strict, cdm=protocol.cdm, profile=profile)

@@ -1,0 +1,236 @@
+"""A few pages that stand for many: clusters of what pages look like, and a balanced draw (OmniDocBench, 3.1).
+
+Pages are drawn as thumbnails; their tones, colours, columns and density are features; k-means with a fixed
+seed finds clusters. Pages are then drawn in turn from the clusters, and in each from the documents: those
+with the fewest pages so far first, and of a document the page nearest to the middle of its cluster. The same
+PDFs give the same pages.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from parsemark.errors import PdfError, UsageError
+from parsemark.pdf import count_pages, open_document, render_page
+from parsemark.system.files import make_folder
+
+DPI = 24
+_GRID = 12
+_SEED = 7
+_ROUNDS = 50
+_MAX_PAGES = 50_000
+Features = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SampledPage:
+    """A page of a PDF, with the cluster that it is in."""
+
+    pdf: Path
+    number: int
+    cluster: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What was looked at and chosen, and what could not be read."""
+
+    pages: tuple[SampledPage, ...]
+    unreadable: tuple[str, ...]
+
+    @property
+    def chosen(self) -> list[SampledPage]:
+        """The pages of the sample."""
+        return [page for page in self.pages if page.chosen]
+
+
+def sample_pages(
+    pdfs: Sequence[Path],
+    n_pages: int,
+    out: Path,
+    *,
+    clusters: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Sampled:
+    """Choose pages and write them to a folder.
+
+    Args:
+        pdfs: Files, or folders in which all PDFs are taken.
+        n_pages: How many pages to choose.
+        out: Gets `pages.csv`, `pdfs/` with a PDF per chosen page, and `sheets/` with a picture per cluster.
+        clusters: How many; by default the square root of half the number of pages, 2 to 20.
+        progress: Told how many pages were looked at.
+
+    Raises:
+        UsageError: There is no PDF, or nothing can be chosen.
+    """
+    files = _files(pdfs)
+    places, thumbnails, unreadable = _thumbnails(files, progress)
+    if n_pages < 1 or not places:
+        raise UsageError("There is no page to choose: give PDFs that can be read, and --pages 1 or more.")
+    features = np.stack([_features(picture) for picture in thumbnails])
+    wanted = clusters or max(2, min(20, round(math.sqrt(len(places) / 2))))
+    labels, distances = _clusters(_scaled(features), min(wanted, len(places)))
+    chosen = _draw(places, labels, distances, min(n_pages, len(places)))
+    pages = tuple(
+        SampledPage(pdf, number, int(labels[k]) + 1, k in chosen) for k, (pdf, number) in enumerate(places)
+    )
+    _write(out, pages, thumbnails)
+    return Sampled(pages, tuple(unreadable))
+
+
+def _files(pdfs: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in pdfs:
+        found += sorted(path.rglob("*.pdf")) if path.is_dir() else [path]
+    if not found:
+        raise UsageError("No PDF was found.")
+    return list(dict.fromkeys(found))
+
+
+def _thumbnails(
+    files: Sequence[Path], progress: Callable[[int, int], None]
+) -> tuple[list[tuple[Path, int]], list[Image.Image], list[str]]:
+    places: list[tuple[Path, int]] = []
+    pictures: list[Image.Image] = []
+    unreadable: list[str] = []
+    for index, pdf in enumerate(files):
+        try:
+            for number in range(1, count_pages(pdf) + 1):
+                if len(places) >= _MAX_PAGES:
+                    raise UsageError(f"There are more than {_MAX_PAGES:,} pages; sample from fewer PDFs.")
+                pictures.append(render_page(pdf, number, DPI))
+                places.append((pdf, number))
+        except PdfError as error:
+            unreadable.append(str(error))
+        progress(index + 1, len(files))
+    return places, pictures, unreadable
+
+
+def _features(picture: Image.Image) -> Features:
+    """Shape, tones on a grid, ink by row and column, and how colourful a page is."""
+    small = np.asarray(picture.convert("RGB").resize((4 * _GRID, 4 * _GRID)), dtype=np.float64) / 255
+    grey = small.mean(axis=2)
+    tones = grey.reshape(_GRID, 4, _GRID, 4).mean(axis=(1, 3)).ravel()
+    ink = 1 - grey
+    colour = small.max(axis=2) - small.min(axis=2)
+    histogram = np.histogram(grey, bins=8, range=(0, 1))[0] / grey.size
+    edges = [np.abs(np.diff(grey, axis=axis)).mean() for axis in (0, 1)]
+    aspect = picture.width / max(1, picture.height)
+    return np.concatenate(
+        [
+            tones * 0.5,
+            ink.mean(axis=0),
+            ink.mean(axis=1),
+            histogram,
+            [colour.mean(), colour.max(), aspect],
+            edges,
+        ]
+    )
+
+
+def _scaled(features: Features) -> Features:
+    spread = features.std(axis=0)
+    return np.asarray((features - features.mean(axis=0)) / np.where(spread > 1e-9, spread, 1.0))
+
+
+def _clusters(points: Features, k: int) -> tuple[NDArray[np.intp], Features]:
+    """k-means with k-means++ starts: the cluster of each point, and its distance to the middle."""
+    rng = np.random.default_rng(_SEED)
+    centres = [points[int(rng.integers(len(points)))]]
+    while len(centres) < k:
+        nearest = np.min([((points - c) ** 2).sum(axis=1) for c in centres], axis=0)
+        total = nearest.sum()
+        weights = nearest / total if total > 0 else np.full(len(points), 1 / len(points))
+        centres.append(points[int(rng.choice(len(points), p=weights))])
+    middle = np.array(centres)
+    labels = np.zeros(len(points), dtype=np.intp)
+    for _ in range(_ROUNDS):
+        distances = ((points[:, None, :] - middle[None]) ** 2).sum(axis=2)
+        new = distances.argmin(axis=1)
+        for c in range(k):
+            if (new == c).any():
+                middle[c] = points[new == c].mean(axis=0)
+        if (new == labels).all():
+            break
+        labels = new
+    distances = ((points[:, None, :] - middle[None]) ** 2).sum(axis=2)
+    return labels, np.asarray(distances[np.arange(len(points)), labels])
+
+
+def _draw(
+    places: Sequence[tuple[Path, int]], labels: NDArray[np.intp], distances: Features, n: int
+) -> set[int]:
+    """Pages in turn from the clusters; in each, from the document that has fewest pages so far."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for index in sorted(range(len(places)), key=lambda k: (distances[k], str(places[k][0]), places[k][1])):
+        members[int(labels[index])].append(index)
+    taken: dict[Path, int] = defaultdict(int)
+    chosen: set[int] = set()
+    while len(chosen) < n:
+        for cluster in sorted(members):
+            left = [k for k in members[cluster] if k not in chosen]
+            if not left or len(chosen) >= n:
+                continue
+            best = min(left, key=lambda k: (taken[places[k][0]], left.index(k)))
+            chosen.add(best)
+            taken[places[best][0]] += 1
+    return chosen
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.Image]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    folder, sheets = make_folder(out, "pdfs"), make_folder(out, "sheets")
+    with (out / "pages.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["pdf", "page", "cluster", "chosen", "file"])
+        for number, page in enumerate(pages, 1):
+            name = f"{number:05d}-{page.pdf.stem[:60]}-p{page.number}.pdf" if page.chosen else ""
+            writer.writerow([page.pdf, page.number, page.cluster, int(page.chosen), name])
+            if page.chosen:
+                _extract(page.pdf, page.number, folder / name)
+    by_cluster: dict[int, list[int]] = defaultdict(list)
+    for index, page in enumerate(pages):
+        by_cluster[page.cluster].append(index)
+    for cluster, members in sorted(by_cluster.items()):
+        ordered = sorted(members, key=lambda k: not pages[k].chosen)[:60]
+        shown = [(thumbnails[k], pages[k].chosen) for k in ordered]
+        _sheet(shown).save(sheets / f"cluster-{cluster:02d}.png")
+
+
+def _extract(pdf: Path, number: int, target: Path) -> None:
+    import pypdfium2 as pdfium
+
+    with open_document(pdf) as document:
+        single = pdfium.PdfDocument.new()
+        single.import_pages(document, [number - 1])
+        single.save(target)
+        single.close()
+
+
+def _sheet(pictures: Sequence[tuple[Image.Image, bool]], side: int = 200, per_row: int = 6) -> Image.Image:
+    """A contact sheet; chosen pages have a frame."""
+    rows = math.ceil(len(pictures) / per_row)
+    sheet = Image.new("RGB", (side * min(per_row, len(pictures)), side * rows), "white")
+    draw = ImageDraw.Draw(sheet)
+    for k, (picture, chosen) in enumerate(pictures):
+        shown = picture.copy()
+        shown.thumbnail((side - 16, side - 16))
+        x, y = side * (k % per_row) + 8, side * (k // per_row) + 8
+        sheet.paste(shown, (x, y))
+        colour, width = ("#c2410c", 4) if chosen else ("#d4d4d8", 1)
+        draw.rectangle((x - 3, y - 3, x + shown.width + 2, y + shown.height + 2), outline=colour, width=width)
+    return sheet

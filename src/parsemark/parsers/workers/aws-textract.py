@@ -1,0 +1,99 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["boto3==1.44.0", "pypdfium2==5.14.0", "pillow==13.0.0"]
+#
+# [tool.parsemark]
+# about = "Amazon Textract: tables of the page's picture"
+# licence = "proprietary service"
+# homepage = "https://aws.amazon.com/textract/"
+# gives = ["cells", "boxes", "confidence", "text"]
+# needs = ["env:AWS_ACCESS_KEY_ID", "env:AWS_SECRET_ACCESS_KEY", "env:AWS_DEFAULT_REGION"]
+# paid = true
+# paper = ""
+#
+# [tool.parsemark.options.usd_per_page]
+# default = 0.015
+# about = "The price of a page in US dollars, for the cost that is recorded"
+# ///
+"""aws-textract: `AnalyzeDocument` with tables, through boto3."""
+
+import io
+import os
+from functools import cache
+
+import boto3
+from botocore.config import Config
+from parsemark_pages import open_page, picture
+from parsemark_worker import add_cost, cell, elements_output, serve, table
+
+DPI = 200
+
+
+@cache
+def client():
+    return boto3.client(
+        "textract",
+        endpoint_url=os.environ.get("AWS_TEXTRACT_URL"),
+        config=Config(retries={"max_attempts": 5, "mode": "adaptive"}),
+    )
+
+
+def parse(pdf, page, options):
+    with open_page(pdf, page) as opened:
+        size, image = opened.get_size(), picture(opened, DPI)
+    stream = io.BytesIO()
+    image.save(stream, "png")
+    answer = client().analyze_document(Document={"Bytes": stream.getvalue()}, FeatureTypes=["TABLES"])
+    add_cost(options["usd_per_page"])
+    blocks = {b["Id"]: b for b in answer["Blocks"]}
+    lines = [b["Text"] for b in answer["Blocks"] if b["BlockType"] == "LINE"]
+    tables = [read(b, blocks, size) for b in answer["Blocks"] if b["BlockType"] == "TABLE"]
+    return elements_output(tables, text="\n".join(lines))
+
+
+def children(block, blocks, kind):
+    return [
+        blocks[i]
+        for r in block.get("Relationships", [])
+        if r["Type"] == kind
+        for i in r["Ids"]
+        if i in blocks
+    ]
+
+
+def read(block, blocks, size):
+    """Cells, with the merged ones in place of those that they merge."""
+    merged = children(block, blocks, "MERGED_CELL")
+    covered = {c["Id"] for m in merged for c in children(m, blocks, "CHILD")}
+    plain = [
+        c for c in children(block, blocks, "CHILD") if c["BlockType"] == "CELL" and c["Id"] not in covered
+    ]
+    cells = [
+        cell(
+            c["RowIndex"] - 1,
+            c["ColumnIndex"] - 1,
+            words(c, blocks),
+            rowspan=c.get("RowSpan", 1),
+            colspan=c.get("ColumnSpan", 1),
+            box=box(c, size),
+        )
+        for c in [*plain, *merged]
+    ]
+    return table(cells=cells, box=box(block, size), confidence=block.get("Confidence", 0.0) / 100)
+
+
+def words(block, blocks):
+    found = []
+    for child in children(block, blocks, "CHILD"):
+        found.append(words(child, blocks) if child["BlockType"] == "CELL" else child.get("Text", ""))
+    return " ".join(text for text in found if text)
+
+
+def box(block, size):
+    place = block["Geometry"]["BoundingBox"]
+    x, y = place["Left"] * size[0], place["Top"] * size[1]
+    return (x, y, x + place["Width"] * size[0], y + place["Height"] * size[1])
+
+
+if __name__ == "__main__":
+    serve(parse, versions=["boto3"])

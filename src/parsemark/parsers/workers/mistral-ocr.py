@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
+#
+# [tool.parsemark]
+# about = "Mistral OCR: a page as Markdown"
+# licence = "proprietary service"
+# homepage = "https://docs.mistral.ai/capabilities/document_ai/basic_ocr/"
+# gives = ["markdown"]
+# needs = ["env:MISTRAL_API_KEY"]
+# paid = true
+# paper = "OmniDocBench, Horn & Keuper: Mistral OCR"
+#
+# [tool.parsemark.options.usd_per_page]
+# default = 0.002
+# about = "The price of a page in US dollars, for the cost that is recorded"
+#
+# [tool.parsemark.options.model]
+# default = "mistral-ocr-latest"
+# about = "Name the dated model for results that can be repeated"
+# ///
+"""mistral-ocr: `v1/ocr` on the single page."""
+
+import base64
+import os
+
+from parsemark_http import call
+from parsemark_pages import single_page
+from parsemark_worker import add_cost, serve, text_output
+
+SERVER = os.environ.get("MISTRAL_URL", "https://api.mistral.ai").rstrip("/")
+
+
+def parse(pdf, page, options):
+    document = "data:application/pdf;base64," + base64.b64encode(single_page(pdf, page)).decode()
+    answer = call(
+        "POST",
+        f"{SERVER}/v1/ocr",
+        headers={"Authorization": f"Bearer {os.environ['MISTRAL_API_KEY']}"},
+        json={"model": options["model"], "document": {"type": "document_url", "document_url": document}},
+    ).json()
+    add_cost(options["usd_per_page"] * answer.get("usage_info", {}).get("pages_processed", 1))
+    return text_output("markdown", "\n\n".join(part["markdown"] for part in answer["pages"]))
+
+
+if __name__ == "__main__":
+    serve(parse, versions=["httpx"])

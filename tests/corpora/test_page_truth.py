@@ -1,0 +1,137 @@
+"""What is read from a typeset page: texts of cells, columns, languages, visible grids, missing files."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
+from parsemark.corpora.latex.debian import missing_file, package_of
+from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
+from parsemark.corpora.latex.slots import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
+from parsemark.corpora.latex.visible_grid import header_rows_by_rules, without_unseen
+from parsemark.model import Box, Cell, Table
+
+
+def letters(text: str, x: float = 0.0, y: float = 10.0, size: float = 10.0) -> list[Character]:
+    """Glyphs of half the size's width, one behind the other; a blank is only a gap."""
+    step = size / 2
+    return [
+        Character(c, Box(x + i * step, y - size, x + (i + 1) * step, y), y, size)
+        for i, c in enumerate(text)
+        if c != " "
+    ]
+
+
+def test_gaps_are_blanks_and_kerns_are_not() -> None:
+    assert composed_text(letters("two words")) == "two words"
+    kerned = [*letters("A"), *letters("V", x=4.5)]
+    assert composed_text(kerned) == "AV"
+
+
+@pytest.mark.parametrize(("y", "wanted"), [(6.0, "x^{10}"), (12.0, "x_{10}"), (10.0, "x10")])
+def test_small_glyphs_off_the_line_are_scripts(y: float, wanted: str) -> None:
+    assert composed_text([*letters("x"), *letters("10", x=5.0, y=y, size=7.0)]) == wanted
+
+
+def test_lines_are_joined_and_divisions_marked() -> None:
+    lines = [*letters("a long"), *letters("text", y=22.0)]
+    assert composed_text(lines) == "a long text"
+    divided = [*letters("divi-"), *letters("ded", y=22.0)]
+    assert composed_text(divided) == f"divi{DIVISION}ded"
+    assert composed_text([*letters("2019-"), *letters("20", y=22.0)]) == "2019- 20"
+
+
+def test_accents_of_old_fonts_join_their_letter() -> None:
+    accent = Character("´", Box(0, 0, 5, 3), 10, 10)
+    assert composed_text([accent, *letters("e")]) == "é"
+    alone = Character("´", Box(40, 0, 45, 3), 10, 10)
+    assert composed_text([*letters("e"), alone]) == "e ´"
+
+
+def test_codes_without_a_meaning_are_unknown() -> None:
+    assert [character_of(code) for code in (0, 0xD800, 0xE001, 0x110000, 2, 0xFB01, 65)] == [
+        "\ufffd", "\ufffd", "\ufffd", "\ufffd", "-", "fi", "A"
+    ]  # fmt: skip
+
+
+def test_columns_of_a_page() -> None:
+    def line(x0: float, x1: float, y: float) -> list[Box]:
+        return [Box(x, y, x + 4, y + 8) for x in range(int(x0), int(x1), 5)]
+
+    one = [box for i in range(30) for box in line(50, 550, 50 + 12 * i)]
+    two = [box for i in range(30) for x in (50, 310) for box in line(x, x + 240, 50 + 12 * i)]
+    both = [*two, *(box for i in range(14) for box in line(50, 550, 500 + 12 * i))]
+    assert column_layout(one, 600) == "single_column"
+    assert column_layout(two, 600) == "double_column"
+    assert column_layout(both, 600) == "1andmore_column"
+    assert column_layout([], 600) == "single_column"
+
+
+def test_languages() -> None:
+    assert (
+        language_of("le texte de la page est dans une langue que nous avons pour les mots " * 4) == "french"
+    )
+    assert (
+        language_of("der Text der Seite ist in einer Sprache, die wir nicht auf dem Blatt sehen " * 4)
+        == "german"
+    )
+    assert language_of("统计表格中的数据来自各个地区的调查结果" * 4) == "simplified_chinese"
+    assert language_of("12 34") is None
+
+
+def marked(cells: list[tuple[int, int, str]], n_rows: int, n_cols: int, rules: list[Box]) -> MarkedTable:
+    placed = tuple(
+        MarkedCell(r, c, 1, 1, text, Box(20 * c, 10 * r, 20 * c + 20, 10 * r + 10), None)
+        for r, c, text in cells
+    )
+    return MarkedTable(1, 0, Box(0, 0, 20 * n_cols, 10 * n_rows), n_rows, n_cols, placed, rules=tuple(rules))
+
+
+def test_empty_columns_and_rows_go_unless_lines_show_them() -> None:
+    texts = [["a", "", "b"], ["", "", ""], ["c", "", "d"]]
+    cells = [(r, c, texts[r][c]) for r in range(3) for c in range(3)]
+    found = marked(cells, 3, 3, [])
+    table = Table(3, 3, tuple(Cell(m.row, m.col, m.text, box=m.box) for m in found.cells))
+    assert without_unseen(table, found).text_rows() == [["a", "b"], ["c", "d"]]
+    lines = [Box(x - 0.2, 0, x + 0.2, 30) for x in (20, 40)]
+    framed = marked(cells, 3, 3, lines)
+    assert without_unseen(table, framed).n_cols == 3
+
+
+def test_headers_and_line_styles_by_rules() -> None:
+    cells = [(r, c, "x") for r in range(4) for c in range(2)]
+    across = [Box(0, y - 0.2, 40, y + 0.2) for y in (0.2, 10, 39.8)]
+    assert header_rows_by_rules(marked(cells, 4, 2, across)) == 1
+    assert line_style(marked(cells, 4, 2, across)) == "fewer_line"
+    every = [Box(0, y - 0.2, 40, y + 0.2) for y in (0.2, 10, 20, 30, 39.8)]
+    down = [Box(x - 0.2, 0, x + 0.2, 40) for x in (0.2, 20, 39.8)]
+    assert header_rows_by_rules(marked(cells, 4, 2, every)) is None
+    assert line_style(marked(cells, 4, 2, [*every, *down])) == "full_line"
+    assert line_style(marked(cells, 4, 2, [])) == "wireless_line"
+
+
+def test_a_long_table_in_the_columns_of_a_page_has_a_part_in_each() -> None:
+    def cell(row: int, col: int, x: float) -> RawCell:
+        box = Box(x, 10 * row, x, 10 * row + 8)
+        return RawCell(row, col, 1, box, [], letters("t", x=x), end=Box(x + 5, 10 * row, x + 5, 10 * row + 8))
+
+    head = [cell(0, col, x + 20 * col) for x in (0, 300) for col in (0, 1)]
+    body = [cell(row, col, x + 20 * col) for row, x in ((1, 0), (2, 300)) for col in (0, 1)]
+    parts = columns_of(RawTable(1, cells=[*head, *body]))
+    assert [[(c.row, c.col) for c in part.cells] for part in parts] == [
+        [(0, 0), (0, 1), (1, 0), (1, 1)],
+        [(0, 0), (0, 1), (2, 0), (2, 1)],
+    ]
+    assert columns_of(RawTable(1, cells=[*head, *body], box=Box(0, 0, 400, 30)))[0].cells == [*head, *body]
+
+
+def test_missing_files_are_named_with_their_package() -> None:
+    assert missing_file("x\n! LaTeX Error: File `acmart.cls' not found.\n") == "acmart.cls"
+    assert (
+        missing_file("!pdfTeX error: pdflatex (file ecrm1000): Font ecrm1000 at 600 not found") == "ecrm1000"
+    )
+    assert missing_file("nothing") is None
+    assert package_of("acmart.cls") == "texlive-publishers"
+    assert package_of("dsfont.sty") == "texlive-fonts-extra"
+    assert package_of("ecrm1000") == "cm-super"
+    assert package_of("nobody-has.sty") is None

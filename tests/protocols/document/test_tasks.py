@@ -1,0 +1,69 @@
+"""Component tasks: what is missing is counted strictly and skipped as published."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.errors import FormatError, UsageError
+from parsemark.protocols.document.tasks import component_task, layout_task
+
+POLY = [0, 0, 100, 0, 100, 50, 0, 50]
+
+
+def pages(*dets: dict[str, Any]) -> list[dict[str, Any]]:
+    info = {"image_path": "p.jpg", "page_attribute": {"language": "english"}, "width": 200, "height": 300}
+    filled = [
+        {"anno_id": i, "poly": POLY, "attribute": {"text_rotate": "normal"}, **d} for i, d in enumerate(dets)
+    ]
+    return [{"layout_dets": filled, "page_info": info, "extra": {"relation": []}}]
+
+
+def test_text_with_and_without_predictions() -> None:
+    data = pages(
+        {"category_type": "text_block", "text": "abcd", "pred": "abcx"},
+        {"category_type": "title", "text": "wxyz"},
+    )
+    published = component_task(data, "ocr", counts_missing=False)
+    assert (published.n, published.n_missing, published.figures["edit_sample_avg"]) == (1, 1, 0.25)
+    strict = component_task(data, "ocr")
+    assert (strict.n, strict.n_missing, strict.figures["edit_sample_avg"]) == (2, 1, 0.625)
+    groups = strict.result["text_block"]["group"]
+    assert groups["sample_count"] == {"text_rotate: normal": 2}
+
+
+def test_tables_and_formulas() -> None:
+    html = "<table><tr><td>a</td></tr></table>"
+    data = pages(
+        {"category_type": "table", "html": html, "pred": html},
+        {"category_type": "equation_isolated", "latex": "$$x^{2}$$", "pred": "$$x^{2}$$"},
+    )
+    assert component_task(data, "table").figures["TEDS"] == 1
+    assert component_task(data, "formula").figures["ALL_page_avg"] == 0
+
+
+def test_layout() -> None:
+    pytest.importorskip("hotcoco")
+    boxes = {
+        "results": [{"image_name": "p", "bbox": [0, 0, 100, 50], "category_id": 1, "score": 0.9}],
+        "categories": {"1": "plain text"},
+    }
+    found = layout_task(pages({"category_type": "text_block", "text": "a"}), boxes)
+    assert found.figures["mAP"] == pytest.approx(1)
+    with pytest.raises(FormatError, match="results"):
+        layout_task(pages(), {"boxes": []})
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "ocr.json"
+    file.write_text(json.dumps(pages({"category_type": "text_block", "text": "abcd", "pred": "abcd"})))
+    out = tmp_path / "out"
+    arguments = ["score", "--task", "ocr", "--predictions", str(file), "--out", str(out)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0 and "1 elements scored" in result.output
+    assert json.loads((out / "ocr_ocr_result.json").read_text())["figures"]["ALL_page_avg"] == 0
+    with pytest.raises(UsageError, match="choose one of"):
+        CliRunner().invoke(app, [*arguments[:2], "ocrs", *arguments[3:]], catch_exceptions=False)
