@@ -11,6 +11,7 @@ import typer
 
 from parsemark import __version__
 from parsemark.cli import (
+    annotate,
     bench,
     choose,
     compare,
@@ -77,6 +78,7 @@ for command in (
     study,
     judge,
     rate,
+    annotate,
     structure,
     doctor,
 ):

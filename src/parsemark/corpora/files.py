@@ -68,13 +68,20 @@ def read_sample(root: Path, key: str) -> Sample:
 
 def write_page(root: Path, sample: Sample, pdf: str | None) -> None:
     """Write the truth of one sample; equal truths give equal bytes."""
+    path = root / "truth" / f"{sample.id}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, page_file_text(sample, pdf))
+
+
+def page_file_text(sample: Sample, pdf: str | None) -> str:
+    """The page file of a sample as text."""
     data = page_to_file(sample, pdf).model_dump(mode="json", exclude_none=False)
     for element in data["layout_dets"]:
         _drop_none(element, keep=("order",))
         for cell in (element.get("table") or {}).get("cells", []):
             _drop_none(cell)
     _drop_none(data["page_info"])
-    _write(root / "truth" / f"{sample.id}.json", data)
+    return _lines(data)
 
 
 def write_manifest(root: Path, **fields: Any) -> CorpusFile:
@@ -131,10 +138,14 @@ def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:
-    """One line per entry and per element: readable in a diff, and a third of the size of indented JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, _lines(data))
+
+
+def _lines(data: Mapping[str, Any]) -> str:
+    """One line per entry and per element: readable in a diff, and a third of the size of indented JSON."""
     entries = ",\n".join(f"{json.dumps(key)}: {_entry(value)}" for key, value in sorted(data.items()))
-    write_text(path, f"{{\n{entries}\n}}\n")
+    return f"{{\n{entries}\n}}\n"
 
 
 def _entry(value: Any) -> str:

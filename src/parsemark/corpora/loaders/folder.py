@@ -8,9 +8,9 @@
     DIR/report/page-4-no-tables, DIR/report/page-5.json
 
 A document with at least one truth file, or with a folder of its name, has truth: its other pages have no
-tables. As soon as one page is marked `no-tables` the document counts as labelled page by page, and pages
-without a file have no truth. A document without any has none (`Sample.truth` is None), and only what needs
-no truth is measured.
+tables. As soon as one page is marked `no-tables`, or has a file for all of it, the document counts as
+labelled page by page, and pages without a file have no truth. A document without any has none
+(`Sample.truth` is None), and only what needs no truth is measured.
 
 A file that cannot be used costs itself: the page that it was for has no truth, and neither have the other
 pages of its document that have no file, since the missing table may be theirs.
@@ -214,7 +214,7 @@ def _is_negative(
     """Whether pages without a file are pages without tables; says so where that looks like a mistake."""
     if not document.labels and not document.folder.is_dir():
         return False
-    if document.unplaced or any(label.no_tables for label in document.labels):
+    if document.unplaced or any(label.table is None for label in document.labels):
         return False
     if len(by_page) == 1 and n_pages > 1:
         remarks.append(

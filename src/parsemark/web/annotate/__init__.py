@@ -1,0 +1,1 @@
+"""`parsemark annotate`: people make truth for their own documents, starting from what parsers agree on."""

@@ -1,0 +1,286 @@
+"""What a person can do to a page: pure functions from a page and an edit to a page.
+
+An edit is `{"do": NAME, "element": ID, …}`. One that cannot be done raises `EditError` and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from parsemark.formats.limits import MAX_GRID
+from parsemark.model import Box, Category, Cell, Element, Page, Table
+
+MAX_TEXT = 100_000
+MAX_ELEMENTS = 2000
+Edit = Mapping[str, Any]
+
+
+class EditError(Exception):
+    """What is wrong with an edit, in words for the person."""
+
+
+def apply(page: Page, edit: Edit) -> Page:
+    """The page after an edit."""
+    name = edit.get("do")
+    if isinstance(name, str) and name in _ON_PAGE:
+        return _ON_PAGE[name](page, edit)
+    element = _find(page, edit.get("element"))
+    if isinstance(name, str) and name in _ON_TABLE:
+        if element.table is None:
+            raise EditError("This is no table.")
+        changed = replace(element, table=_ON_TABLE[name](element.table, edit), html=None, latex=None)
+    elif isinstance(name, str) and name in _ON_ELEMENT:
+        changed = _ON_ELEMENT[name](element, edit)
+    else:
+        raise EditError(f"There is no edit {name!r}.")
+    return replace(page, elements=tuple(changed if e.id == element.id else e for e in page.elements))
+
+
+def _find(page: Page, name: object) -> Element:
+    for element in page.elements:
+        if element.id == name:
+            return element
+    raise EditError("The element does not exist any more.")
+
+
+def _number(edit: Edit, key: str, low: int, high: int) -> int:
+    value = edit.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise EditError(f"{key} must be from {low} to {high}.")
+    return value
+
+
+def _text(edit: Edit) -> str:
+    text = edit.get("text")
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise EditError("A text is needed, and not a longer one than a page holds.")
+    return text.encode("utf-8", "replace").decode()
+
+
+def _cell(table: Table, edit: Edit) -> Cell:
+    row, col = _number(edit, "row", 0, table.n_rows - 1), _number(edit, "col", 0, table.n_cols - 1)
+    return table.cell_at(row, col) or Cell(row, col)
+
+
+def _with(table: Table, *cells: Cell, without: tuple[Cell, ...] = ()) -> Table:
+    gone = {(c.row, c.col) for c in (*cells, *without)}
+    kept = [c for c in table.cells if (c.row, c.col) not in gone]
+    return Table(table.n_rows, table.n_cols, (*kept, *cells))
+
+
+def _set_text(table: Table, edit: Edit) -> Table:
+    return _with(table, replace(_cell(table, edit), text=_text(edit)))
+
+
+def _merge(table: Table, edit: Edit) -> Table:
+    """Join all cells of a rectangle; their texts follow each other."""
+    first, last = _cell(table, edit), _cell(table, {"row": edit.get("to_row"), "col": edit.get("to_col")})
+    top, left = min(first.row, last.row), min(first.col, last.col)
+    bottom = max(c.row + c.rowspan for c in (first, last))
+    right = max(c.col + c.colspan for c in (first, last))
+    inside = [c for c in table.cells if top <= c.row < bottom and left <= c.col < right]
+    for cell in table.cells:
+        overlaps = (
+            cell.row < bottom
+            and cell.row + cell.rowspan > top
+            and cell.col < right
+            and cell.col + cell.colspan > left
+        )
+        fits = (
+            top <= cell.row and cell.row + cell.rowspan <= bottom
+            and left <= cell.col and cell.col + cell.colspan <= right
+        )  # fmt: skip
+        if overlaps and not fits:
+            raise EditError("A merged cell reaches out of the selection. Split it first.")
+    text = " ".join(c.text for c in inside if c.text.strip())
+    header = inside[0].header if inside else None
+    merged = Cell(top, left, text, bottom - top, right - left, header)
+    return _with(table, merged, without=tuple(inside))
+
+
+def _split(table: Table, edit: Edit) -> Table:
+    """Undo a merge; the text stays in the first cell."""
+    cell = _cell(table, edit)
+    parts = [
+        Cell(r, c, cell.text if (r, c) == (cell.row, cell.col) else "", header=cell.header)
+        for r in range(cell.row, cell.row + cell.rowspan)
+        for c in range(cell.col, cell.col + cell.colspan)
+    ]
+    return _with(table, *parts)
+
+
+def _insert_row(table: Table, edit: Edit) -> Table:
+    at = _number(edit, "at", 0, table.n_rows)
+    if (table.n_rows + 1) * max(1, table.n_cols) > MAX_GRID:
+        raise EditError("The table cannot have more cells.")
+    moved = [_stretched_row(c, at) for c in table.cells]
+    covered = {c.col + k for c in moved if c.row < at < c.row + c.rowspan for k in range(c.colspan)}
+    new = [Cell(at, col, header=_row_header(table, at)) for col in range(table.n_cols) if col not in covered]
+    return Table(table.n_rows + 1, table.n_cols, (*moved, *new))
+
+
+def _row_header(table: Table, at: int) -> bool | None:
+    """A new row is what the row above it is not: part of the body, unless it stands among headers."""
+    below = [c.header for c in table.cells if c.row == at]
+    return bool(below) and all(below)
+
+
+def _stretched_row(cell: Cell, at: int) -> Cell:
+    if cell.row >= at:
+        return replace(cell, row=cell.row + 1, box=None)
+    return replace(cell, rowspan=cell.rowspan + 1, box=None) if cell.row + cell.rowspan > at else cell
+
+
+def _delete_row(table: Table, edit: Edit) -> Table:
+    at = _number(edit, "at", 0, table.n_rows - 1)
+    if table.n_rows == 1:
+        raise EditError("A table has at least one row. Remove the table instead.")
+    cells = []
+    for cell in table.cells:
+        if cell.row > at:
+            cells.append(replace(cell, row=cell.row - 1))
+        elif cell.row + cell.rowspan > at:
+            if cell.rowspan > 1:
+                cells.append(replace(cell, rowspan=cell.rowspan - 1, box=None))
+        else:
+            cells.append(cell)
+    return Table(table.n_rows - 1, table.n_cols, tuple(cells))
+
+
+def _transposed(table: Table) -> Table:
+    cells = tuple(replace(c, row=c.col, col=c.row, rowspan=c.colspan, colspan=c.rowspan) for c in table.cells)
+    return Table(table.n_cols, table.n_rows, cells)
+
+
+def _insert_col(table: Table, edit: Edit) -> Table:
+    at = _number(edit, "at", 0, table.n_cols)
+    if (table.n_cols + 1) * max(1, table.n_rows) > MAX_GRID:
+        raise EditError("The table cannot have more cells.")
+    grown = _transposed(_insert_row(_transposed(table), edit))
+    # A new column belongs to the header where its row does.
+    rows = {c.row: bool(c.header) for c in reversed(table.cells)}
+    new = tuple(replace(c, header=rows.get(c.row)) if c.col == at and not c.text else c for c in grown.cells)
+    return Table(grown.n_rows, grown.n_cols, new)
+
+
+def _delete_col(table: Table, edit: Edit) -> Table:
+    if table.n_cols == 1:
+        raise EditError("A table has at least one column. Remove the table instead.")
+    return _transposed(_delete_row(_transposed(table), edit))
+
+
+def _header(table: Table, edit: Edit) -> Table:
+    """Turn a cell into a header, or back."""
+    cell = _cell(table, edit)
+    return _with(table, replace(cell, header=not cell.header))
+
+
+def _header_rows(table: Table, edit: Edit) -> Table:
+    """Say that all rows down to a count are headers, and none below."""
+    count = _number(edit, "count", 0, table.n_rows)
+    return Table(table.n_rows, table.n_cols, tuple(replace(c, header=c.row < count) for c in table.cells))
+
+
+def _set_box(element: Element, edit: Edit) -> Element:
+    edges = edit.get("box")
+    if (
+        not isinstance(edges, list)
+        or len(edges) != 4
+        or not all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges)
+    ):
+        raise EditError("A box has four edges.")
+    x0, y0, x1, y1 = (round(float(e), 2) for e in edges)
+    return replace(element, box=Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
+
+
+def _set_content(element: Element, edit: Edit) -> Element:
+    if element.table is not None:
+        raise EditError("A table is edited cell by cell.")
+    if element.category == Category.EQUATION_ISOLATED:
+        return replace(element, latex=_text(edit), text=None)
+    return replace(element, text=_text(edit))
+
+
+def _set_category(element: Element, edit: Edit) -> Element:
+    value = edit.get("category")
+    if value not in {str(c) for c in Category}:
+        raise EditError("There is no such category.")
+    if (value == Category.TABLE) != (element.table is not None):
+        raise EditError(
+            "A table cannot become something else, nor something else a table. Remove and add it."
+        )
+    said = element.latex or element.text or ""
+    if value == Category.EQUATION_ISOLATED:
+        return replace(element, category=value, latex=said, text=None)
+    return replace(element, category=value, text=said if element.table is None else element.text, latex=None)
+
+
+def _add(page: Page, edit: Edit) -> Page:
+    """A new element; a table begins with two rows of two."""
+    if len(page.elements) >= MAX_ELEMENTS:
+        raise EditError("The page cannot have more elements.")
+    category = edit.get("category", str(Category.TABLE))
+    if category not in {str(c) for c in Category}:
+        raise EditError("There is no such category.")
+    taken = {e.id for e in page.elements}
+    prefix = "t" if category == Category.TABLE else "b"
+    name = next(f"{prefix}{k}" for k in range(1, MAX_ELEMENTS + 2) if f"{prefix}{k}" not in taken)
+    order = max((e.order or 0 for e in page.elements), default=0) + 1
+    table = Table.from_rows([["", ""], ["", ""]], 1) if category == Category.TABLE else None
+    element = Element(name, str(category), order=order, table=table, text=None if table else "")
+    if category == Category.EQUATION_ISOLATED:
+        element = replace(element, text=None, latex="")
+    if edit.get("box") is not None:
+        element = _set_box(element, edit)
+    return replace(page, elements=(*page.elements, element))
+
+
+def _remove(page: Page, edit: Edit) -> Page:
+    element = _find(page, edit.get("element"))
+    kept = tuple(e for e in page.elements if e.id != element.id)
+    ties = tuple(r for r in page.relations if element.id not in (r.source, r.target))
+    return replace(page, elements=kept, relations=ties)
+
+
+def _move(page: Page, edit: Edit) -> Page:
+    """Change the place in reading order by one, up (-1) or down (1). What is outside of it stays outside."""
+    element = _find(page, edit.get("element"))
+    by = _number(edit, "by", -1, 1)
+    inside = [e for e in page.elements if e.order is not None or e is element]
+    ordered = sorted(inside, key=lambda e: (e.order is None, e.order or 0))
+    here = ordered.index(element)
+    there = min(len(ordered) - 1, max(0, here + by))
+    ordered.insert(there, ordered.pop(here))
+    places = {e.id: k for k, e in enumerate(ordered, 1)}
+    return replace(page, elements=tuple(replace(e, order=places.get(e.id)) for e in page.elements))
+
+
+def _clear(page: Page, _: Edit) -> Page:
+    """Say that there is no table on the page."""
+    return replace(page, elements=tuple(e for e in page.elements if e.category != Category.TABLE))
+
+
+_ON_TABLE: dict[str, Callable[[Table, Edit], Table]] = {
+    "text": _set_text,
+    "merge": _merge,
+    "split": _split,
+    "insert_row": _insert_row,
+    "delete_row": _delete_row,
+    "insert_col": _insert_col,
+    "delete_col": _delete_col,
+    "header": _header,
+    "header_rows": _header_rows,
+}
+_ON_ELEMENT: dict[str, Callable[[Element, Edit], Element]] = {
+    "box": _set_box,
+    "content": _set_content,
+    "category": _set_category,
+}
+_ON_PAGE: dict[str, Callable[[Page, Edit], Page]] = {
+    "add": _add,
+    "remove": _remove,
+    "move": _move,
+    "no_table": _clear,
+}

@@ -1,0 +1,180 @@
+// The annotation page: elements, their boxes, and the keys of the page.
+"use strict";
+(() => {
+  const { el, annotated, tableEditor } = parsemark;
+  const at = (id) => document.getElementById(id);
+  const work = at("work");
+  let chosen = null;
+  let boxMode = false;
+  let seen = [];
+
+  const current = () => annotated.page.elements.find((e) => e.id === chosen) || null;
+  const summary = (e) => (e.table ? `${e.table.n_rows} × ${e.table.n_cols}` : (e.latex || e.text || "").slice(0, 60));
+  const doubts = (id) => (annotated.uncertain[id] || []).length;
+
+  const drawList = () => {
+    at("elements").replaceChildren(...annotated.ordered().map((e) => el("li", {},
+      el("button", { type: "button", "aria-pressed": String(e.id === chosen), on: { click: () => choose(e.id, true) } },
+        el("strong", {}, e.category.replaceAll("_", " ")), " ", parsemark.foreign(summary(e), "muted"),
+        doubts(e.id) ? el("span", { class: "doubt-count" }, `${doubts(e.id)} uncertain`) : null))));
+  };
+
+  const drawBoxes = () => {
+    const { width, height } = annotated.page;
+    at("boxes").replaceChildren(...annotated.page.elements.filter((e) => e.box).map((e) => {
+      const [x0, y0, x1, y1] = e.box;
+      const node = el("button", { type: "button", tabindex: "-1", class: `place-box ${e.table ? "is-table" : ""} ${e.id === chosen ? "is-chosen" : ""}`, "aria-label": `${e.category} ${e.id}`, on: { click: () => choose(e.id, true) } });
+      Object.assign(node.style, { left: `${100 * x0 / width}%`, top: `${100 * y0 / height}%`, width: `${100 * (x1 - x0) / width}%`, height: `${100 * (y1 - y0) / height}%` });
+      return node;
+    }));
+  };
+
+  const drawFormula = async (place, latex) => {
+    const { mathml } = await parsemark.send("/api/math", { latex });
+    if (!mathml) return place.replaceChildren(el("span", { class: "muted" }, "This cannot be drawn."));
+    // The server lets nothing through but a short list of elements; here it is parsed as XML, never as HTML.
+    const tree = new DOMParser().parseFromString(mathml, "application/xml").documentElement;
+    const MATH = "http://www.w3.org/1998/Math/MathML";
+    const copy = (old) => {
+      const node = document.createElementNS(MATH, old.localName);
+      for (const { name, value } of old.attributes) node.setAttribute(name, value);
+      for (const child of old.childNodes) node.append(child.nodeType === 3 ? document.createTextNode(child.data) : copy(child));
+      return node;
+    };
+    return place.replaceChildren(copy(tree));
+  };
+
+  const drawText = (element) => {
+    const box = el("textarea", { class: "block-input", rows: "6", id: "block", "aria-label": element.category, spellcheck: "false" });
+    box.value = element.latex ?? element.text ?? "";
+    const preview = el("div", { class: "formula", "aria-live": "polite" });
+    let timer = 0;
+    const refresh = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => drawFormula(preview, box.value), 150);
+    };
+    const isFormula = element.category === "equation_isolated";
+    box.addEventListener("input", () => {
+      annotated.edit({ do: "content", element: element.id, text: box.value }, `content ${element.id}`);
+      if (isFormula) refresh();
+    });
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") at("elements").querySelector('[aria-pressed="true"]')?.focus();
+      event.stopPropagation();
+    });
+    const select = el("select", { "aria-label": "Category", on: { change: (event) => annotated.edit({ do: "category", element: element.id, category: event.target.value }) } });
+    select.append(at("categories").content.cloneNode(true));
+    select.value = element.category;
+    at("editor").replaceChildren(el("div", { class: "text-editor" }, select, box, isFormula ? preview : null));
+    if (isFormula) refresh();
+  };
+
+  const drawEditor = (focus) => {
+    const element = current();
+    const open = at("block");
+    if (open && document.activeElement === open && element && !element.table) return; // the person is writing here
+    if (!element) {
+      tableEditor.leave();
+      return at("editor").replaceChildren(el("p", { class: "muted" }, annotated.page.elements.length ? "Choose an element." : "Nothing on this page yet. Add a table with t, or say that the page is right with a."));
+    }
+    if (element.table) return tableEditor.draw(at("editor"), element.id, element.table, focus);
+    tableEditor.leave();
+    return drawText(element);
+  };
+
+  const drawCheck = () => {
+    const found = annotated.differences;
+    const rows = (found || []).map((d) => el("li", {}, `${d.element} ${d.what}: `, el("del", {}, parsemark.foreign(d.before)), " → ", el("ins", {}, parsemark.foreign(d.after))));
+    at("check").replaceChildren(...(found === null ? [] : [el("h2", {}, found.length ? `The check changed ${found.length}` : "The check changed nothing"), el("ul", { class: "check-list" }, rows)]));
+  };
+
+  const draw = (focus) => {
+    if (chosen === null || !current()) chosen = (annotated.ordered().find((e) => e.table) || annotated.ordered()[0] || {}).id ?? null;
+    drawList();
+    drawBoxes();
+    drawEditor(focus);
+    drawCheck();
+  };
+
+  const choose = (id, focus) => {
+    chosen = id;
+    boxMode = false;
+    draw(focus);
+    const element = current();
+    if (focus && element && !element.table) at("block").focus();
+    at("boxes").querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
+  };
+
+  // The most doubtful cell that was not looked at yet, in any table of the page.
+  const nextDoubt = () => {
+    const all = annotated.page.elements.flatMap((e) => (annotated.uncertain[e.id] || []).filter(([r, c]) => e.table && r < e.table.n_rows && c < e.table.n_cols).map(([r, c, share]) => ({ id: e.id, r, c, share })));
+    all.sort((a, b) => a.share - b.share);
+    const key = (d) => `${d.id} ${d.r} ${d.c}`;
+    let next = all.find((d) => !seen.includes(key(d)));
+    if (!next) [next, seen] = [all[0], []];
+    if (!next) return;
+    seen.push(key(next));
+    if (next.id !== chosen) choose(next.id, true);
+    tableEditor.goTo(next.r, next.c);
+  };
+
+  const cycle = (by) => {
+    const all = annotated.ordered();
+    if (!all.length) return;
+    const here = all.findIndex((e) => e.id === chosen);
+    choose(all[(here + by + all.length) % all.length].id, true);
+  };
+
+  const moveBox = (event) => {
+    const element = current();
+    const delta = { ArrowLeft: [-2, 0], ArrowRight: [2, 0], ArrowUp: [0, -2], ArrowDown: [0, 2] }[event.key];
+    if (!delta || !element) return false;
+    const [x0, y0, x1, y1] = element.box || [72, 72, 288, 144];
+    const [dx, dy] = delta;
+    const box = event.shiftKey ? [x0, y0, x1 + dx, y1 + dy] : [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
+    element.box = box;
+    annotated.edit({ do: "box", element: element.id, box }, `box ${element.id}`);
+    drawBoxes();
+    return true;
+  };
+
+  const add = (category) => async () => {
+    const before = new Set(annotated.page.elements.map((e) => e.id));
+    await annotated.edit({ do: "add", category });
+    const added = annotated.page.elements.find((e) => !before.has(e.id));
+    if (added) choose(added.id, true);
+  };
+
+  const accept = async () => {
+    if (!work.dataset.person) {
+      const name = new URLSearchParams(location.search).get("as");
+      if (!name) return parsemark.say(at("message"), "Say on the list of pages who you are; then a page can be accepted.");
+    }
+    return annotated.accept();
+  };
+
+  const help = () => { at("help").hidden = !at("help").hidden; };
+  const go = () => location.assign(at("following").href);
+  const KEYS = {
+    z: () => annotated.undo(), n: nextDoubt, t: add("table"), e: add("text_block"), f: add("equation_isolated"), a: accept, "?": help, g: go,
+    "[": () => cycle(-1), "]": () => cycle(1),
+    "{": () => annotated.edit({ do: "move", element: chosen, by: -1 }), "}": () => annotated.edit({ do: "move", element: chosen, by: 1 }),
+    Delete: () => chosen && annotated.edit({ do: "remove", element: chosen }), 0: () => annotated.edit({ do: "no_table" }),
+    b: () => { boxMode = !boxMode; work.classList.toggle("box-mode", boxMode); },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !annotated.page) return;
+    if (event.target.closest("textarea, input, select")) return;
+    if (boxMode && event.key === "Escape") KEYS.b();
+    else if (boxMode && moveBox(event)) event.stopPropagation();
+    else if (KEYS[event.key]) KEYS[event.key]();
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+  for (const button of document.querySelectorAll("[data-key]")) button.addEventListener("click", () => KEYS[button.dataset.key]());
+
+  annotated.onChange = () => draw(document.activeElement?.closest?.(".editing") !== null);
+  annotated.load().then(() => draw(true), (error) => parsemark.say(at("message"), error.message));
+})();

@@ -1,0 +1,120 @@
+"""Annotating as a person does it: with the keyboard alone, on a phone, in the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.serve import served
+from tests.web.test_annotate import LINK, first_sample, folder, truth
+from tests.web.test_rate_browser import accessible
+
+pytestmark = pytest.mark.browser
+__all__ = ["folder"]
+
+
+def begin(page: Any, name: str) -> None:
+    page.focus("#name")
+    page.keyboard.type(name)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    saved(page)
+
+
+def saved(page: Any) -> None:
+    expect(page.locator("#status")).to_contain_text("Saved", timeout=10_000)
+
+
+def test_a_table_is_made_with_the_keyboard_alone(
+    folder: Path, open_page: Callable[..., Any], screenshot: Any
+) -> None:
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        page = open_page(links[LINK])
+        accessible(page)
+        screenshot(page, "annotate-list")
+        begin(page, "Ada")
+        press, write = page.keyboard.press, page.keyboard.type
+        press("t")
+        page.wait_for_selector(".grid.editing td")
+        saved(page)
+        for text in ("Method", "Score", "ours", "1.12"):
+            press("Enter")
+            write(text)
+            press("Tab")
+        saved(page)
+        press("i")  # a row below
+        expect(page.locator(".grid.editing tr")).to_have_count(3)
+        press("ArrowDown")
+        press("ArrowLeft")
+        press("Shift+ArrowRight")
+        press("m")
+        expect(page.locator('.grid.editing td[colspan="2"]')).to_have_count(1)
+        press("Enter")
+        write("<script>alert(1)</script>")
+        press("Escape")
+        saved(page)
+        press("z")
+        press("o")
+        expect(page.locator(".grid.editing tr:first-child td")).to_have_count(3)
+        press("z")
+        expect(page.locator(".grid.editing tr:first-child td")).to_have_count(2)
+        press("b")
+        for _ in range(5):
+            press("ArrowRight")
+        press("Escape")
+        press("f")
+        page.wait_for_selector("#block")
+        write("\\frac{a}{b} + x^2")
+        page.wait_for_selector(".formula math mfrac")
+        press("Escape")
+        press("?")
+        saved(page)
+        screenshot(page, "annotate-formula")
+        press("[")
+        page.wait_for_selector(".grid.editing td.chosen")
+        accessible(page)
+        screenshot(page, "annotate-table")
+        press("a")
+        expect(page.locator("#status")).to_contain_text("accepted by Ada", timeout=10_000)
+    found = truth(folder, 1)
+    rows = found.tables[0].table.text_rows()
+    assert rows[:2] == [["Method", "Score"], ["ours", "1.12"]]
+    assert found.tables[0].table.n_rows == 3
+    assert found.tables[0].box is not None
+    formula = next(e for e in found.elements if e.category == "equation_isolated")
+    assert formula.latex == "\\frac{a}{b} + x^2"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "dark"), (390, "light")])
+def test_it_fits_a_phone_and_the_dark(
+    folder: Path, open_page: Callable[..., Any], screenshot: Any, width: int, scheme: str
+) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        page = open_page(
+            f"{links[LINK]}page/{sample}", viewport={"width": width, "height": 800}, color_scheme=scheme
+        )
+        saved(page)
+        page.click('[data-key="t"]')
+        page.wait_for_selector(".grid.editing td")
+        accessible(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        screenshot(page, f"annotate-{width}-{scheme}")
+
+
+def test_every_keystroke_is_kept(folder: Path, open_page: Callable[..., Any]) -> None:
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        page = open_page(f"{links[LINK]}page/{first_sample(folder)}")
+        saved(page)
+        page.keyboard.press("t")
+        page.wait_for_selector(".grid.editing td")
+        page.keyboard.press("Enter")
+        page.keyboard.type("half a wor")
+        saved(page)
+        # The person never leaves the cell: the tab is closed in the middle of a word.
+        page.wait_for_timeout(300)
+        page.close()
+    assert truth(folder, 1).tables[0].table.text_rows()[0][0] == "half a wor"

@@ -1,0 +1,165 @@
+"""Edits of a table: what they do, that they keep a table a table, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsemark.model import Cell, Element, Page, Prediction, Status, Table
+from parsemark.web.annotate.consensus import consensus, uncertain_cells
+from parsemark.web.annotate.differences import differences
+from parsemark.web.annotate.edits import EditError, apply
+from parsemark.web.annotate.math import mathml
+
+ROWS = [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]]
+
+
+def page_of(table: Table) -> Page:
+    return Page(
+        "p",
+        600,
+        800,
+        (Element("t1", "table", order=1, table=table), Element("b1", "text_block", order=2, text="x")),
+    )
+
+
+def edited(page: Page, *edits: dict[str, Any]) -> Table:
+    for edit in edits:
+        page = apply(page, {"element": "t1", **edit})
+    table = page.elements[0].table
+    assert table is not None
+    return table
+
+
+START = page_of(Table.from_rows(ROWS, 1))
+
+
+def test_each_edit_does_what_it_says() -> None:
+    assert edited(START, {"do": "text", "row": 1, "col": 2, "text": "F"}).cell_at(1, 2) == Cell(
+        1, 2, "F", header=False
+    )
+    merged = edited(START, {"do": "merge", "row": 0, "col": 0, "to_row": 0, "to_col": 1})
+    assert merged.cell_at(0, 1) == Cell(0, 0, "a b", 1, 2, True)
+    assert edited(page_of(merged), {"do": "split", "row": 0, "col": 1}).text_rows()[0] == ["a b", "", "c"]
+    assert edited(START, {"do": "insert_row", "at": 1}).text_rows()[:2] == [["a", "b", "c"], ["", "", ""]]
+    assert edited(START, {"do": "delete_row", "at": 0}).text_rows() == ROWS[1:]
+    assert edited(START, {"do": "insert_col", "at": 3}).text_rows()[0] == ["a", "b", "c", ""]
+    assert edited(START, {"do": "delete_col", "at": 1}).text_rows()[1] == ["d", "f"]
+    assert edited(START, {"do": "header", "row": 1, "col": 0}).cell_at(1, 0).header is True  # type: ignore[union-attr]
+    headers = edited(START, {"do": "header_rows", "count": 2})
+    assert [c.header for c in headers.cells] == [True] * 6 + [False] * 3
+
+
+def test_rows_inside_of_a_merged_cell_stretch_and_shrink_it() -> None:
+    tall = edited(START, {"do": "merge", "row": 0, "col": 0, "to_row": 1, "to_col": 0})
+    grown = edited(page_of(tall), {"do": "insert_row", "at": 1})
+    assert grown.cell_at(2, 0) == grown.cell_at(0, 0)
+    assert grown.cell_at(0, 0).rowspan == 3  # type: ignore[union-attr]
+    assert edited(page_of(grown), {"do": "delete_row", "at": 1}).cell_at(0, 0).rowspan == 2  # type: ignore[union-attr]
+
+
+_place = st.integers(-1, 4)
+_edits = st.one_of(
+    st.fixed_dictionaries({"do": st.just("text"), "row": _place, "col": _place, "text": st.text(max_size=5)}),
+    st.fixed_dictionaries(
+        {"do": st.just("merge"), "row": _place, "col": _place, "to_row": _place, "to_col": _place}
+    ),
+    st.fixed_dictionaries({"do": st.sampled_from(["split", "header"]), "row": _place, "col": _place}),
+    st.fixed_dictionaries(
+        {"do": st.sampled_from(["insert_row", "delete_row", "insert_col", "delete_col"]), "at": _place}
+    ),
+    st.fixed_dictionaries({"do": st.just("header_rows"), "count": _place}),
+)
+
+
+@given(st.lists(_edits, max_size=25))
+def test_any_sequence_of_edits_leaves_a_table(edits: list[dict[str, Any]]) -> None:
+    page = START
+    for edit in edits:
+        try:
+            page = apply(page, {"element": "t1", **edit})
+        except EditError:
+            continue
+        table = page.elements[0].table
+        assert table is not None and table.n_rows >= 1 and table.n_cols >= 1  # a Table checks itself
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {}, {"do": "fly"}, {"do": ["text"]}, {"do": "text", "element": "gone"},
+        {"do": "text", "element": "b1"},
+        {"do": "text", "row": 0, "col": 0, "text": 5}, {"do": "text", "row": 9, "col": 0, "text": ""},
+        {"do": "text", "row": True, "col": 0, "text": ""}, {"do": "insert_row", "at": 10**9},
+        {"do": "box", "box": [1, 2, 3]}, {"do": "box", "box": [0, 0, 1e300, 1]},
+        {"do": "category", "category": "poem"}, {"do": "category", "category": "text_block"},
+        {"do": "content", "text": "x"}, {"do": "add", "category": "x"},
+        {"do": "move", "by": 7}, {"do": "text", "row": 0, "col": 0, "text": "x" * 200_000},
+    ],
+)  # fmt: skip
+def test_impossible_edits_are_refused(edit: dict[str, Any]) -> None:
+    with pytest.raises(EditError):
+        apply(START, {"element": "t1", **edit})
+
+
+def test_elements_are_added_moved_and_removed() -> None:
+    page = apply(START, {"do": "add", "category": "equation_isolated", "box": [9, 9, 1, 1]})
+    added = page.elements[-1]
+    assert (added.id, added.latex, added.box and added.box.as_tuple()) == ("b2", "", (1, 1, 9, 9))
+    page = apply(page, {"do": "content", "element": "b2", "text": "x^2"})
+    assert page.elements[-1].latex == "x^2"
+    page = apply(page, {"do": "move", "element": "b2", "by": -1})
+    assert [e.id for e in sorted(page.elements, key=lambda e: e.order or 0)] == ["t1", "b2", "b1"]
+    assert apply(page, {"do": "no_table"}).tables == ()
+    assert len(apply(page, {"do": "remove", "element": "b1"}).elements) == 2
+
+
+def test_differences_are_named() -> None:
+    other = apply(START, {"do": "text", "element": "t1", "row": 1, "col": 1, "text": "E"})
+    other = apply(other, {"do": "remove", "element": "b1"})
+    found = [(d.element, d.what, d.before, d.after) for d in differences(START, other)]
+    assert found == [("t1", "row 2, column 2: text", "e", "E"), ("b1", "removed", "x", "")]
+    assert differences(START, START) == []
+
+
+def predicted(parser: str, rows: list[list[str]], status: Status = Status.OK) -> Prediction:
+    return Prediction("p", parser, status, (Element("x", "table", table=Table.from_rows(rows)),))
+
+
+def test_the_consensus_is_what_most_say() -> None:
+    wrong = [["a", "b", "c"], ["d", "e", "F"], ["g", "h", "i"]]
+    start = consensus(
+        [predicted("1", ROWS), predicted("2", wrong), predicted("3", ROWS), predicted("4", ROWS[:2])]
+    )
+    (element,) = start.elements
+    assert element.table is not None and element.table.text_rows() == ROWS
+    assert start.support[element.id] == 1
+    assert uncertain_cells(start, element.id) == [(1, 2)]
+    assert consensus([]).elements == ()
+    assert consensus([predicted("1", ROWS, Status.PARSER_FAILED)]).elements == ()
+
+
+def test_a_table_of_one_among_many_is_left_out() -> None:
+    other = [["quite", "another"], ["table", "here"]]
+    start = consensus(
+        [predicted("1", ROWS), predicted("2", ROWS), predicted("3", ROWS), predicted("4", other)]
+    )
+    assert len(start.elements) == 1
+
+
+@pytest.mark.parametrize(
+    "latex", ["x^2", "$\\frac{a}{b}$", "\\[\\sum_{i=1}^n x_i\\]", "\\alpha + \\mathrm{d}x"]
+)
+def test_formulas_become_mathml(latex: str) -> None:
+    found = mathml(latex)
+    assert found is not None and found.startswith("<math")
+
+
+@given(st.text(max_size=200) | st.text(alphabet='\\{}<>&;^_$abfrc/script=" ', max_size=120))
+def test_mathml_holds_nothing_but_mathematics(latex: str) -> None:
+    found = mathml(latex)
+    if found is not None:
+        assert "<script" not in found and "href" not in found and "style=" not in found and " on" not in found
