@@ -46,6 +46,9 @@ def score(
             show_default="the usual ones are found",
         ),
     ] = None,
+    calibrator: Annotated[
+        Path | None, typer.Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    ] = None,
     remove: Annotated[
         list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
     ] = None,
@@ -58,6 +61,7 @@ def score(
     from rich.console import Console
 
     from parsemark.cli import running
+    from parsemark.cli.calibrate import apply_calibrator
     from parsemark.cli.progress import progress_for
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
@@ -96,6 +100,8 @@ def score(
                     names = [p.name for p in opened.manifest.parsers]
                     raise UnknownNameError("parser", parser, names)
                 opened.remove_parser(parser)
+        if calibrator is not None:
+            apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
         summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)

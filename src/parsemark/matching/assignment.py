@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import importlib.machinery
+import importlib.util
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +20,28 @@ THRESHOLD = 0.5
 """A pair counts as found if it is more alike than this."""
 
 
+@lru_cache(maxsize=1)
+def linear_sum_assignment() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Scipy's solver.
+
+    Its compiled module is loaded by itself, where it is found: all of `scipy.optimize` costs half a second,
+    and each process of a pool would pay it.
+    """
+    package = importlib.util.find_spec("scipy")
+    places = list(package.submodule_search_locations or ()) if package is not None else []
+    for place in places:
+        for path in sorted((Path(place) / "optimize").glob("_lsap.*")):
+            loader = importlib.machinery.ExtensionFileLoader("scipy.optimize._lsap", str(path))
+            spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
+            with contextlib.suppress(ImportError, AttributeError):
+                module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+                loader.exec_module(module)
+                return module.linear_sum_assignment  # type: ignore[no-any-return]
+    from scipy.optimize import linear_sum_assignment as solver
+
+    return solver
+
+
 def best_pairs(similarity: Similarity, threshold: float = THRESHOLD) -> list[tuple[int, int]]:
     """The pairs of the best assignment; pairs without any similarity are left out.
 
@@ -22,12 +49,10 @@ def best_pairs(similarity: Similarity, threshold: float = THRESHOLD) -> list[tup
     tables that are found must not become one that is found perfectly. Deterministic: the solver is, and rows
     and columns come in the caller's order.
     """
-    from scipy.optimize import linear_sum_assignment
-
     if similarity.size == 0:
         return []
     reward = 1.0 + min(similarity.shape)  # more than all similarities together
-    rows, cols = linear_sum_assignment(similarity + reward * (similarity > threshold), maximize=True)
+    rows, cols = linear_sum_assignment()(similarity + reward * (similarity > threshold), maximize=True)
     return [(int(r), int(c)) for r, c in zip(rows, cols, strict=True) if similarity[r, c] > 0]
 
 
