@@ -1,0 +1,89 @@
+"""Parsers made of others' outputs: calibrated confidences and an ensemble, in the run and in its scores."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from parsemark import load_corpus
+from parsemark.cli.main import app
+from parsemark.engine.derived import add_calibrated, add_ensemble, judged_tables
+from parsemark.engine.imported import import_predictions
+from parsemark.engine.scoring import score_run
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.stats.confidence import Calibrator
+from parsemark.store import Run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The demo corpus as two parsers see it: the truth, each with some tables in the wrong place."""
+    folder = tmp_path_factory.mktemp("derived")
+    corpus = load_corpus("demo")
+    for name, seed in (("one", 1), ("two", 2)):
+        dice = random.Random(seed)
+        (folder / name).mkdir()
+        for sample in corpus.samples():
+            assert sample.truth is not None
+            elements = []
+            for element in sample.truth.tables:
+                assert element.box is not None and element.table is not None
+                right = dice.random() < 0.7
+                shift = 0.0 if right else 1000.0 * seed
+                x0, y0, x1, y1 = element.box.as_tuple()
+                cells = [
+                    {"row": c.row, "col": c.col, "rowspan": c.rowspan, "colspan": c.colspan, "text": c.text}
+                    for c in element.table.cells
+                ]
+                box = [x0 + shift, y0, x1 + shift, y1]
+                sure = dice.uniform(0.9, 1.0)
+                elements.append({"category": "table", "box": box, "cells": cells, "confidence": sure})
+            content = {"format": "elements", "elements": elements}
+            (folder / name / f"{sample.id}.json").write_text(json.dumps(content))
+        opened = import_predictions(folder / "run", corpus, folder / name)
+    score_run(opened, n_workers=1)
+    return Run.open(folder / "run")
+
+
+def test_tables_are_judged_by_their_place(run: Run) -> None:
+    judged = judged_tables(run, "one")
+    assert len(judged.confidence) == judged.n_truth == 32
+    assert 0.5 < sum(judged.correct) / len(judged.correct) < 0.9
+    assert len(set(judged.documents)) > 5
+    with pytest.raises(UnknownNameError):
+        judged_tables(run, "three")
+
+
+def test_calibrated_and_ensemble_stand_in_the_run(run: Run) -> None:
+    flat = Calibrator("platt", (0.0, 0.0))
+    calibrated = add_calibrated(run, "one", flat)
+    ensemble = add_ensemble(run, ["one", "two"])
+    score_run(run, n_workers=1)
+    again = Run.open(run.path)
+    assert {p.name for p in again.manifest.parsers} == {"one", "two", calibrated, ensemble}
+    assert set(judged_tables(again, calibrated).confidence) == {0.5}
+    assert judged_tables(again, calibrated).correct == judged_tables(again, "one").correct
+    voted = judged_tables(again, ensemble)
+    assert set(voted.confidence) <= {0.5, 1.0}
+    sure = [right for c, right in zip(voted.confidence, voted.correct, strict=True) if c == 1.0]
+    assert sure and all(sure), "both see it at one place: it is there"
+    with pytest.raises(UsageError, match="at least two"):
+        add_ensemble(run, ["one"])
+
+
+def test_the_commands_fit_apply_and_show(run: Run, tmp_path: Path) -> None:
+    runner, file = CliRunner(), tmp_path / "one.json"
+    done = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--out", str(file)])
+    assert done.exit_code == 0, done.output
+    assert "D-ECE" in done.output and "best threshold" in done.output
+    assert json.loads(file.read_text())["parser"] == "one"
+    done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(file), "--workers", "1"])
+    assert done.exit_code == 0, done.output
+    assert any(p.name.startswith("calibrated(") for p in Run.open(run.path).manifest.parsers)
+    done = runner.invoke(app, ["ensemble", str(run.path), "--parser", "one", "--parser", "two"])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "bad.json").write_text("[]")
+    done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(tmp_path / "bad.json")])
+    assert done.exit_code != 0
