@@ -13,11 +13,13 @@ from parsemark import __version__
 from parsemark.cli import (
     annotate,
     bench,
+    calibrate,
     choose,
     compare,
     convert,
     corpus,
     doctor,
+    explain,
     export,
     figures,
     gate,
@@ -82,6 +84,8 @@ for command in (
     rate,
     annotate,
     structure,
+    calibrate,
+    explain,
     doctor,
 ):
     command.register(app)

@@ -27,6 +27,9 @@ def score(
     pages: opt.Pages = None,
     out: opt.Out = None,
     protocol: opt.Protocols = None,
+    match: opt.Match = None,
+    metric: opt.Metrics = None,
+    rank_by: opt.RankBy = None,
     workers: opt.Workers = None,
     strict: opt.Strict = False,
     task: Annotated[
@@ -43,6 +46,9 @@ def score(
             show_default="the usual ones are found",
         ),
     ] = None,
+    calibrator: Annotated[
+        Path | None, typer.Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    ] = None,
     remove: Annotated[
         list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
     ] = None,
@@ -55,11 +61,11 @@ def score(
     from rich.console import Console
 
     from parsemark.cli import running
+    from parsemark.cli.calibrate import apply_calibrator
     from parsemark.cli.progress import progress_for
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
     from parsemark.errors import UnknownNameError, UsageError
-    from parsemark.protocols import canonical_specs
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
@@ -70,7 +76,7 @@ def score(
         return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
-    canonical_specs(protocol or ())  # a wrong one is refused before anything is read
+    specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     console = Console()
     events = progress_for(console)
     with running.stoppable(console, events):
@@ -82,7 +88,7 @@ def score(
                 predictions,
                 name=name,
                 pages=pages,
-                protocols=tuple(protocol or ()),
+                protocols=tuple(specs or ()),
                 command=running.command_line(),
                 page_separator=page_separator,
                 events=events,
@@ -94,8 +100,10 @@ def score(
                     names = [p.name for p in opened.manifest.parsers]
                     raise UnknownNameError("parser", parser, names)
                 opened.remove_parser(parser)
+        if calibrator is not None:
+            apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.
-        chosen = None if predictions is not None else protocol
+        chosen = None if predictions is not None else specs
         summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)
     for summary in summaries:
         console.print()
