@@ -7,8 +7,9 @@ import parsemark
 
 EXPORTED = [
     "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
-    "Status", "Table", "__version__", "get_metric", "get_parser", "grits", "list_metrics", "load_corpus",
-    "read_document", "read_table", "read_tables", "score", "teds", "write_document", "write_table",
+    "Status", "Table", "__version__", "bench", "build_report", "compare", "get_metric", "get_parser", "grits",
+    "list_metrics", "load_corpus", "read_document", "read_table", "read_tables", "score", "score_run", "teds",
+    "write_document", "write_table",
 ]  # fmt: skip
 
 HEAVY = ["polars", "scipy", "matplotlib", "fastapi", "ray", "torch", "lxml", "numpy", "pypdfium2"]

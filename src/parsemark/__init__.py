@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from parsemark.version import __version__
 
 _PUBLIC = {
     "Box": "parsemark.model",
@@ -36,11 +36,19 @@ _PUBLIC = {
     "load_corpus": "parsemark.corpora",
     "get_parser": "parsemark.parsers",
     "Run": "parsemark.store",
+    "bench": "parsemark.api",
+    "build_report": "parsemark.api",
+    "compare": "parsemark.api",
+    "score_run": "parsemark.api",
 }
 
 __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
 
 if TYPE_CHECKING:
+    from parsemark.api import bench as bench
+    from parsemark.api import build_report as build_report
+    from parsemark.api import compare as compare
+    from parsemark.api import score_run as score_run
     from parsemark.corpora import load_corpus as load_corpus
     from parsemark.errors import FormatError as FormatError
     from parsemark.errors import ParsemarkError as ParsemarkError

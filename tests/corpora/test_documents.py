@@ -301,6 +301,31 @@ def test_files_above_missing_parts_errors_and_several_main_files(tmp_path: Path)
     assert "documentclass" in str(by_name["common"].problem)
 
 
+def test_spanned_rows_in_columns_of_paragraphs_keep_their_place(tmp_path: Path) -> None:
+    table = r"\begin{tabular}{p{2cm}l}\multirow{2}{*}{tall} & a \\ & b \\ c & d\end{tabular}"
+    text = rf"\documentclass{{article}}\usepackage{{array,multirow}}\begin{{document}}{table}\end{{document}}"
+    samples, report = make_one(tmp_path, {"main.tex": text})
+    assert not report.documents[0].left_out
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None
+    assert element.table.text_rows() == [["tall", "a"], ["tall", "b"], ["c", "d"]]
+
+
+def test_listings_that_want_a_program_are_set_without_it(tmp_path: Path) -> None:
+    text = r"""\documentclass{article}\usepackage{minted}\setminted{frame=lines}\begin{document}
+\begin{minted}[linenos]{python}
+answer = 42
+\end{minted}
+Inline \mintinline{python}{x = 1}.
+\begin{tabular}{ll}a & b \\ c & d\end{tabular}\end{document}"""
+    samples, report = make_one(tmp_path, {"main.tex": text})
+    (document,) = report.documents
+    assert document.engine == "pdflatex"
+    assert document.notes == ["minted wants to run a program, which is not done: its listings are black"]
+    words = [w.text for w in page_words(samples["in-p001"])]
+    assert words[:3] == ["answer", "=", "42"]
+
+
 @pytest.mark.skipif(shutil.which("xelatex") is None, reason="xelatex is not installed")
 def test_documents_for_other_engines(tmp_path: Path) -> None:
     text = r"""\documentclass{article}\usepackage{fontspec}\setmainfont{lmroman10-regular.otf}

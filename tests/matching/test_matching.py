@@ -111,3 +111,17 @@ def test_spans_are_shortened_at_a_cut() -> None:
 def test_stacking_keeps_everything_when_nothing_repeats() -> None:
     stacked = stack_tables([Table.from_rows(ROWS_A), Table.from_rows(ROWS_B)])
     assert stacked.text_rows() == ROWS_A + ROWS_B
+
+
+def test_the_solver_is_scipys() -> None:
+    """Loaded by itself, it is the same function."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment as reference
+
+    from parsemark.matching.assignment import linear_sum_assignment
+
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        costs = rng.integers(0, 4, (rng.integers(1, 9), rng.integers(1, 9))).astype(float)
+        found, expected = linear_sum_assignment()(costs), reference(costs)
+        assert all((a == b).all() for a, b in zip(found, expected, strict=True))

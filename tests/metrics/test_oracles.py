@@ -11,6 +11,7 @@ from lxml import html
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.metrics import TableInput, get_metric, grits, teds
+from parsemark.metrics.bags import folded_cells
 
 from .table_examples import PLAIN, SPANNED, html_tables
 
@@ -172,7 +173,7 @@ def test_exact_content_is_a_true_lcs() -> None:
 @given(a=html_tables(), b=html_tables())
 def test_bags_by_brute_force(a: str, b: str) -> None:
     x, y = TableInput(a), TableInput(b)
-    cells = [Counter(t for t in side.folded_cells if t) for side in (x, y)]
+    cells = [Counter(t for t in folded_cells(side) if t) for side in (x, y)]
     total = cells[0].total() + cells[1].total()
     expected = 2 * (cells[0] & cells[1]).total() / total if total else 1.0
     assert get_metric("cell_f1").compute(x, y) == pytest.approx(expected)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from parsemark import api
 from parsemark.cli import options as opt
 
 
@@ -16,8 +17,8 @@ def bench(
     protocol: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = 60.0,
-    memory_mb: opt.MemoryMb = 4096,
+    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
+    memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
     out: opt.Out = None,
     executor: opt.Executor = "local",
@@ -39,7 +40,7 @@ def bench(
     from parsemark.report.terminal import leaderboard
 
     console = Console()
-    how = running.parse_options(
+    how = api.parse_options(
         pages=pages,
         workers=workers,
         timeout_s=timeout_s,
@@ -49,10 +50,13 @@ def bench(
         executor=executor,
         address=address,
         protocols=protocol,
+        command=running.command_line(),
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite, strict=strict)
+        run = api.parse(
+            running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
+        )
         summaries = score_run(run, n_workers=workers, events=events)
     for summary in summaries:
         console.print()

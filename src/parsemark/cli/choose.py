@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark import api
 from parsemark.cli import options as opt
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def choose(
     out: opt.Out = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = 60.0,
-    memory_mb: opt.MemoryMb = 4096,
+    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
+    memory_mb: opt.MemoryMb = api.MEMORY_MB,
     cache: opt.Cache = True,
     seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
 ) -> None:
@@ -46,19 +47,18 @@ def choose(
     from parsemark.system.files import write_bytes
 
     console = Console()
-    how = running.parse_options(
+    how = api.parse_options(
         pages=pages,
         workers=workers,
         timeout_s=timeout_s,
         memory_mb=memory_mb,
         cache=cache,
-        executor="local",
-        address=None,
         protocols=[protocol],
+        command=running.command_line(),
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = running.parse(out, corpus, parser, how, events, overwrite=False)
+        run = api.parse(running.load(corpus), parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
         choice = room.choose(run, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress)

@@ -154,6 +154,22 @@ def list_pages(corpus: CorpusArgument) -> None:
     print(f"{len(rows)} pages, {n_known} with truth")
 
 
+@app.command("pages")
+def write_pages(
+    corpus: CorpusArgument,
+    out: Annotated[Path, typer.Option("--out", help="Folder for pictures, words and the list of images.")],
+    dpi: Annotated[int, typer.Option(min=36, max=300, help="Of the pictures; VGT takes 72.")] = 72,
+) -> None:
+    """Write what a detector that runs elsewhere needs: pictures, words with boxes, a list of images.
+
+    Its answer, a COCO file, is read by the parser `tatr(detect=file)` (see docs/parsers.md).
+    """
+    from parsemark.cli import running
+    from parsemark.corpora.detector_input import write_detector_input
+
+    print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
+
+
 NO_TRUTH = "no truth"
 
 

@@ -13,13 +13,16 @@ from parsemark import __version__
 from parsemark.cli import (
     annotate,
     bench,
+    calibrate,
     choose,
     compare,
     convert,
     corpus,
     doctor,
+    explain,
     export,
     figures,
+    gate,
     judge,
     metrics,
     pairs,
@@ -69,6 +72,7 @@ for command in (
     figures,
     choose,
     compare,
+    gate,
     convert,
     corpus,
     query,
@@ -80,6 +84,8 @@ for command in (
     rate,
     annotate,
     structure,
+    calibrate,
+    explain,
     doctor,
 ):
     command.register(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from parsemark import api
 from parsemark.cli import options as opt
 
 
@@ -14,8 +15,8 @@ def parse(
     protocol: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = 60.0,
-    memory_mb: opt.MemoryMb = 4096,
+    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
+    memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
     out: opt.Out = None,
     executor: opt.Executor = "local",
@@ -31,7 +32,7 @@ def parse(
     from parsemark.cli.progress import progress_for
 
     console = Console()
-    how = running.parse_options(
+    how = api.parse_options(
         pages=pages,
         workers=workers,
         timeout_s=timeout_s,
@@ -41,10 +42,13 @@ def parse(
         executor=executor,
         address=address,
         protocols=protocol,
+        command=running.command_line(),
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = running.parse(out, corpus, parser, how, events, overwrite=overwrite, strict=strict)
+        run = api.parse(
+            running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
+        )
     n_failed = sum(events.n_failed.values())
     console.print(
         f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False, markup=False

@@ -6,8 +6,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from parsemark.cli.progress import ProgressEvents
     from parsemark.corpora import Corpus
-    from parsemark.engine.parse import ParseOptions
     from parsemark.store import Run
 
 
@@ -34,38 +32,6 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
 def command_line() -> tuple[str, ...]:
     """The command as it was typed, to be recorded and repeated."""
     return ("parsemark", *sys.argv[1:])
-
-
-def parse_options(
-    *,
-    pages: str | None,
-    workers: int | None,
-    timeout_s: float,
-    memory_mb: int,
-    max_cost_usd: float | None = None,
-    cache: bool,
-    executor: str,
-    address: str | None,
-    protocols: Sequence[str] | None,
-) -> ParseOptions:
-    """The options of `bench` and `parse` as the engine takes them."""
-    from parsemark.engine.limits import PageLimits
-    from parsemark.engine.parse import ParseOptions
-    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
-    from parsemark.store import default_cache_folder
-
-    return ParseOptions(
-        pages=pages,
-        n_workers=workers,
-        limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
-        cache=default_cache_folder() if cache else None,
-        anew=not cache,
-        executor=executor,
-        address=address,
-        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),  # a wrong one is refused here
-        command=command_line(),
-        max_cost_usd=max_cost_usd,
-    )
 
 
 def load(spec: str, *, strict: bool = False) -> Corpus:
@@ -87,29 +53,6 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
             soft_wrap=True,
         )
     return corpus
-
-
-def parse(
-    out: Path | None,
-    corpus: str,
-    parsers: Sequence[str] | None,
-    options: ParseOptions,
-    events: ProgressEvents,
-    *,
-    overwrite: bool,
-    strict: bool = False,
-) -> Run:
-    """Load what was named and parse it."""
-    from parsemark.engine.parse import parse_corpus
-    from parsemark.parsers import DEFAULT_PARSERS, get_parser
-    from parsemark.store import Run
-
-    loaded = load(corpus, strict=strict)
-    chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
-    folder = out or Path("runs") / loaded.name
-    if overwrite:
-        Run.remove(folder)
-    return parse_corpus(folder, loaded, chosen, options, events)
 
 
 @contextlib.contextmanager

@@ -43,6 +43,9 @@ def score(
             show_default="the usual ones are found",
         ),
     ] = None,
+    calibrator: Annotated[
+        Path | None, typer.Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    ] = None,
     remove: Annotated[
         list[str] | None, typer.Option(help="Take this parser out of the run. Repeat it.")
     ] = None,
@@ -55,6 +58,7 @@ def score(
     from rich.console import Console
 
     from parsemark.cli import running
+    from parsemark.cli.calibrate import apply_calibrator
     from parsemark.cli.progress import progress_for
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
@@ -94,6 +98,8 @@ def score(
                     names = [p.name for p in opened.manifest.parsers]
                     raise UnknownNameError("parser", parser, names)
                 opened.remove_parser(parser)
+        if calibrator is not None:
+            apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else protocol
         summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import parsemark
 from parsemark.corpora import Corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.picture_pdf import with_pdf
@@ -33,6 +32,7 @@ from parsemark.store import (
     sample_to_row,
 )
 from parsemark.system import file_sha256
+from parsemark.version import __version__
 
 _MAX_LISTED = 10
 
@@ -137,7 +137,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         manifest = Manifest(
             command=list(options.command),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            code_version=parsemark.__version__,
+            code_version=__version__,
             corpus=entry,
             protocols=protocols or list(DEFAULT_PROTOCOLS),
             limits=limits,

@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-import parsemark
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_to_json
@@ -23,6 +22,7 @@ from parsemark.store import schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, replacing
+from parsemark.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Chunk:
     @property
     def key(self) -> str:
         """Identity of the work: what is scored, by which protocols of which version."""
-        identity = repr((parsemark.__version__, self.protocols, self.pages))
+        identity = repr((__version__, self.protocols, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     @property

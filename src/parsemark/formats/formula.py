@@ -124,7 +124,7 @@ class _Reader:
 
     def option(self, depth: int) -> list[str]:
         """What stands in brackets, if brackets follow."""
-        if self.at >= self._last_bracket or self.tokens[self.at] != "[":
+        if self.at >= self._last_bracket or self.tokens[self.at] != "[" or depth >= MAX_DEPTH:
             return []
         end = self.tokens.index("]", self.at)
         inner = _Reader(self.tokens[self.at + 1 : end]).sequence(depth + 1, ())
@@ -135,7 +135,8 @@ class _Reader:
         """A control sequence."""
         environment = _ENVIRONMENT.fullmatch(token)
         if environment is not None:
-            return self.environment(environment[2], depth) if environment[1] == "begin" else []
+            is_read = environment[1] == "begin" and depth < MAX_DEPTH
+            return self.environment(environment[2], depth) if is_read else []
         name = token[1:].rstrip("*")
         special = _SPECIAL.get(name)
         if special is not None:

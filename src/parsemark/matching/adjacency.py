@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
+from parsemark.matching.assignment import linear_sum_assignment
 
 SETTLED = 0.25
 MERGED_PART = 0.6
@@ -57,11 +58,9 @@ def distance_matrix(truths: Sequence[str], preds: Sequence[str]) -> Distances:
 
 def assignment(costs: Distances) -> list[tuple[int, int]]:
     """Row and column pairs of the cheapest assignment, by row."""
-    from scipy.optimize import linear_sum_assignment
-
     if costs.size == 0:
         return []
-    rows, cols = linear_sum_assignment(costs)
+    rows, cols = linear_sum_assignment()(costs)
     return [(int(r), int(c)) for r, c in zip(rows, cols, strict=True)]
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import importlib.machinery
+import importlib.util
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +17,36 @@ from parsemark.model import Match, Matching
 Similarity = NDArray[np.float64]
 
 
+@lru_cache(maxsize=1)
+def linear_sum_assignment() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Scipy's solver.
+
+    Its compiled module is loaded by itself, where it is found: all of `scipy.optimize` costs half a second,
+    and each process of a pool would pay it.
+    """
+    package = importlib.util.find_spec("scipy")
+    places = list(package.submodule_search_locations or ()) if package is not None else []
+    for place in places:
+        for path in sorted((Path(place) / "optimize").glob("_lsap.*")):
+            loader = importlib.machinery.ExtensionFileLoader("scipy.optimize._lsap", str(path))
+            spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
+            with contextlib.suppress(ImportError, AttributeError):
+                module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+                loader.exec_module(module)
+                return module.linear_sum_assignment  # type: ignore[no-any-return]
+    from scipy.optimize import linear_sum_assignment as solver
+
+    return solver
+
+
 def best_pairs(similarity: Similarity) -> list[tuple[int, int]]:
     """Row/column pairs of the assignment with the largest total; pairs without any similarity are left out.
 
     Deterministic: the solver is, and rows and columns come in the caller's order.
     """
-    from scipy.optimize import linear_sum_assignment
-
     if similarity.size == 0:
         return []
-    rows, cols = linear_sum_assignment(similarity, maximize=True)
+    rows, cols = linear_sum_assignment()(similarity, maximize=True)
     return [(int(r), int(c)) for r, c in zip(rows, cols, strict=True) if similarity[r, c] > 0]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from parsemark.formats.notation import fold_notation
 from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard
 from parsemark.matching.content import content_bag
 from parsemark.metrics.base import Facts, Metric
@@ -156,12 +157,23 @@ class Dar(Metric[TableInput]):
         return multiset_f1(a, b)
 
 
+def folded_cells(table: TableInput) -> list[str]:
+    """The texts of a table's cells after notation folding."""
+    return [fold_notation(cell.text) for cell in table.table.cells]
+
+
+def _folded_rows(table: TableInput) -> list[list[str]]:
+    """The grid as texts after notation folding: a spanning cell repeats its text, a hole is empty."""
+    folded = table.derive(folded_cells)
+    return [["" if i < 0 else folded[i] for i in row] for row in table.table.grid]
+
+
 def _cell_bag(table: TableInput) -> Bag:
-    return Counter(text for text in table.folded_cells if text)
+    return Counter(text for text in table.derive(folded_cells) if text)
 
 
 def _row_bag(table: TableInput) -> Bag:
-    rows = (tuple(row) for row in table.folded_rows)
+    rows = (tuple(row) for row in _folded_rows(table))
     return Counter(_without_empty_end(row) for row in rows if any(row))
 
 

@@ -12,6 +12,7 @@ from lxml import etree
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
 from parsemark.metrics.html_rows import Rows, read_span
+from parsemark.metrics.prepared import TableInput
 
 Tokens = str | tuple[str, ...]
 """The content of a cell: characters alone, or characters and tags (`<b>`, `</b>`) one by one."""
@@ -185,3 +186,13 @@ def edit_distance(a: EditTree, b: EditTree, structure_only: bool) -> float:
     trees: Sequence[Any] = (a.prepared(codes_a, as_rows), b.prepared(codes_b, as_rows))
     distance = kernel.row_tree_distance if as_rows else kernel.ordered_tree_distance
     return float(distance(*trees, structure_only))
+
+
+def plain_tree(table: TableInput) -> EditTree:
+    """The tree of table, tr and td alone."""
+    return tree_of_rows(table.lossless_rows)
+
+
+def html_tree(table: TableInput) -> EditTree:
+    """The tree of the HTML as it is given; of a table that is not HTML, the plain tree."""
+    return table.derive(plain_tree) if table.element is None else tree_of_element(table.element)

@@ -9,8 +9,8 @@ from typing import Any
 
 from parsemark.formats.formula import read_formula
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.metrics.formula_errors import FormulaError, formula_errors
+from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
 FULL_SCORE = 10.0
 

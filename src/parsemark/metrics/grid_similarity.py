@@ -7,14 +7,15 @@ from typing import Literal
 
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import (
+from parsemark.metrics.grids import TableGrids, grids_of
+from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.size_limits import (
     MAX_CHARACTER_PAIRS,
+    MAX_DIFFLIB_PAIRS,
     MAX_LINE_PAIRS,
     MAX_POSITION_PAIRS,
     check_pairs,
 )
-from parsemark.metrics.grids import TableGrids
-from parsemark.metrics.prepared import TableInput
 
 _CITATION = "Smock et al. 2023, GriTS: Grid table similarity metric (ICDAR)"
 
@@ -62,7 +63,7 @@ class GritsTop(Metric[TableInput]):
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
-        a, b = truth.grids, pred.grids
+        a, b = truth.derive(grids_of), pred.derive(grids_of)
         if a.size == 0 or b.size == 0:
             return float(a.size == b.size)
         _check_grids(a, b)
@@ -111,11 +112,12 @@ class GritsCon(Metric[TableInput]):
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
-        a, b = truth.grids, pred.grids
+        a, b = truth.derive(grids_of), pred.derive(grids_of)
         if a.size == 0 or b.size == 0:
             return float(a.size == b.size)
         _check_grids(a, b)
-        check_pairs("characters", a.n_characters, b.n_characters, MAX_CHARACTER_PAIRS)
+        limit = MAX_DIFFLIB_PAIRS if self.mode == "reference" else MAX_CHARACTER_PAIRS
+        check_pairs("characters", a.n_characters, b.n_characters, limit)
         similarity = "difflib" if self.mode == "reference" else "lcs"
         total, _, _ = kernel.match_text_grids(a.text_grid, b.text_grid, similarity)
         return _f_score(total, a.size, b.size)

@@ -9,6 +9,7 @@ from typing import Any
 from parsemark.formats.limits import check_grid
 from parsemark.kernels import kernel
 from parsemark.metrics.html_rows import RowCell, Rows
+from parsemark.metrics.prepared import TableInput
 from parsemark.model import Table
 
 _NO_SPAN = (0, 0, 1, 1)
@@ -92,3 +93,8 @@ def grids_of_table(table: Table) -> TableGrids:
     cells = tuple((c.row, c.col, RowCell(c.text, c.rowspan, c.colspan)) for c in table.cells)
     owners = tuple(owner for row in table.grid for owner in row)
     return TableGrids(table.n_rows, table.n_cols, owners, cells)
+
+
+def grids_of(table: TableInput) -> TableGrids:
+    """The grids of a table that a metric was given."""
+    return grids_of_table(table.table) if table.html is None else grids_of_rows(table.rows)

@@ -13,8 +13,8 @@ from parsemark.formats import write_table
 from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _MAX_ORDER = 4

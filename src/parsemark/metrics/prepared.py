@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any, TypeVar
 
 from lxml import etree
 
@@ -10,16 +12,14 @@ from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.cell_text import flat_table
 from parsemark.formats.html.tree import has_stray_angles, parse_html
-from parsemark.formats.notation import fold_notation
-from parsemark.metrics.edit_tree import EditTree, tree_of_element, tree_of_rows
-from parsemark.metrics.grids import TableGrids, grids_of_rows, grids_of_table
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
-from parsemark.metrics.placed_cells import PlacedCell, read_placed_cells
 from parsemark.metrics.reader.read import Pages
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
 
 _EMPTY = Table(0, 0)
+
+T = TypeVar("T")
 
 
 class TableInput:
@@ -38,6 +38,7 @@ class TableInput:
             raise FormatError(f"A table must be a text or a Table, not {type(source).__name__}")
         self.source = _EMPTY if source is None else source
         self.format = format
+        self._derived: dict[Callable[[TableInput], Any], Any] = {}
 
     def __reduce__(self) -> tuple[type[TableInput], tuple[str | Table, str | None]]:
         return TableInput, (self.source, self.format)
@@ -103,38 +104,16 @@ class TableInput:
         element = _table_element(self.html, keep_stray_angles=True)
         return [] if element is None else read_rows(element)
 
-    @cached_property
-    def plain_tree(self) -> EditTree:
-        """The tree of table, tr and td alone."""
-        return tree_of_rows(self.lossless_rows)
+    def derive(self, function: Callable[[TableInput], T]) -> T:
+        """What a function makes of the table, computed once: how a metric prepares its own form of it.
 
-    @cached_property
-    def html_tree(self) -> EditTree:
-        """The tree of the HTML as it is given; of a table that is not HTML, the plain tree."""
-        return self.plain_tree if self.element is None else tree_of_element(self.element)
-
-    @cached_property
-    def grids(self) -> TableGrids:
-        """The grids that GriTS compares."""
-        return grids_of_table(self.table) if self.html is None else grids_of_rows(self.rows)
-
-    @cached_property
-    def placed_cells(self) -> list[PlacedCell]:
-        """The cells with row and column, as SCORE reads them."""
-        if self.html is not None:
-            return read_placed_cells(self.html)
-        return [PlacedCell(cell.row, cell.col, cell.text) for cell in self.table.cells]
-
-    @cached_property
-    def folded_cells(self) -> list[str]:
-        """The texts of the table's cells after notation folding."""
-        return [fold_notation(cell.text) for cell in self.table.cells]
-
-    @cached_property
-    def folded_rows(self) -> list[list[str]]:
-        """The grid as texts after notation folding: a spanning cell repeats its text, a hole is empty."""
-        folded = self.folded_cells
-        return [["" if i < 0 else folded[i] for i in row] for row in self.table.grid]
+        Args:
+            function: A function of a module; it is the key, so a lambda would be computed anew each time.
+        """
+        if function not in self._derived:
+            self._derived[function] = function(self)
+        derived: T = self._derived[function]
+        return derived
 
 
 def rows_of_table(table: Table) -> Rows:

@@ -9,9 +9,9 @@ from typing import Literal
 
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark.metrics.placed_cells import PlacedCell
 from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.score_cells import PlacedCell, cells_of
+from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
 
 _CLOSE = 0.8
 _SAME_TABLE = 0.1
@@ -119,7 +119,7 @@ def _when_comparable(
     truth: TableInput, pred: TableInput, value: Callable[[Sequence[PlacedCell], Sequence[PlacedCell]], float]
 ) -> float:
     """The value, unless a table is empty or the two have nothing to do with each other."""
-    a, b = truth.placed_cells, pred.placed_cells
+    a, b = truth.derive(cells_of), pred.derive(cells_of)
     if not a or not b:
         return float(not a and not b)
     check_pairs("cells", len(a), len(b), MAX_POSITION_PAIRS)

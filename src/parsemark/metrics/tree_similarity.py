@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.comparable import (
+from parsemark.metrics.edit_tree import EditTree, edit_distance, html_tree, plain_tree
+from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.size_limits import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
     MAX_TREE_PAIRS,
     check_pairs,
 )
-from parsemark.metrics.edit_tree import EditTree, edit_distance
-from parsemark.metrics.prepared import TableInput
 
 
 @dataclass(frozen=True)
@@ -75,4 +75,4 @@ class Teds(Metric[TableInput]):
         return 1.0 - edit_distance(a, b, self.structure_only) / size
 
     def _tree(self, table: TableInput) -> EditTree:
-        return table.plain_tree if self.normalize == "soric" else table.html_tree
+        return table.derive(plain_tree if self.normalize == "soric" else html_tree)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import write_compare
-from parsemark.report.document_pages import write_document_pages
+from parsemark.report.document_pages import write_document_pages, write_profiles
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
@@ -34,6 +34,7 @@ _PAGES = (
     "leaderboard-*",
     "document",
     "document-*",
+    "profiles",
 )
 
 
@@ -69,6 +70,7 @@ def _write_site(site: Site, chosen: ReportOptions) -> None:
     write_viewer(site, chosen, images)
     write_parser_pages(site, images)
     write_document_pages(site, images)
+    write_profiles(site)
     write_compare(site, chosen)
     write_provenance(site)
     (site.root / MARK).write_text("The pages here were written by parsemark report.\n", encoding="utf-8")

@@ -15,8 +15,9 @@ from typing import Any
 from markupsafe import Markup
 
 from parsemark.model import Box, Element, Page, Prediction, Status
-from parsemark.protocols import get_protocol
+from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.protocols.document.published.profile import Profile, get_profile, switch_sentences
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import Site
 from parsemark.report.source import Source
@@ -103,6 +104,54 @@ def write_document_pages(site: Site, images: set[int]) -> None:
         parsers=parsers,
         n_left=max(0, len(samples) - n_pages),
     )
+
+
+def write_profiles(site: Site) -> None:
+    """Write `profiles.html` where a run was scored under several profiles: what differs, and why."""
+    sources = [s for s in site.sources if isinstance(get_protocol(s.summary.protocol), DocumentProtocol)]
+    if len(sources) < 2:
+        return
+    names = list(dict.fromkeys(info.name for s in sources for info in s.summary.shown() if info.main))
+    labels = {info.name: info.label for s in sources for info in s.summary.figures}
+    rows = [
+        {
+            "parser": parser,
+            "spec": source.summary.protocol,
+            "values": [_shown(source.summary.figure(parser, name)) for name in names],
+        }
+        for parser in sorted({p for s in sources for p in s.summary.parsers})
+        for source in sources
+    ]
+    profiles = [p for s in sources if (p := _published(s)) is not None]
+    switches = [
+        {"name": name, "sentence": sentence, "values": [_word(getattr(p, name)) for p in profiles]}
+        for name, sentence in switch_sentences().items()
+        if len({getattr(p, name) for p in profiles}) > 1
+    ]
+    site.page(
+        "profiles",
+        current="profiles",
+        figures=[labels[name] for name in names],
+        rows=rows,
+        profiles=[p.name for p in profiles],
+        switches=switches,
+    )
+
+
+def _published(source: Source) -> Profile | None:
+    protocol = get_protocol(source.summary.protocol)
+    assert isinstance(protocol, DocumentProtocol)
+    return None if protocol.profile == "strict" else get_profile(protocol.profile)
+
+
+def _shown(figure: Figure | None) -> str:
+    return "–" if figure is None or figure.value is None else f"{figure.value:.3f}"
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "any" if value is None else str(value)
 
 
 def _is_strict(source: Source) -> bool:

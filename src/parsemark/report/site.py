@@ -68,10 +68,15 @@ class Site:
 
     def _navigation(self) -> list[Link]:
         """The pages that this report has."""
-        has_documents = any(_shows_whole_pages(source) for source in self.sources)
-        whole = Link("document", "document.html", "Whole pages")
+        specs = [source.summary.protocol for source in self.sources]
+        of_documents = [spec for spec in specs if spec.partition("(")[0] == "document"]
+        more = []
+        if any("profile=v" not in spec for spec in of_documents):
+            more.append(Link("document", "document.html", "Whole pages"))
+        if len(of_documents) > 1:
+            more.append(Link("profiles", "profiles.html", "Profiles"))
         at = [link.key for link in NAVIGATION].index("viewer") + 1
-        return [*NAVIGATION[:at], *([whole] if has_documents else []), *NAVIGATION[at:]]
+        return [*NAVIGATION[:at], *more, *NAVIGATION[at:]]
 
     def leaderboard_name(self, source: Source) -> str:
         """The page of a protocol's leaderboard."""
@@ -116,8 +121,3 @@ class Site:
             "created": manifest.created[:10],
             "code_version": manifest.code_version,
         }
-
-
-def _shows_whole_pages(source: Source) -> bool:
-    spec = source.summary.protocol
-    return spec.startswith("document") and "profile=v" not in spec

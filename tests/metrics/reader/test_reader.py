@@ -157,3 +157,20 @@ def test_tables_of_the_model_and_texts_are_read_alike() -> None:
 
 def test_parameters_are_few() -> None:
     assert len(dataclasses.fields(Parameters)) <= 20
+
+
+@pytest.mark.parametrize("n_cols", [2_000, 8_000])
+def test_a_row_of_very_many_cells_is_refused_with_a_reason(n_cols: int) -> None:
+    wide = Table.from_rows([[str(c) for c in range(n_cols)]])
+    other = Table.from_rows([[str(c + 7) for c in range(n_cols)]])
+    result = read(wide, other)
+    assert result.status is Status.METRIC_FAILED
+    assert "columns" in (result.message or "")
+
+
+@pytest.mark.parametrize("text", [" __a" * 8_000, "1" + ",111" * 8_000, r"\(" * 16_000, "(" * 32_000])
+def test_a_cell_made_to_be_slow_is_read_or_refused(text: str) -> None:
+    hostile = Table.from_rows([["h", "k"], ["a", text], ["b", "1"]])
+    result = read("| h | k |\n|---|---|\n| a | 2 |\n| b | 1 |\n", hostile)
+    assert result.status in (Status.OK, Status.METRIC_FAILED)
+    assert read(hostile, hostile).value == 10.0

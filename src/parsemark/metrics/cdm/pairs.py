@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from parsemark.matching.assignment import linear_sum_assignment
 from parsemark.metrics.cdm.colours import Version
 
 Box = tuple[int, int, int, int]
@@ -109,14 +110,12 @@ class Counts:
 
 def count_pairs(truth: Drawn, pred: Drawn, version: Version = "v1.6") -> Counts:
     """Assign signs by look, place and order, and count those that are equal and where they should be."""
-    from scipy.optimize import linear_sum_assignment
-
     n, m = len(truth.tokens), len(pred.tokens)
     if not n or not m:
         return Counts(0, n, m)
     looks = _look_costs(truth.tokens, pred.tokens, version)
     costs = looks + _BOX_WEIGHT * _box_costs(truth, pred) + _ORDER_WEIGHT * _order_costs(n, m, version)
-    rows, columns = linear_sum_assignment(costs)
+    rows, columns = linear_sum_assignment()(costs)
     source = _centres([truth.boxes[r] for r in rows])
     target = _centres([pred.boxes[c] for c in columns])
     inliers = _inliers_new(source, target) if version == "v1.6" else _inliers_old(source, target)

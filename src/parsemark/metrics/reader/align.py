@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from parsemark.metrics.comparable import check_pairs
 from parsemark.metrics.reader.likeness import bare, is_numeric, numbers, tight
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
+from parsemark.metrics.size_limits import check_pairs
 
 Floats = NDArray[np.floating]
 Pairs = list[tuple[int, int]]

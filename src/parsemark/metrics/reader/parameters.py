@@ -15,44 +15,38 @@ from dataclasses import dataclass
 class Parameters:
     """The prices of events, and how they grow."""
 
-    value: float = 1.05
+    value: float = 1.0
     """A wrong or a lost value."""
     notation: float = 0.4
     """Numbers run together, digits spaced apart, scripts where there are none."""
-    misread: float = 0.85
-    """Wrong letters in a header, a name or a word, by the root of the share of letters that are wrong."""
+    misread: float = 0.82
+    """Wrong letters in a header, a name or a word, by a power of the share of letters that are wrong."""
     header: float = 0.95
-    """A header is lost and its column can no longer be told from others."""
+    """A header or a name is lost, and with it which column or row it is."""
     context: float = 0.24
     """A header or section heading is lost that no column or row needs to be told apart."""
-    name: float = 0.9
-    """The name of a row is lost, and with it which row it is."""
-    row: float = 1.3
-    """Rows are missing."""
-    column: float = 1.35
-    """Columns are missing."""
+    missing: float = 1.3
+    """Rows or columns are missing."""
     cut_off: float = 2.5
     """The output breaks off before the last rows."""
     invented: float = 1.0
     """Rows, columns or values that the truth does not have."""
-    merged: float = 1.4
+    merged: float = 1.45
     """Columns or rows run together in one."""
-    split: float = 0.3
-    """A column or row is torn into several."""
     span: float = 0.25
-    """A header covers columns that are not its own, or not all of its own."""
+    """A header covers columns that are not its own, or a column is torn into several."""
     spanned: float = 0.8
     """A value of several columns or rows is given for the first of them alone."""
-    counted: float = 0.55
-    """Headers stand over the wrong columns or outside, and have to be given to the columns by counting."""
+    counted: float = 0.56
+    """Headers stand over the wrong columns, or all are lines of text: columns have to be counted out."""
     padded: float = 0.05
-    """Headers or names have to be carried into empty cells."""
+    """Headers or names have to be carried into empty cells. Held where such tables stay equivalent."""
 
     growth: float = 0.5
     """Power of an event's extent, a share of the table's values."""
-    severity: float = 0.55
+    severity: float = 0.57
     """Power of the share of wrong letters in a misread text."""
-    bend: float = 0.75
+    bend: float = 0.73
     """Power of the sum: below 1, the first events cost more than the next ones."""
     no_value: float = 0.5
     """Weight of a cell that says there is no value, against 1 for a value."""

@@ -32,6 +32,8 @@ _GOOD_ENOUGH = 9.4
 """A reading of at least this value is not tried in another form."""
 _PLAUSIBLE = 0.6
 """Where this share of the values is there, a table is not tried transposed."""
+_ROWS_TOGETHER = 0.8
+"""Severity of rows run together with spaces between them, against 1 without."""
 _POOR = 4.0
 """A reading of less than this value is tried transposed in any case."""
 _RELATED = 0.1
@@ -230,7 +232,10 @@ class _Reader:
             else:
                 glued = sum(g.glued * g.held for g in groups) / held if held else 0.0
                 message = f"{noun} {numbers}{more} are run together."
-                yield Event(kind, held, message, severity=0.7 + 0.3 * glued)
+                # Two columns are told apart more easily than four, and not at all where no space is left.
+                apart = 1 - sum(group.held / len(group.lines) for group in groups) / held if held else 1.0
+                apart = max(apart, _ROWS_TOGETHER) if kind is Kind.ROWS_MERGED else apart
+                yield Event(kind, held, message, severity=apart + (1 - apart) * glued)
         for lines in found.split:
             extent = float(self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols)
             where = "–".join(str(line + 1) for line in (lines[0], lines[-1]))

@@ -10,6 +10,7 @@
 # licence = "MIT"
 # homepage = "https://github.com/camelot-dev/camelot"
 # gives = ["cells", "boxes"]
+# paper = "Soric et al.: Camelot"
 #
 # [tool.parsemark.options.flavor]
 # default = "lattice"

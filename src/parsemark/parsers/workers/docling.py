@@ -8,6 +8,8 @@
 # homepage = "https://github.com/docling-project/docling"
 # gives = ["html", "boxes", "confidence", "markdown"]
 # needs = ["folder:DOCLING_ARTIFACTS"]
+# paper = "Soric et al.: Docling"
+# weights = "DOCLING_ARTIFACTS: what `docling-tools models download` writes"
 #
 # [tool.parsemark.options.mode]
 # default = "accurate"

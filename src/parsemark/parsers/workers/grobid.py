@@ -7,6 +7,7 @@
 # licence = "Apache-2.0"
 # homepage = "https://github.com/kermitt2/grobid"
 # gives = ["cells", "boxes"]
+# paper = "Soric et al.: Grobid"
 # needs = ["env:GROBID_URL"]
 #
 # [tool.parsemark.options.box]

@@ -7,6 +7,7 @@
 # licence = "MIT"
 # homepage = "https://github.com/jsvine/pdfplumber"
 # gives = ["cells", "boxes"]
+# paper = "Soric et al.: PDFPlumber"
 #
 # [tool.parsemark.options.strategy]
 # default = "lines"

@@ -7,6 +7,7 @@
 # licence = "AGPL-3.0"
 # homepage = "https://github.com/pymupdf/PyMuPDF"
 # gives = ["cells", "boxes"]
+# paper = "Soric et al.: PyMuPDF"
 #
 # [tool.parsemark.options.strategy]
 # default = "lines"

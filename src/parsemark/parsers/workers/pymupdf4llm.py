@@ -9,6 +9,7 @@
 # licence = "AGPL-3.0"
 # homepage = "https://github.com/pymupdf/pymupdf4llm"
 # gives = ["markdown", "boxes"]
+# paper = "Horn & Keuper: PyMuPDF4LLM"
 # ///
 """pymupdf4llm: `to_markdown` by page; the layout's boxes say where in the Markdown each table is."""
 

@@ -35,6 +35,7 @@ MAX_STAND_INS = 12
 MAX_FIGURES = 500
 """EPS figures that are converted for one document."""
 LAUNCHER = "parsemark-launcher"
+MINTED = Path(__file__).with_name("minted-stand-in.tex")
 STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
 """Classes that no package has, and the version at hand that stands in for them."""
 
@@ -46,6 +47,9 @@ _OTHER_ENGINE = re.compile(
     r"|XeTeX engine|LuaTeX engine|\\directlua|\\XeTeX|\\setmainfont|\\setCJK",
 )
 _MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE | re.MULTILINE)
+_ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)
+"""An error, with the lines that say more of it."""
+_WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
 _SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
 _WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
 _GLOSSARY = re.compile(r"\\@newglossary\{\w+\}\{(\w+)\}\{(\w+)\}\{(\w+)\}")
@@ -124,10 +128,11 @@ def build_clean(root: Path, main: str, text: str) -> Build:
         build = Build(root, main, engine)
         first = build.run(_prologue(engine), draft=True)
         for _ in range(MAX_STAND_INS):
-            if not _is_fatal(first) or not _stand_in(build):
+            if not _without_shell(build) and not (_is_fatal(first) and _stand_in(build)):
                 break
             first = build.run(_prologue(engine), draft=True)
-        if number + 1 < len(engines) and _is_fatal(first) and _OTHER_ENGINE.search(build.log):
+        errors = "\n".join(_ERROR.findall(build.log))
+        if number + 1 < len(engines) and _is_fatal(first) and _OTHER_ENGINE.search(errors):
             _forget(build)
             continue
         return _finish(build, first)
@@ -238,6 +243,16 @@ def _stand_in(build: Build) -> bool:
         build.notes.append(f"{file} is missing; the document is made without it")
         return True
     return False
+
+
+def _without_shell(build: Build) -> bool:
+    """Put a package that needs no program in the place of one that does; whether there is one."""
+    place = build.folder / "minted.sty"
+    if not _WANTS_MINTED.search(build.log) or place.exists():
+        return False
+    shutil.copy(MINTED, place)
+    build.notes.append("minted wants to run a program, which is not done: its listings are black")
+    return True
 
 
 def _forget(build: Build) -> None:

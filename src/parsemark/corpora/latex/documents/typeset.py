@@ -61,9 +61,14 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     if count_pages(clean.pdf) != count_pages(marked.pdf):  # a reference may have changed: once more
         marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
     assert marked.pdf is not None
-    clean.cpu_s += marked.cpu_s
     pages = read_marks(marked.pdf)
-    left_out = {**_changed(clean.pdf, marked.pdf, len(pages)), **_unmarked(pages)}
+    changed = _changed(clean.pdf, marked.pdf, len(pages))
+    if changed:  # references that never stand: the marked document is one pass ahead
+        clean.run(prologue)
+        assert clean.pdf is not None
+        changed = _changed(clean.pdf, marked.pdf, len(pages))
+    clean.cpu_s += marked.cpu_s
+    left_out = {**changed, **_unmarked(pages)}
     if len(left_out) > (1 - MIN_KEPT) * len(pages):
         reason, count = Counter(left_out.values()).most_common(1)[0]
         raise LatexError(f"{len(left_out)} of its {len(pages)} pages cannot be used; on {count} {reason}")

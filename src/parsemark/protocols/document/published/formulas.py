@@ -234,7 +234,9 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
         return contiguous and all(_ftype(items[i]) == FORMULA for i in seq)
 
     def extend(seq: tuple[int, ...], skipped: int) -> None:
-        if is_allowed(seq) and (norm := prepared.norm(seq)):
+        if not is_allowed(seq):
+            return  # what follows would not be allowed either: a gap or a second source stays
+        if norm := prepared.norm(seq):
             found.append((seq, norm))
         if len(seq) == most:
             return

@@ -144,8 +144,16 @@ class Results:
     has_cdm: bool = False
 
 
-def measure_pages(pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profile: Profile) -> Results:
-    """Measure the records of all pages, in the order of the result files."""
+def measure_pages(
+    pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profile: Profile, *, is_whole_run: bool = True
+) -> Results:
+    """Measure the records of pages, in the order of the result files.
+
+    Args:
+        pages: Annotations and records.
+        profile: Whose rules.
+        is_whole_run: Whether these are all pages; v1.5 loses formulas answered by text if no page has text.
+    """
     text: list[Record] = []
     moved: list[Record] = []
     formulas: list[Record] = []
@@ -167,7 +175,7 @@ def measure_pages(pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profil
             results.pages_with["table"].append(records.name)
         if "equation_isolated" in kinds:
             results.pages_with["display_formula"].append(records.name)
-    if text:
+    if text or not is_whole_run:
         text += moved
     tables = latex_tables if len(latex_tables) > len(html_tables) else html_tables
     results.elements = {

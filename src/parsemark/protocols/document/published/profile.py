@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from parsemark.errors import UnknownNameError
@@ -167,3 +171,16 @@ def differences(a: Profile, b: Profile) -> dict[str, tuple[object, object]]:
         for f in fields(Profile)
         if f.name != "name" and getattr(a, f.name) != getattr(b, f.name)
     }
+
+
+@lru_cache(maxsize=1)
+def switch_sentences() -> dict[str, str]:
+    """What each switch means: the sentence under it in this file."""
+    body = ast.parse(inspect.getsource(Profile)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, str] = {}
+    for field, text in pairwise(body.body):
+        is_switch = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if is_switch and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[field.target.id] = " ".join(str(text.value.value).split())  # type: ignore[attr-defined]
+    return found

@@ -39,7 +39,7 @@ def score_page(
         return out
     annotation = annotation_of(truth)
     records = page_records(annotation, markdown_of(prediction), profile, match)
-    results = measure_pages([(annotation, records)], profile)
+    results = measure_pages([(annotation, records)], profile, is_whole_run=False)
     if cdm:
         add_cdm(results, profile)
     for record in records.ignored:

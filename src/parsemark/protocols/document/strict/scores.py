@@ -196,7 +196,8 @@ def _bare(latex: str) -> str:
     for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
         if text.startswith(left) and text.endswith(right):
             text = text[2:-2]
-    return text.strip()
+    # Behind a line break a brace would be read as an escaped one.
+    return text.strip().replace("\\\\{", "\\\\ {")
 
 
 def _score_tables(writer: _Writer, page: PageMatches) -> None:

@@ -8,6 +8,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.html.markup import Tag, read_tags, unescape
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.metrics.html_rows import RowCell, read_span
+from parsemark.metrics.prepared import TableInput
 
 _VOID = frozenset(
     (
@@ -47,6 +48,13 @@ class PlacedCell(NamedTuple):
     row: int
     col: int
     text: str
+
+
+def cells_of(table: TableInput) -> list[PlacedCell]:
+    """The cells of a table that a metric was given."""
+    if table.html is not None:
+        return read_placed_cells(table.html)
+    return [PlacedCell(cell.row, cell.col, cell.text) for cell in table.table.cells]
 
 
 def read_placed_cells(html: str) -> list[PlacedCell]:

@@ -1,0 +1,166 @@
+"""What the command line does, as calls: bench, score, compare, report. Defaults are stated here once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from parsemark.corpora import Corpus
+    from parsemark.engine.events import Events
+    from parsemark.engine.parse import ParseOptions
+    from parsemark.protocols import Summary
+    from parsemark.protocols.comparison import Comparison
+    from parsemark.report.comparison import RunComparison
+    from parsemark.store import Run
+
+TIMEOUT_S = 60.0
+"""Per page."""
+MEMORY_MB = 4096
+"""Per worker with its children."""
+
+
+def bench(
+    corpus: str | Corpus = "demo",
+    parsers: Sequence[str] | None = None,
+    *,
+    out: str | Path | None = None,
+    protocols: Sequence[str] | None = None,
+    pages: str | None = None,
+    workers: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+    memory_mb: int = MEMORY_MB,
+    cache: bool = True,
+    overwrite: bool = False,
+    strict: bool = False,
+    events: Events | None = None,
+) -> Run:
+    """Parse a corpus with several parsers and score what they return.
+
+    Args:
+        corpus: A spec as `--corpus` takes it, or a loaded corpus.
+        parsers: Specs; by default a fast set that installs itself.
+        out: The run directory; by default `runs/` and the corpus's name. What it holds is not done again.
+        protocols: Specs, by default `tables` and whatever else `parsemark bench` scores by.
+        pages: A subset, as `--pages`.
+        workers: Processes; one per CPU by default.
+        timeout_s: Per page.
+        memory_mb: Per worker.
+        cache: Use parses of other runs.
+        overwrite: Remove the run that `out` holds.
+        strict: Refuse a corpus of which something cannot be read.
+        events: Told about progress.
+
+    Returns:
+        The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
+    """
+    options = parse_options(
+        pages=pages,
+        workers=workers,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+        cache=cache,
+        protocols=protocols,
+    )
+    run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
+    score_run(run, workers=workers, events=events)
+    return run
+
+
+def parse_options(
+    *,
+    pages: str | None = None,
+    workers: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+    memory_mb: int = MEMORY_MB,
+    max_cost_usd: float | None = None,
+    cache: bool = True,
+    executor: str = "local",
+    address: str | None = None,
+    protocols: Sequence[str] | None = None,
+    command: tuple[str, ...] = (),
+) -> ParseOptions:
+    """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
+    from parsemark.engine.limits import PageLimits
+    from parsemark.engine.parse import ParseOptions
+    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
+    from parsemark.store import default_cache_folder
+
+    return ParseOptions(
+        pages=pages,
+        n_workers=workers,
+        limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
+        cache=default_cache_folder() if cache else None,
+        anew=not cache,
+        executor=executor,
+        address=address,
+        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),
+        command=command,
+        max_cost_usd=max_cost_usd,
+    )
+
+
+def parse(
+    corpus: str | Corpus,
+    parsers: Sequence[str] | None,
+    options: ParseOptions,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    events: Events | None = None,
+) -> Run:
+    """Parse a corpus into a run directory; see `bench`."""
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.parse import parse_corpus
+    from parsemark.parsers import DEFAULT_PARSERS, get_parser
+    from parsemark.store import Run
+
+    loaded = load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
+    chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
+    folder = Path(out) if out is not None else Path("runs") / loaded.name
+    if overwrite:
+        Run.remove(folder)
+    return parse_corpus(folder, loaded, chosen, options, events)
+
+
+def score_run(
+    run: str | Path | Run,
+    *,
+    protocols: Sequence[str] | None = None,
+    workers: int | None = None,
+    events: Events | None = None,
+) -> list[Summary]:
+    """Score what a run has parsed, by its own protocols or by others; one summary for each."""
+    from parsemark.engine.scoring import score_run as score
+    from parsemark.protocols import canonical_specs
+
+    wanted = canonical_specs(protocols) if protocols else None
+    return list(score(_opened(run), protocols=wanted, n_workers=workers, events=events))
+
+
+def compare(
+    run: str | Path | Run, first: str, second: str | None = None, *, protocol: str | None = None
+) -> Comparison | RunComparison:
+    """Two parsers of a run; or, with the folder of a newer run as `first`, the parsers of both."""
+    from parsemark.report.comparison import compare_parsers, compare_runs
+    from parsemark.store import Run
+
+    if second is not None:
+        return compare_parsers(_opened(run), first, second, protocol)
+    return compare_runs(_opened(run), Run.open(first), protocol)
+
+
+def build_report(run: str | Path | Run, out: str | Path | None = None) -> Path:
+    """Write the HTML report of a scored run; returns its first page."""
+    from parsemark.report import build_report as build
+
+    opened = _opened(run)
+    return build(opened.path, Path(out) if out is not None else opened.path / "report")
+
+
+def _opened(run: str | Path | Run) -> Run:
+    from parsemark.store import Run
+
+    return run if isinstance(run, Run) else Run.open(run)

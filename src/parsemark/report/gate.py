@@ -1,0 +1,366 @@
+"""A gate for continuous integration: is the new run good enough, and no worse than the old one?
+
+Each check has a name, what was found, what was allowed, and whether it passed. A drop is judged in two ways:
+by its interval (the verdict of `compare`: worse beyond chance) and, where that is wanted, by its plain size.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from parsemark.errors import UsageError
+from parsemark.protocols import Summary, get_protocol
+from parsemark.protocols import comparison as protocol_comparison
+from parsemark.protocols.base import PageProtocol, RunTables
+from parsemark.protocols.comparison import Comparison
+from parsemark.store import Run
+from parsemark.system.files import make_folder, write_bytes
+
+SHOWN_PAGES = 5
+ALPHA = 0.05
+_MIN_PAGES_TIMED = 5
+"""Fewer pages say nothing about speed."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is allowed. None: not checked."""
+
+    minimum: Mapping[str, float] = field(default_factory=dict)
+    """Figure to the least value, checked on the new run alone."""
+    max_drop: float | None = None
+    """Of the primary figure, whatever chance says."""
+    interval: bool = True
+    """Whether a drop beyond chance fails, however small."""
+    max_failures: int | None = 0
+    """Pages that fail now and did not before; without an old run, all that fail."""
+    max_slowdown: float | None = None
+    """Ratio of CPU time per page, new to old."""
+    max_memory: float | None = None
+    """Ratio of peak memory, new to old."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    parser: str
+    name: str
+    passed: bool
+    found: str
+    allowed: str
+    pages: tuple[str, ...] = ()
+    """What got worse, each page with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """All checks of a gate."""
+
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all did."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> list[Check]:
+        """Those that did not."""
+        return [check for check in self.checks if not check.passed]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run as far as a gate looks at it."""
+
+    summary: Summary
+    tables: RunTables
+
+    @classmethod
+    def of(cls, run: Run, protocol: str | None) -> Side:
+        """Read it."""
+        summary = run.summary(protocol)
+        return cls(summary, run.run_tables(summary.protocol))
+
+
+def gate_runs(
+    new: Run,
+    old: Run | None,
+    limits: Limits,
+    *,
+    parsers: Sequence[str] | None = None,
+    protocol: str | None = None,
+) -> GateResult:
+    """Check a run, against an older one if there is one.
+
+    Raises:
+        UsageError: The runs are of different corpora, pages, or protocol versions, or share no parser.
+    """
+    side = Side.of(new, protocol)
+    chosen = _chosen(side, parsers, new.path)
+    recipe = get_protocol(side.summary.protocol)
+    if old is None:
+        return GateResult(tuple(check_alone(side, limits, chosen)))
+    _require_same_corpus(old, new)
+    before = Side.of(old, side.summary.protocol)
+    missing = [p for p in chosen if p not in before.tables.parsers]
+    shared = [p for p in chosen if p not in missing]
+    if not shared:
+        raise UsageError(f"{old.path} and {new.path} share no parser, so there is nothing to compare.")
+    notes = [f"{p} is not in the old run: only its own limits were checked." for p in missing]
+    timed = old.manifest.machine == new.manifest.machine
+    if not timed and (limits.max_slowdown or limits.max_memory):
+        notes.append("Time and memory were not compared: the runs are of different machines.")
+    checks = [
+        *check_alone(side, limits, missing),
+        *check_against(recipe, before, side, limits, shared, timed=timed),
+    ]
+    return GateResult(tuple(checks), tuple(notes))
+
+
+def check_alone(side: Side, limits: Limits, parsers: Sequence[str]) -> list[Check]:
+    """What can be checked on one run."""
+    checks: list[Check] = []
+    for parser in parsers:
+        checks += _minimum(side, limits, parser)
+        if limits.max_failures is not None:
+            failing = _failing(side.tables, parser)
+            checks.append(_failures(parser, sorted(failing), limits.max_failures, failing))
+    return checks
+
+
+def check_against(
+    recipe: PageProtocol, old: Side, new: Side, limits: Limits, parsers: Sequence[str], *, timed: bool = True
+) -> list[Check]:
+    """What can be checked between two runs of the same pages."""
+    protocol_comparison.require_comparable(old.summary, new.summary)
+    _require_same_pages(old.tables, new.tables)
+    compared = protocol_comparison.compare_runs(
+        recipe, (old.summary, old.tables), (new.summary, new.tables), parsers
+    )
+    checks: list[Check] = []
+    for parser, comparison in zip(parsers, compared, strict=True):
+        checks += _minimum(new, limits, parser)
+        checks += _drop(old, new, limits, parser, comparison)
+        if limits.max_failures is not None:
+            before, now = _failing(old.tables, parser), _failing(new.tables, parser)
+            fresh = sorted(set(now) - set(before))
+            checks.append(_failures(parser, fresh, limits.max_failures, now))
+        if timed and limits.max_slowdown is not None:
+            checks.append(_ratio(old, new, parser, "cpu_s", "CPU time", limits.max_slowdown))
+        if timed and limits.max_memory is not None:
+            checks.append(_ratio(old, new, parser, "peak_memory_mb", "peak memory", limits.max_memory))
+    return checks
+
+
+def save_baseline(run: Run, folder: Path) -> Path:
+    """Copy what a gate needs of a run into a folder that can be kept in a repository: no raw outputs."""
+    make_folder(folder)
+    wanted = [run.path / "manifest.json", run.path / "samples.parquet", run.path / "parses.parquet"]
+    for spec in run.protocols:
+        inside = run.protocol_folder(spec)
+        wanted += [inside / name for name in ("summary.json", "matches.parquet", "scores.parquet")]
+    for path in wanted:
+        target = path.relative_to(run.path)
+        make_folder(folder, *target.parent.parts)
+        write_bytes(folder / target, path.read_bytes())
+    return folder
+
+
+def _chosen(side: Side, parsers: Sequence[str] | None, where: Path) -> list[str]:
+    known = side.tables.parsers
+    for name in parsers or ():
+        if name not in known:
+            raise UsageError(f"{where} has no parser {name!r}; it has: {', '.join(known)}.")
+    return list(parsers or known)
+
+
+def _require_same_corpus(old: Run, new: Run) -> None:
+    before, now = old.manifest.corpus, new.manifest.corpus
+    if before.hash != now.hash:
+        raise UsageError(
+            f"The runs are of different corpora: {before.name} {before.version} ({before.hash[:8]}) and "
+            f"{now.name} {now.version} ({now.hash[:8]}). Make the old run again, or save a new baseline."
+        )
+
+
+def _require_same_pages(old: RunTables, new: RunTables) -> None:
+    before, now = set(old.samples["sample"]), set(new.samples["sample"])
+    if before != now:
+        some = sorted(before ^ now)[:3]
+        raise UsageError(
+            f"The runs are of different pages: {len(before - now)} only in the old one, {len(now - before)} "
+            f"only in the new one ({', '.join(some)}, …). Run both with the same --pages."
+        )
+
+
+def _minimum(side: Side, limits: Limits, parser: str) -> Iterable[Check]:
+    for figure, least in limits.minimum.items():
+        known = side.summary.figure(parser, figure)
+        if known is None and figure not in {info.name for info in side.summary.figures}:
+            names = ", ".join(info.name for info in side.summary.shown())
+            raise UsageError(f"There is no figure {figure!r} in {side.summary.protocol}; there are: {names}.")
+        value = None if known is None else known.value
+        info = side.summary.info(figure)
+        good = value is not None and (value >= least if info.higher_is_better else value <= least)
+        sign = "≥" if info.higher_is_better else "≤"
+        yield Check(parser, f"{figure} {sign} {least:g}", good, _number(value), f"{sign} {least:g}")
+
+
+def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Comparison) -> Iterable[Check]:
+    verdict = comparison.primary
+    info = comparison.info(verdict.figure)
+    change = verdict.difference if info.higher_is_better else -verdict.difference
+    interval = "" if verdict.low is None else f" ({verdict.low:+.3f} to {verdict.high:+.3f})"
+    found = f"{_number(verdict.value_b)} → {_number(verdict.value_a)}, {verdict.difference:+.3f}{interval}"
+    pages = _reasons(old.tables, new.tables, parser, comparison, higher=info.higher_is_better)
+    if limits.interval:
+        worse = verdict.state == "worse" if info.higher_is_better else verdict.state == "better"
+        yield Check(
+            parser,
+            f"{info.label}: no drop beyond chance",
+            not worse,
+            found,
+            "not worse",
+            pages if worse else (),
+        )
+    if limits.max_drop is not None:
+        fell = change < -limits.max_drop
+        yield Check(
+            parser,
+            f"{info.label}: plain drop",
+            not fell,
+            found,
+            f"≥ −{limits.max_drop:g}",
+            pages if fell else (),
+        )
+
+
+def _failing(tables: RunTables, parser: str) -> dict[str, str]:
+    rows = tables.parses.filter((pl.col("parser") == parser) & (pl.col("status") != "ok"))
+    return {
+        row["sample"]: f"{row['status']}: {_one_line(row['error'])}" if row["error"] else row["status"]
+        for row in rows.select("sample", "status", "error").iter_rows(named=True)
+    }
+
+
+def _failures(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> Check:
+    listed = tuple(f"{sample}: {why[sample]}" for sample in samples[:SHOWN_PAGES])
+    return Check(parser, "failing pages", len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed)
+
+
+def _ratio(old: Side, new: Side, parser: str, column: str, title: str, allowed: float) -> Check:
+    """The geometric mean over pages of new to old; it fails if it is over the limit beyond chance."""
+    own = pl.col("parser") == parser
+    before = old.tables.parses.filter(own).select("sample", pl.col(column).alias("before"))
+    now = new.tables.parses.filter(own).select("sample", pl.col(column).alias("now"))
+    both = before.join(now, on="sample").drop_nulls().filter((pl.col("before") > 0) & (pl.col("now") > 0))
+    if len(both) < _MIN_PAGES_TIMED:
+        return Check(parser, title, True, f"only {len(both)} pages measured", f"≤ {allowed:g} ×")
+    ratios = np.log(both["now"].to_numpy() / both["before"].to_numpy())
+    mean, error = float(ratios.mean()), float(ratios.std(ddof=1) / math.sqrt(len(ratios)))
+    reach = float(stats.t.ppf(1 - ALPHA, len(ratios) - 1)) * error
+    low = math.exp(mean - reach)
+    passed = not (math.exp(mean) > allowed and low > 1.0)
+    return Check(parser, title, passed, f"{math.exp(mean):.2f} × (at least {low:.2f})", f"≤ {allowed:g} ×")
+
+
+def _reasons(
+    old: RunTables, new: RunTables, parser: str, comparison: Comparison, *, higher: bool
+) -> tuple[str, ...]:
+    """The pages that lost most, each with what changed in its matches or its status."""
+    failing = _failing(new, parser)
+    lost = [p for p in comparison.pages if (p.difference < 0) == higher]
+    lines = []
+    for page in lost[:SHOWN_PAGES]:
+        why = failing.get(page.sample) or _changed_kinds(old, new, parser, page.sample)
+        lines.append(f"{page.sample}: {page.b:.3f} → {page.a:.3f}, {why}")
+    return tuple(lines)
+
+
+def _changed_kinds(old: RunTables, new: RunTables, parser: str, sample: str) -> str:
+    def kinds(tables: RunTables) -> Counter[str]:
+        rows = tables.matches.filter((pl.col("parser") == parser) & (pl.col("sample") == sample))
+        first = rows["rule"].sort().first() if len(rows) else None
+        return Counter(rows.filter(pl.col("rule") == first)["kind"]) if first is not None else Counter()
+
+    before, now = kinds(old), kinds(new)
+    changed = [
+        f"{kind} {before[kind]} → {now[kind]}" for kind in sorted(before | now) if before[kind] != now[kind]
+    ]
+    return ", ".join(changed) or "same matches, lower scores"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _one_line(text: str, limit: int = 120) -> str:
+    joined = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
+
+
+def as_markdown(result: GateResult) -> str:
+    """For a pull request."""
+    failed = result.failed
+    head = (
+        f"**Gate failed: {len(failed)} of {len(result.checks)} checks.**"
+        if failed
+        else (f"Gate passed: {len(result.checks)} checks.")
+    )
+    lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
+    for check in sorted(result.checks, key=lambda c: c.passed):
+        cells = (check.parser, check.name, check.found, check.allowed)
+        lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(_cell, cells))} |")
+    for check in failed:
+        if check.pages:
+            lines += ["", f"{_cell(check.parser)}, {_cell(check.name)}:", ""]
+            lines += [f"- {_cell(page)}" for page in check.pages]
+    lines += ["", *(_cell(note) for note in result.notes)] if result.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def as_json(result: GateResult) -> str:
+    """For programs."""
+    data = {
+        "passed": result.passed,
+        "checks": [asdict(c) for c in result.checks],
+        "notes": list(result.notes),
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_junit(result: GateResult) -> str:
+    """For the test views of forges: one test case per check."""
+    suite = ElementTree.Element(
+        "testsuite", name="parsemark gate", tests=str(len(result.checks)), failures=str(len(result.failed))
+    )
+    for check in result.checks:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(check.parser), name=_xml(check.name))
+        if not check.passed:
+            message = _xml(f"{check.found}, allowed {check.allowed}")
+            failure = ElementTree.SubElement(case, "failure", message=message)
+            failure.text = _xml("\n".join(check.pages))
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _xml(text: str) -> str:
+    """Without the characters that XML cannot have."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break out of a Markdown table, nor bring markup along."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")

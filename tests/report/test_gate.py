@@ -1,0 +1,152 @@
+"""`parsemark gate`: what passes, what fails, and what is refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from tests.store.fabricate import fabricate_run
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.errors import UsageError
+from parsemark.protocols import get_protocol
+from parsemark.report.gate import (
+    Check,
+    GateResult,
+    Limits,
+    Side,
+    as_json,
+    as_junit,
+    as_markdown,
+    check_against,
+    gate_runs,
+    save_baseline,
+)
+from parsemark.store import Run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return fabricate_run(tmp_path_factory.mktemp("runs") / "old", 40, ("good", "fair"))
+
+
+def changed(side: Side, **tables: pl.DataFrame) -> Side:
+    """The side with other tables, summarised anew."""
+    recipe = get_protocol(side.summary.protocol)
+    tables_now = replace(side.tables, **tables)
+    return Side(recipe.summarise(tables_now), tables_now)
+
+
+def against(old: Side, new: Side, limits: Limits) -> dict[str, Check]:
+    checks = check_against(get_protocol(old.summary.protocol), old, new, limits, ["good"])
+    return {check.name: check for check in checks}
+
+
+def lowered(side: Side, by: float) -> Side:
+    worse = (pl.col("value") - by).clip(0.0, 1.0)
+    scores = side.tables.scores.with_columns(
+        value=pl.when(pl.col("parser") == "good").then(worse).otherwise(pl.col("value"))
+    )
+    return changed(side, scores=scores)
+
+
+def test_a_run_passes_against_itself(run: Run) -> None:
+    result = gate_runs(run, run, Limits(max_drop=0.0, max_slowdown=1.0, max_memory=1.0))
+    assert result.passed and len(result.checks) == 10
+
+
+def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
+    old = Side.of(run, None)
+    checks = against(old, lowered(old, 0.02), Limits(max_drop=0.01))
+    beyond, plain = (
+        next(c for n, c in checks.items() if word in n) for word in ("beyond chance", "plain drop")
+    )
+    assert not beyond.passed and not plain.passed
+    assert beyond.pages and "same matches, lower scores" in beyond.pages[0]
+    assert next(
+        c for n, c in against(old, lowered(old, 0.02), Limits(max_drop=0.05)).items() if "plain" in n
+    ).passed
+
+
+def test_new_failures_are_caught_and_old_ones_are_not(run: Run) -> None:
+    old = Side.of(run, None)
+    sick = set(old.tables.samples["sample"].sort().head(14))
+    broken = pl.col("sample").is_in(sick) & (pl.col("parser") == "good")
+    parses = old.tables.parses.with_columns(
+        status=pl.when(broken).then(pl.lit("parser_failed")).otherwise(pl.col("status")),
+        error=pl.when(broken).then(pl.lit("Out of \x1b[31mluck\n|")).otherwise(pl.col("error")),
+    )
+    new = changed(old, parses=parses)
+    failing = against(old, new, Limits())["failing pages"]
+    assert (failing.passed, failing.found) == (False, "14")
+    assert failing.pages[0].endswith("parser_failed: Out of [31mluck |")
+    assert against(new, new, Limits())["failing pages"].passed
+
+
+@pytest.mark.parametrize(("factor", "passed"), [(1.0, True), (1.05, True), (1.2, False)])
+def test_a_slowdown_is_caught(run: Run, factor: float, passed: bool) -> None:
+    old = Side.of(run, None)
+    new = changed(
+        old,
+        parses=old.tables.parses.with_columns(pl.col("cpu_s") * factor, pl.col("peak_memory_mb") * factor),
+    )
+    checks = against(old, new, Limits(max_slowdown=1.1, max_memory=1.1))
+    assert (checks["CPU time"].passed, checks["peak memory"].passed) == (passed, passed)
+
+
+def test_a_least_value(run: Run) -> None:
+    assert gate_runs(run, None, Limits(minimum={"te_f1_con": 0.1}, max_failures=None)).passed
+    assert not gate_runs(run, None, Limits(minimum={"te_f1_con": 1.0}), parsers=["fair"]).passed
+    with pytest.raises(UsageError, match="no figure 'te_f1_cno'"):
+        gate_runs(run, None, Limits(minimum={"te_f1_cno": 0.5}))
+
+
+def test_what_differs_is_not_compared(run: Run, tmp_path: Path) -> None:
+    other = fabricate_run(tmp_path / "pages", 41, ("good", "fair"))
+    with pytest.raises(UsageError, match="different pages"):
+        gate_runs(other, run, Limits())
+    stranger = fabricate_run(tmp_path / "corpus", 40, ("good", "fair"))
+    stranger.update_manifest(
+        lambda m: m.model_copy(update={"corpus": m.corpus.model_copy(update={"hash": "other"})})
+    )
+    with pytest.raises(UsageError, match="different corpora"):
+        gate_runs(stranger, run, Limits())
+    old = Side.of(run, None)
+    newer = Side(old.summary.model_copy(update={"comparability": old.summary.comparability + 1}), old.tables)
+    with pytest.raises(UsageError, match="version of the protocol"):
+        against(old, newer, Limits())
+
+
+def test_a_baseline_is_small_and_serves_as_the_old_run(run: Run, tmp_path: Path) -> None:
+    folder = save_baseline(run, tmp_path / "baseline")
+    assert not (folder / "raw").exists()
+    assert gate_runs(run, Run.open(folder), Limits(max_drop=0.0)).passed
+
+
+def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
+    files = {kind: tmp_path / f"gate.{kind}" for kind in ("markdown", "json", "junit")}
+    command = [
+        "gate",
+        str(run.path),
+        str(run.path),
+        *(x for k, f in files.items() for x in (f"--{k}", str(f))),
+    ]
+    result = CliRunner().invoke(app, [*command, "--save", str(tmp_path / "kept")])
+    assert result.exit_code == 0 and "Gate passed" in result.output
+    assert json.loads(files["json"].read_text())["passed"] is True
+    assert ElementTree.parse(files["junit"]).getroot().get("failures") == "0"
+    assert (tmp_path / "kept" / "manifest.json").exists()
+    failed = CliRunner().invoke(app, [*command, "--min", "te_f1_con=1.1", "--save", str(tmp_path / "not")])
+    assert failed.exit_code == 1 and "**Gate failed: 2 of" in failed.output
+    assert not (tmp_path / "not").exists()
+
+
+def test_hostile_names_stay_text() -> None:
+    check = Check("<script>|`x", "n\x00me", False, "1", "0", ("p: <b>|\n",))
+    result = GateResult((check,))
+    assert "<script>" not in as_markdown(result) and "<b>" not in as_markdown(result)
+    assert ElementTree.fromstring(as_junit(result)).find("testcase/failure") is not None
+    assert json.loads(as_json(result))["passed"] is False
