@@ -212,7 +212,8 @@ def _run(
     text = _read_log(log)
     leak = _leak(text, (root or folder).resolve())
     reason = ran.exceeded or _reason(ran.code, text, limits, engine) or leak
-    made = pdf if pdf.is_file() and leak is None and ran.exceeded is None else None
+    is_whole = ran.exceeded is None and ran.code >= 0
+    made = pdf if pdf.is_file() and leak is None and is_whole else None
     return Compiled(reason is None, made, text, ran.cpu_s, reason)
 
 
@@ -342,6 +343,9 @@ def first_error(log: str) -> str | None:
 def _leak(log: str, folder: Path) -> str | None:
     r"""What was embedded from outside the folder, by `\pdfobj file` and its like."""
     for match in _EMBEDDED.finditer(log):
-        if not Path(match[1]).resolve().is_relative_to(folder):
+        path = os.path.join(folder, os.path.expanduser(match[1]))  # noqa: PTH111, PTH118 - see below
+        if not os.path.exists(path):  # noqa: PTH110 - pathlib raises on names that no file can have
+            continue  # errors quote PDF code, which looks alike
+        if not Path(path).resolve().is_relative_to(folder):
             return f"embedded a file from outside its folder: {match[1]}"
     return None

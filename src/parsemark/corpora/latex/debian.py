@@ -13,8 +13,8 @@ INDEX = Path(__file__).with_name("debian_files.tsv.gz")
 _MISSING = (
     re.compile(r"^! LaTeX Error: File `([^'\n]{1,200})' not found", re.MULTILINE),
     re.compile(r"^! I can't find file `([^'\n]{1,200})'", re.MULTILINE),
-    re.compile(r"^! ?pdfTeX error: \w+ \(file ([^)\n]{1,200})\)", re.MULTILINE),
-    re.compile(r"^! Font \S+=(\S{1,200}) (?:at \S+ )?not load", re.MULTILINE),
+    re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,200})\): (?:Font|cannot open)", re.MULTILINE),
+    re.compile(r"^! Font \S+=([\w.-]{1,100}) (?:at \S+ )?not load", re.MULTILINE),
 )
 
 

@@ -52,6 +52,8 @@ _ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)
 _WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
 _SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
 _WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
+_LIMIT = re.compile(r"used more than|took longer than|wrote |embedded |\w+ ended by signal")
+"""A reason that is not TeX's own."""
 _GLOSSARY = re.compile(r"\\@newglossary\{\w+\}\{(\w+)\}\{(\w+)\}\{(\w+)\}")
 
 
@@ -189,13 +191,15 @@ def _is_fatal(result: Compiled) -> bool:
 
 def _why(log: str, reason: str | None = None) -> str:
     """Why there is no PDF, and which package would help."""
+    if reason is not None and _LIMIT.match(reason):
+        return reason
     file = missing_file(log)
     if file is not None:
         package = package_of(file)
         known = f"Debian's {package} has it" if package else "no Debian package of TeX has it"
         return f"{file} is missing ({known})"
-    fatal = re.search(r"^! ?(.*(?:Fatal|Emergency|capacity exceeded|pdfTeX error).*)", log, re.MULTILINE)
-    why = first_error(log) or (fatal[1] if fatal else None) or reason or "it makes no page"
+    fatal = re.search(r"^! ?((?:TeX capacity exceeded|pdfTeX error).*)", log, re.MULTILINE)
+    why = (fatal[1] if fatal else first_error(log)) or reason or "it makes no page"
     if _SHELL_ESCAPE.search(why):
         why += "; programs are not run for a document"
     return why
