@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from PIL import Image
 
 from parsemark.pdf import save_picture_pdf
 
+MEASURED = re.compile(r"cpu_s|wall_s|memory_mb|cost_usd")
+"""Figures that differ from run to run."""
 MARK = "PARSEMARK_FAULT"
 """An environment variable by which the processes of one attempt are found again."""
 
@@ -132,7 +135,7 @@ def results(run: Path) -> dict[str, object]:
     found |= {"parses": parses.to_dicts(), "predictions": predictions.to_dicts()}
     summary = opened.summary()
     found["figures"] = {
-        parser: {name: figures[name].value for name in sorted(figures) if not name.endswith(("_s", "_mb"))}
+        parser: {name: figures[name].value for name in sorted(figures) if not MEASURED.search(name)}
         for parser, figures in summary.parsers.items()
     }
     assert isinstance(parses, pl.DataFrame)
