@@ -1,9 +1,11 @@
+from itertools import combinations, permutations
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
-from parsemark.matching.assignment import assign
+from parsemark.matching.assignment import assign, assign_by_confidence
 from parsemark.matching.combine import slice_rows, stack_tables
 from parsemark.model import Box, Cell, Element, Table
 
@@ -67,22 +69,82 @@ def test_a_split_table_is_put_together_without_its_repeated_header() -> None:
     assert match.overlap == 1
 
 
-def test_a_merged_table_is_cut_apart_by_rows() -> None:
+def test_a_merged_table_is_one_detection_of_the_rows_it_holds_best() -> None:
     truth = [table("t1", ROWS_A), table("t2", ROWS_B)]
     result = match_by_ngrams(truth, [table("p", ROWS_A + ROWS_B)])
     assert [(m.truth, m.pred, m.overlap) for m in result.matching.matches] == [
-        (("t1",), ("p",), 1.0),
-        (("t2",), ("p",), 1.0),
+        (("t1", "t2"), ("p",), 1.0),
+        (("t2",), (), None),
     ]
+    assert [m.kind for m in result.matching.matches] == ["merge", "miss"]
     assert result.answers["t1"].text_rows() == ROWS_A
-    assert result.answers["t2"].text_rows() == ROWS_B
 
 
 def test_merged_tables_are_cut_in_whatever_order_they_come() -> None:
     truth = [table("t1", ROWS_A), table("t2", ROWS_B)]
     result = match_by_ngrams(truth, [table("p", ROWS_B + ROWS_A)])
     assert result.answers["t1"].text_rows() == ROWS_A
-    assert result.answers["t2"].text_rows() == ROWS_B
+    assert [m.kind for m in result.matching.matches] == ["merge", "miss"]
+
+
+def test_equal_tables_reported_once_count_once() -> None:
+    truth = [table("t1", ROWS_A), table("t2", ROWS_A)]
+    once = match_by_ngrams(truth, [table("p", ROWS_A)]).matching
+    assert [m.kind for m in once.matches] == ["pair", "miss"]
+    both = match_by_ngrams(truth, [table("p", ROWS_A + ROWS_A)]).matching
+    assert sorted(m.kind for m in both.matches) == ["merge", "miss"]
+
+
+def test_tables_of_symbols_can_match() -> None:
+    for rows in ([["✓", "✗"], ["✗", "✗"]], [["–", "…"], ["+", "–"]]):
+        (match,) = match_by_ngrams([table("t", rows)], [table("p", rows)]).matching.matches
+        assert (match.kind, match.overlap) == ("pair", 1)
+
+
+def test_columns_that_were_split_are_put_side_by_side() -> None:
+    rows = [[f"{name} {k}" for name in ("alpha", "beta", "gamma", "delta")] for k in range(6)]
+    left, right = [row[:2] for row in rows], [row[2:] for row in rows]
+    for pieces in (
+        [table("p1", left), table("p2", right)],
+        [table("p1", right, Box(300, 0, 400, 90)), table("p2", left, Box(0, 0, 100, 90))],
+    ):
+        result = match_by_ngrams([table("t", rows)], pieces)
+        assert [m.kind for m in result.matching.matches] == ["split"]
+        assert result.answers["t"].text_rows() == rows
+
+
+def test_as_many_as_possible_are_found_before_they_are_found_well() -> None:
+    # The largest sum, 1 + .45, finds one table; .51 + .51 finds two.
+    similarity = np.array([[1.0, 0.51], [0.51, 0.45]])
+    pairs = {m.truth: m.pred for m in assign("x", ["a", "b"], ["p", "q"], similarity).pairs}
+    assert pairs == {("a",): ("q",), ("b",): ("p",)}
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 4))
+def test_the_assignment_equals_the_best_of_all(seed: int, n: int, m: int) -> None:
+    similarity = np.random.default_rng(seed).random((n, m))
+    found = [o.overlap for o in assign("x", list(range(n)), list(range(m)), similarity).pairs]
+
+    def worth(values: list[float]) -> tuple[int, float]:
+        return sum(v > 0.5 for v in values), sum(values)
+
+    size = min(n, m)
+    everything = [
+        worth([similarity[r, c] for r, c in zip(rows, cols, strict=True)])
+        for rows in combinations(range(n), size)
+        for cols in permutations(range(m), size)
+    ]
+    best = max(everything)
+    assert worth(found)[0] == best[0]
+    assert worth(found)[1] >= best[1] - 1e-9
+
+
+def test_a_weak_duplicate_takes_no_truth_from_a_strong_prediction() -> None:
+    similarity = np.array([[0.6, 0.9]])
+    ranked = assign_by_confidence("x", ["t"], ["strong", "weak"], similarity, [0.9, 0.3])
+    assert [m.pred for m in ranked.pairs] == [("strong",)]
+    too_little = assign_by_confidence("x", ["t"], ["strong", "weak"], np.array([[0.4, 0.9]]), [0.9, 0.3])
+    assert [m.pred for m in too_little.pairs] == [("weak",)]
 
 
 def test_an_unrelated_table_is_an_extra() -> None:

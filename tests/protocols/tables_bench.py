@@ -30,13 +30,14 @@ PAGES = {
 class Bench:
     """Collects pages of predictions and makes the tables of a run of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: dict[str, Page] = PAGES) -> None:
+        self.pages = pages
         self.scores: list[PageScores] = []
         self.parses: list[dict[str, object]] = []
 
     def add(self, parser: str, sample: str, *tables: Element, status: Status = Status.OK) -> None:
         prediction = Prediction(sample, parser, status, tables)
-        self.scores.append(TablesProtocol().score_page(PAGES[sample], prediction, "Lisbon Porto 545796"))
+        self.scores.append(TablesProtocol().score_page(self.pages[sample], prediction, "Lisbon Porto 545796"))
         self.parses.append(
             {
                 "sample": sample,
@@ -59,7 +60,7 @@ class Bench:
                     "attributes": json.dumps(dict(p.attributes)),
                     "truth": json.dumps(page_to_json(p)),
                 }
-                for n, p in PAGES.items()
+                for n, p in self.pages.items()
             ]
         )
         matches = pl.DataFrame([_row(m) for s in self.scores for m in s.matches], infer_schema_length=None)

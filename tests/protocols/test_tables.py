@@ -114,10 +114,10 @@ def test_the_reason_of_the_first_metric_failure_is_kept() -> None:
     bench.add("x", "p1", status=Status.OK)
     bench.add("x", "p2", status=Status.METRIC_FAILED)
     summary = bench.summary()
-    # One table under three metrics could not be scored; six more rows are of the two missed ones.
-    assert summary.parsers["x"]["metric_failures"] == Figure(value=3, n=9)
+    # One table under four metrics could not be scored; eight more rows are of the two missed ones.
+    assert summary.parsers["x"]["metric_failures"] == Figure(value=4, n=12)
     assert summary.notes == [
-        "x: 3 scores could not be computed and count as zero. grits_con on p2: no reason given"
+        "x: 4 scores could not be computed and count as zero. grits_con on p2: no reason given"
     ]
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -74,14 +75,39 @@ def test_summary_is_valid_and_the_leaderboard_prints(
         assert summary.ranking.best is None
 
 
-def test_boxes_on_some_pages_only_are_no_boxes() -> None:
+def test_tables_without_a_box_are_found_nowhere_by_place() -> None:
+    """A parser that gives boxes for most tables is judged by them: leaving out the bad ones must not pay."""
     bench = Bench()
     bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
     bench.add("x", "p2", Element("a", "table", table=Table.from_rows(ROWS_B)))
     summary = bench.summary()
+    assert summary.settings["match"] == "bbox"
+    assert summary.parsers["x"]["td_recall"].value == 2 / 3
+    assert summary.parsers["x"]["td_precision"].value == 2 / 3
+
+
+def test_a_truth_without_boxes_is_matched_by_text() -> None:
+    bench = Bench(
+        {n: replace(p, elements=tuple(replace(e, box=None) for e in p.elements)) for n, p in PAGES.items()}
+    )
+    bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    summary = bench.summary()
     assert summary.settings["match"] == "ngrams"
-    assert summary.parsers["x"]["td_recall"].value == 1
-    assert "bbox" not in summary.details["by_rule"]["x"]
+    assert summary.parsers["x"]["td_recall"].value == 2 / 3
+    assert set(summary.details["by_rule"]["x"]) == {"content", "ngrams"}
+
+
+def test_the_rule_is_a_choice_that_is_recorded_and_explained() -> None:
+    bench = Bench()
+    bench.add("boxes", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    bench.add("text", "p1", Element("a", "table", table=Table.from_rows(ROWS_A)))
+    by_default = bench.summary()
+    assert by_default.settings["match"] == "ngrams"
+    assert "since text gives no boxes" in by_default.notes[0]
+    chosen = TablesProtocol(match="bbox").summarise(bench.tables())
+    assert chosen.settings["match"] == "bbox" and chosen.protocol == "tables(match=bbox)"
+    assert chosen.parsers["text"]["td_recall"].value == 0
+    assert chosen.notes[0] == "match=bbox, but text gives no boxes (or for less than half of its tables)."
 
 
 def test_a_page_without_truth_says_what_needs_none() -> None:
@@ -89,6 +115,11 @@ def test_a_page_without_truth_says_what_needs_none() -> None:
     found = TablesProtocol().score_page(None, prediction, "Lisbon Porto")
     assert found.matches == []
     values = {row.metric: row.value for row in found.scores}
-    assert values == {"tables_found": 1, "invented_characters": pytest.approx(3 / 9), "invented_numbers": 1}
+    assert values == {
+        "tables_found": 1,
+        "invented_characters": pytest.approx(3 / 9),
+        "invented_numbers": 1,
+        "boxes_found": 0,
+    }
     failed = Prediction("s", "x", Status.PARSER_TIMEOUT)
-    assert [row.value for row in TablesProtocol().score_page(None, failed, None).scores] == [None]
+    assert [row.value for row in TablesProtocol().score_page(None, failed, None).scores] == [None, None]

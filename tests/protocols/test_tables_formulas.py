@@ -71,13 +71,16 @@ def test_pieces_of_a_split_table_earn_one_credit_together() -> None:
     assert value(summary, "x", "td_f1") == pytest.approx(2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))
 
 
-def test_a_merged_table_earns_each_truth_its_recall_and_one_credit_of_precision() -> None:
+def test_merged_tables_are_one_detection_and_a_miss() -> None:
     bench = Bench()
     bench.add("x", "p1", without_box("a", ROWS_A + ROWS_B))
     bench.add("x", "empty", without_box("a", [["q", "w"], ["z", "v"]]))
     summary = bench.summary()
-    # Two of three truths found; two predictions, of which the merged one is right.
-    assert value(summary, "x", "td_recall") == pytest.approx(2 / 3)
+    # Of three truths one is found, one was merged with it; two predictions, of which the merged one is right.
+    assert value(summary, "x", "td_recall") == pytest.approx(1 / 3)
+    assert value(summary, "x", "merged_tables") == 1
+    kinds = [m.kind for s in bench.scores for m in s.matches if m.rule == "ngrams" and m.sample == "p1"]
+    assert kinds == ["merge", "miss"]
     assert value(summary, "x", "td_precision") == pytest.approx(1 / 2)
     assert value(summary, "x", "te_precision_teds") == pytest.approx(1 / 2)
     assert value(summary, "x", "false_tables_per_negative_page") == 1

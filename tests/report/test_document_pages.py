@@ -52,3 +52,19 @@ def test_formulas_become_mathml(latex: str) -> None:
 def test_hostile_formulas_are_no_markup(latex: str) -> None:
     made = mathml(latex)
     assert made is None or ("<script" not in made and "on" not in made.split(">")[0])
+
+
+def test_profiles_are_compared_with_reasons(tmp_path: Path) -> None:
+    corpus = load_corpus("demo")
+    folder = tmp_path / "parser"
+    folder.mkdir()
+    sample = next(iter(corpus.samples()))
+    assert sample.truth is not None
+    (folder / f"{sample.id}.md").write_text(write_document(sample.truth), encoding="utf-8")
+    specs = ("document(profile=v1.5)", "document(profile=v1.6)")
+    run = import_predictions(tmp_path / "run", corpus, folder, protocols=specs)
+    score_run(run, n_workers=1)
+    build_report(run.path, tmp_path / "site")
+    page = (tmp_path / "site" / "profiles.html").read_text(encoding="utf-8")
+    assert "missing_page_is_empty" in page and "document(profile=v1.6)" in page
+    assert "index_zero_is_missing" not in page  # the same in both

@@ -15,6 +15,9 @@ def bench(
     corpus: opt.Corpus = "demo",
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
+    match: opt.Match = None,
+    metric: opt.Metrics = None,
+    rank_by: opt.RankBy = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
@@ -49,7 +52,7 @@ def bench(
         cache=cache,
         executor=executor,
         address=address,
-        protocols=protocol,
+        protocols=running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by),
         command=running.command_line(),
     )
     events = progress_for(console)

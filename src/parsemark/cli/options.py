@@ -41,6 +41,27 @@ Protocols = Annotated[
         show_default="tables",
     ),
 ]
+Match = Annotated[
+    str | None,
+    typer.Option(
+        "--match",
+        help="How tables are matched: `bbox` (by place), `content` or `ngrams` (by text), or `auto`.",
+        show_default="auto",
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        "-m",
+        help="Repeatable: what pairs are scored with, see `parsemark metrics`.",
+        show_default="of the protocol",
+    ),
+]
+RankBy = Annotated[
+    str | None,
+    typer.Option("--rank-by", help="Metric that ranks the leaderboard.", show_default="of the protocol"),
+]
 Cache = Annotated[
     bool, typer.Option("--cache/--no-cache", help="Use parses of other runs; without, parse every page anew.")
 ]

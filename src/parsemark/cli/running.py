@@ -6,7 +6,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -53,6 +53,37 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
             soft_wrap=True,
         )
     return corpus
+
+
+def protocol_specs(
+    protocols: Sequence[str] | None,
+    *,
+    match: str | None,
+    metrics: Sequence[str] | None,
+    rank_by: str | None,
+) -> list[str] | None:
+    """The protocols with the options that were given apart; None where nothing was said at all.
+
+    Raises:
+        UsageError: There is no such protocol, or none of them has the option.
+    """
+    from parsemark.errors import UsageError
+    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs, get_protocol, with_options
+
+    given = {"match": match, "metrics": tuple(metrics) if metrics else None, "rank_by": rank_by}
+    wanted = {key: value for key, value in given.items() if value is not None}
+    if not wanted:
+        return canonical_specs(protocols) if protocols else None
+    specs: list[str] = []
+    used: set[str] = set()
+    for spec in canonical_specs(protocols or DEFAULT_PROTOCOLS):
+        own = {key: value for key, value in wanted.items() if hasattr(get_protocol(spec), key)}
+        used |= own.keys()
+        specs.append(with_options(spec, **own))
+    if missing := wanted.keys() - used:
+        flags = ", ".join(f"--{key.replace('_', '-').removesuffix('s')}" for key in sorted(missing))
+        raise UsageError(f"{flags} means nothing to the protocol {' or '.join(specs)}.")
+    return specs
 
 
 @contextlib.contextmanager

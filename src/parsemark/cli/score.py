@@ -27,6 +27,9 @@ def score(
     pages: opt.Pages = None,
     out: opt.Out = None,
     protocol: opt.Protocols = None,
+    match: opt.Match = None,
+    metric: opt.Metrics = None,
+    rank_by: opt.RankBy = None,
     workers: opt.Workers = None,
     strict: opt.Strict = False,
     task: Annotated[
@@ -63,7 +66,6 @@ def score(
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.scoring import score_run
     from parsemark.errors import UnknownNameError, UsageError
-    from parsemark.protocols import canonical_specs
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
@@ -74,7 +76,7 @@ def score(
         return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
-    canonical_specs(protocol or ())  # a wrong one is refused before anything is read
+    specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     console = Console()
     events = progress_for(console)
     with running.stoppable(console, events):
@@ -86,7 +88,7 @@ def score(
                 predictions,
                 name=name,
                 pages=pages,
-                protocols=tuple(protocol or ()),
+                protocols=tuple(specs or ()),
                 command=running.command_line(),
                 page_separator=page_separator,
                 events=events,
@@ -101,7 +103,7 @@ def score(
         if calibrator is not None:
             apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.
-        chosen = None if predictions is not None else protocol
+        chosen = None if predictions is not None else specs
         summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)
     for summary in summaries:
         console.print()

@@ -1,4 +1,4 @@
-"""Optimal one-to-one assignment from a similarity matrix."""
+"""One-to-one assignment from a similarity matrix: optimal, or by descending confidence."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from parsemark.model import Match, Matching
 
 Similarity = NDArray[np.float64]
+
+THRESHOLD = 0.5
+"""A pair counts as found if it is more alike than this."""
 
 
 @lru_cache(maxsize=1)
@@ -39,14 +42,17 @@ def linear_sum_assignment() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.
     return solver
 
 
-def best_pairs(similarity: Similarity) -> list[tuple[int, int]]:
-    """Row/column pairs of the assignment with the largest total; pairs without any similarity are left out.
+def best_pairs(similarity: Similarity, threshold: float = THRESHOLD) -> list[tuple[int, int]]:
+    """The pairs of the best assignment; pairs without any similarity are left out.
 
-    Deterministic: the solver is, and rows and columns come in the caller's order.
+    Best is the one with the most pairs above the threshold, and of these the one with the largest sum: two
+    tables that are found must not become one that is found perfectly. Deterministic: the solver is, and rows
+    and columns come in the caller's order.
     """
     if similarity.size == 0:
         return []
-    rows, cols = linear_sum_assignment()(similarity, maximize=True)
+    reward = 1.0 + min(similarity.shape)  # more than all similarities together
+    rows, cols = linear_sum_assignment()(similarity + reward * (similarity > threshold), maximize=True)
     return [(int(r), int(c)) for r, c in zip(rows, cols, strict=True) if similarity[r, c] > 0]
 
 
@@ -57,7 +63,7 @@ def assign(
     similarity: Similarity,
     confident: Sequence[bool] | None = None,
 ) -> Matching:
-    """Pair truths and predictions one to one.
+    """Pair truths and predictions one to one, as well as possible.
 
     Args:
         rule: Name of the similarity.
@@ -73,6 +79,33 @@ def assign(
         open_rows = np.array([r for r in range(len(truth)) if r not in pairs], dtype=int)
         for r, c in best_pairs(similarity[np.ix_(open_rows, stage)]):
             pairs[int(open_rows[r])] = int(stage[c])
+    return _matching(rule, truth, pred, similarity, pairs)
+
+
+def assign_by_confidence(
+    rule: str,
+    truth: Sequence[str],
+    pred: Sequence[str],
+    similarity: Similarity,
+    confidence: Sequence[float],
+    threshold: float = THRESHOLD,
+) -> Matching:
+    """Pair in order of confidence, as ranked figures need it.
+
+    Each prediction takes the free truth that it is most like, if that is more than the threshold. So a weaker
+    duplicate can never take a truth from a stronger one.
+    """
+    pairs: dict[int, int] = {}
+    for col in sorted(range(len(pred)), key=lambda c: (-confidence[c], c)):
+        free = [r for r in range(len(truth)) if r not in pairs and similarity[r, col] > threshold]
+        if free:
+            pairs[max(free, key=lambda r: (similarity[r, col], -r))] = col
+    return _matching(rule, truth, pred, similarity, pairs)
+
+
+def _matching(
+    rule: str, truth: Sequence[str], pred: Sequence[str], similarity: Similarity, pairs: dict[int, int]
+) -> Matching:
     taken = set(pairs.values())
     matches = [
         Match((t,), (pred[pairs[r]],), float(similarity[r, pairs[r]])) if r in pairs else Match((t,), ())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from parsemark.matching.assignment import Similarity, assign
+from parsemark.matching.assignment import Similarity, assign, assign_by_confidence
 from parsemark.model import Element, Matching
 
 RULE = "bbox"
@@ -28,3 +28,9 @@ def match_by_box(
     """Optimal one-to-one assignment by IoU."""
     ids = [e.id for e in truth], [e.id for e in pred]
     return assign(RULE, *ids, iou_matrix(truth, pred), confident)
+
+
+def rank_by_box(truth: Sequence[Element], pred: Sequence[Element], confidence: Sequence[float]) -> Matching:
+    """Match one to one in order of confidence, by IoU."""
+    ids = [e.id for e in truth], [e.id for e in pred]
+    return assign_by_confidence(RULE, *ids, iou_matrix(truth, pred), confidence)

@@ -24,6 +24,16 @@ def stack_tables(tables: Sequence[Table]) -> Table:
     return Table(n_rows, n_cols, tuple(cells))
 
 
+def join_tables(tables: Sequence[Table]) -> Table:
+    """One table beside the other, the first on the left; shorter ones end in holes."""
+    cells: list[Cell] = []
+    n_cols = 0
+    for table in tables:
+        cells += [replace(cell, col=cell.col + n_cols) for cell in table.cells]
+        n_cols += table.n_cols
+    return Table(max(table.n_rows for table in tables), n_cols, tuple(cells))
+
+
 def slice_rows(table: Table, start: int, stop: int) -> Table:
     """The rows from `start` up to `stop`; cells that span the cut are shortened."""
     cells: list[Cell] = []

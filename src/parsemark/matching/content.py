@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from parsemark.kernels.ngrams import Bag, chunk_bigrams, multiset_jaccard
-from parsemark.matching.assignment import Similarity, assign
+from parsemark.matching.assignment import Similarity, assign, assign_by_confidence
 from parsemark.model import Element, Matching, Table
 
 RULE = "content"
@@ -64,6 +64,14 @@ def match_by_content(
     """Optimal one-to-one assignment by content-Jaccard."""
     ids = [e.id for e in truth], [e.id for e in pred]
     return assign(RULE, *ids, content_matrix(truth, pred, variant), confident)
+
+
+def rank_by_content(
+    truth: Sequence[Element], pred: Sequence[Element], confidence: Sequence[float]
+) -> Matching:
+    """Match one to one in order of confidence, by content-Jaccard."""
+    ids = [e.id for e in truth], [e.id for e in pred]
+    return assign_by_confidence(RULE, *ids, content_matrix(truth, pred), confidence)
 
 
 def _bag(element: Element, variant: Variant) -> Bag:

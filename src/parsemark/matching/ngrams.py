@@ -1,9 +1,12 @@
 """Matching without boxes: character 3-grams, with splits put together and merges cut apart.
 
 1. An optimal one-to-one assignment by the F1 of the tables' 3-gram multisets.
-2. *Splits*: a left-over prediction joins the truth whose F1 it raises most.
-3. *Merges*: a left-over truth shares the prediction that holds its rows. The rows of that prediction are
-   dealt out in contiguous runs so that the total row similarity is largest.
+2. *Splits*: a left-over prediction joins the truth whose F1 it raises most. Pieces are put below or beside
+   each other, whichever resembles the truth's rows more.
+3. *Merges*: a left-over truth whose content a prediction holds besides that of another truth was merged with
+   it. The rows of that prediction are dealt out in contiguous runs so that the total row similarity is
+   largest. Whoever merges k tables has found one of them: the one that its run of rows resembles most. The
+   match has all of the truths, that one first, and the kind `merge`; the others are misses too.
 
 The overlap of a match is the multiset Jaccard of 3-grams between the truth and what answers it, so that the
 thresholds of the other rules apply.
@@ -19,14 +22,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsemark.kernels.ngrams import Bag, character_ngrams, multiset_f1, multiset_jaccard, shared_count
-from parsemark.matching.assignment import best_pairs
-from parsemark.matching.combine import slice_rows, stack_tables
+from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
+from parsemark.matching.combine import join_tables, slice_rows, stack_tables
 from parsemark.matching.content import element_text, table_text
 from parsemark.model import Element, Match, Matching, Table
 
 RULE = "ngrams"
 MIN_PAIR_F1 = 0.2
 """Below this a pair shares no more than chance."""
+FOUND_F1 = 2 * THRESHOLD / (1 + THRESHOLD)
+"""The F1 that belongs to a Jaccard index at the threshold."""
 MIN_SPLIT_GAIN = 0.02
 """A fragment joins only if it raises F1 by more than this."""
 MIN_MERGE_RECALL = 0.5
@@ -47,21 +52,45 @@ def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> Conten
     pred_bags = [text_bag(element_text(p)) for p in pred]
     groups = _pair(truth_bags, pred_bags)
     _attach_fragments(groups, truth_bags, pred_bags)
-    answers = {row: _stack(pred, cols) for row, cols in groups.items()}
-    _share_merged(groups, answers, truth, truth_bags, pred, pred_bags)
-    return _result(truth, truth_bags, pred, groups, answers)
+    answers = {row: _put_together(truth[row], pred, cols) for row, cols in groups.items()}
+    merged = _find_merged(groups, answers, truth, truth_bags, pred, pred_bags)
+    return _result(truth, truth_bags, pred, groups, answers, merged)
+
+
+def rank_by_ngrams(
+    truth: Sequence[Element], pred: Sequence[Element], confidence: Sequence[float]
+) -> Matching:
+    """Match one to one in order of confidence, by the Jaccard index of 3-grams."""
+    ids = [e.id for e in truth], [e.id for e in pred]
+    return assign_by_confidence(RULE, *ids, ngram_matrix(truth, pred), confidence)
+
+
+def ngram_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
+    """Jaccard index of the 3-grams of every pair; 0 where a side has no text."""
+    bags = [[text_bag(element_text(e)) for e in side] for side in (truth, pred)]
+    matrix = np.zeros((len(truth), len(pred)))
+    for row, t in enumerate(bags[0]):
+        for col, p in enumerate(bags[1]):
+            if t and p:
+                matrix[row, col] = multiset_jaccard(t, p)
+    return matrix
 
 
 def text_bag(text: str) -> Bag:
-    """3-grams of letters and digits, case and compatibility forms folded."""
+    """3-grams of letters, digits and pictures such as ✓, case and compatibility forms folded.
+
+    A text that has none of them, such as a table of dashes, is taken as it is.
+    """
     folded = unicodedata.normalize("NFKC", text).lower()
-    return character_ngrams("".join(filter(str.isalnum, folded)))
+    kept = "".join(c for c in folded if c.isalnum() or unicodedata.category(c) == "So")
+    return character_ngrams(kept or folded)
 
 
 def _pair(truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]) -> dict[int, list[int]]:
     similarity = np.array([[multiset_f1(t, p) if t and p else 0.0 for p in pred_bags] for t in truth_bags])
     similarity = similarity.reshape(len(truth_bags), len(pred_bags))
-    return {row: [col] for row, col in best_pairs(similarity) if similarity[row, col] >= MIN_PAIR_F1}
+    found = best_pairs(similarity, FOUND_F1)
+    return {row: [col] for row, col in found if similarity[row, col] >= MIN_PAIR_F1}
 
 
 def _attach_fragments(
@@ -85,36 +114,68 @@ def _attach_fragments(
         cols.sort()
 
 
-def _share_merged(
+def _find_merged(
     groups: dict[int, list[int]],
     answers: dict[int, Table | None],
     truth: Sequence[Element],
     truth_bags: Sequence[Bag],
     pred: Sequence[Element],
     pred_bags: Sequence[Bag],
-) -> None:
-    """Let truths without an answer share a prediction that holds their rows."""
+) -> dict[int, list[int]]:
+    """For each truth that was found in a merged prediction, the truths that it was merged with.
+
+    Of the truths of a merged prediction the one whose rows are held best keeps it.
+    """
     owner = {cols[0]: row for row, cols in groups.items() if len(cols) == 1}
-    sharers: dict[int, list[int]] = {}
+    members = {col: [row] for col, row in owner.items()}
+    held = {col: truth_bags[row] for col, row in owner.items()}
     for row, bag in enumerate(truth_bags):
         if row in groups or not bag:
             continue
-        held = [(shared_count(bag, pred_bags[col]) / bag.total(), -col) for col in owner]
-        recall, negative_col = max(held, default=(0.0, 0))
-        if recall >= MIN_MERGE_RECALL:
-            sharers.setdefault(-negative_col, []).append(row)
-    for col, rows in sharers.items():
-        table = pred[col].table
-        members = [owner[col], *rows]
-        truths = [truth[row].table for row in members]
-        if table is None or any(t is None for t in truths):
-            continue
-        runs = _deal_rows([t for t in truths if t is not None], table)
-        if any(start == stop for start, stop in runs):
-            continue
-        for row, (start, stop) in zip(members, runs, strict=True):
-            groups[row] = [col]
-            answers[row] = slice_rows(table, start, stop)
+        shares = [(_added_share(held[col], bag, pred_bags[col]), -col) for col in owner]
+        share, negative_col = max(shares, default=(0.0, 0))
+        if share >= MIN_MERGE_RECALL:
+            members[-negative_col].append(row)
+            held[-negative_col] = held[-negative_col] + bag
+    merged: dict[int, list[int]] = {}
+    for col, rows in members.items():
+        if len(rows) > 1:
+            kept = _keep_best(rows, col, answers, truth, truth_bags, pred)
+            del groups[owner[col]]
+            groups[kept] = [col]
+            merged[kept] = [row for row in rows if row != kept]
+    return merged
+
+
+def _added_share(before: Bag, bag: Bag, pred_bag: Bag) -> float:
+    """How much of a truth a prediction holds besides that of others: equal tables must be there twice."""
+    added = shared_count(before + bag, pred_bag) - shared_count(before, pred_bag)
+    return added / bag.total()
+
+
+def _keep_best(
+    rows: Sequence[int],
+    col: int,
+    answers: dict[int, Table | None],
+    truth: Sequence[Element],
+    truth_bags: Sequence[Bag],
+    pred: Sequence[Element],
+) -> int:
+    """The truth that keeps a merged prediction; its answer is its run of the prediction's rows."""
+    table = pred[col].table
+    truths = [t for row in rows if (t := truth[row].table) is not None]
+    answers.pop(rows[0], None)
+    if table is None or len(truths) < len(rows):
+        answers[rows[0]] = table
+        return rows[0]
+    parts = [slice_rows(table, start, stop) for start, stop in _deal_rows(truths, table)]
+    fits = [
+        multiset_jaccard(truth_bags[row], text_bag(table_text(part)))
+        for row, part in zip(rows, parts, strict=True)
+    ]
+    best = max(range(len(rows)), key=lambda k: (fits[k], -k))
+    answers[rows[best]] = parts[best]
+    return rows[best]
 
 
 def _deal_rows(truths: Sequence[Table], merged: Table) -> list[tuple[int, int]]:
@@ -150,9 +211,17 @@ def _row_affinity(truth: Table, merged: Table) -> list[float]:
     return [max((multiset_f1(t, m) for t in truth_rows if t and m), default=0.0) for m in merged_rows]
 
 
-def _stack(pred: Sequence[Element], cols: Sequence[int]) -> Table | None:
-    tables = [table for col in cols if (table := pred[col].table) is not None]
-    return stack_tables(tables) if tables else None
+def _put_together(truth: Element, pred: Sequence[Element], cols: Sequence[int]) -> Table | None:
+    """The pieces of a table below or beside each other, whichever resembles its rows more."""
+    pieces = [pred[col] for col in cols if pred[col].table is not None]
+    tables = [piece.table for piece in pieces if piece.table is not None]
+    if len(tables) < 2 or truth.table is None:
+        return stack_tables(tables) if tables else None
+    from_left = sorted(pieces, key=lambda piece: piece.box.x0 if piece.box is not None else 0.0)
+    below = stack_tables(tables)
+    beside = join_tables([piece.table for piece in from_left if piece.table is not None])
+    fit = [sum(_row_affinity(candidate, truth.table)) for candidate in (below, beside)]
+    return beside if fit[1] > fit[0] else below
 
 
 def _result(
@@ -161,6 +230,7 @@ def _result(
     pred: Sequence[Element],
     groups: Mapping[int, Sequence[int]],
     answers: Mapping[int, Table | None],
+    merged: Mapping[int, Sequence[int]],
 ) -> ContentMatching:
     matches = []
     for row, element in enumerate(truth):
@@ -171,8 +241,9 @@ def _result(
         answer = answers.get(row)
         text = " ".join(element_text(pred[col]) for col in cols) if answer is None else table_text(answer)
         overlap = multiset_jaccard(truth_bags[row], text_bag(text))
-        matches.append(Match((element.id,), tuple(pred[col].id for col in cols), overlap))
+        with_others = (element.id, *(truth[other].id for other in merged.get(row, ())))
+        matches.append(Match(with_others, tuple(pred[col].id for col in cols), overlap))
     taken = {col for cols in groups.values() for col in cols}
     matches += [Match((), (p.id,)) for col, p in enumerate(pred) if col not in taken]
-    tables = {truth[row].id: table for row, table in answers.items() if table is not None}
+    tables = {truth[row].id: table for row, table in answers.items() if table is not None and row in groups}
     return ContentMatching(Matching(RULE, tuple(matches)), tables)

@@ -32,6 +32,15 @@ class Facts:
     one_empty: float | None
     """Value where exactly one side is empty."""
 
+    def credit(self, value: float) -> float:
+        """What a value earns, from 0 (nothing) to 1 (all), whatever the metric's range and direction.
+
+        The best value earns 1. Where higher is better, 0 and less earn nothing; where lower is better, the
+        largest value does.
+        """
+        share = value / self.range[1]
+        return min(1.0, max(0.0, share if self.higher_is_better else 1.0 - share))
+
 
 @dataclass(frozen=True)
 class Metric(ABC, Generic[InputT]):

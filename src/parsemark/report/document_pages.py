@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from parsemark.model import Box, Element, Page, Prediction, Status
-from parsemark.protocols import Figure, get_protocol
+from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.published.profile import Profile, get_profile, switch_sentences
 from parsemark.report.names import page_file, safe_name
@@ -117,7 +117,7 @@ def write_profiles(site: Site) -> None:
         {
             "parser": parser,
             "spec": source.summary.protocol,
-            "values": [_shown(source.summary.figure(parser, name)) for name in names],
+            "values": [_shown(source.summary, parser, name) for name in names],
         }
         for parser in sorted({p for s in sources for p in s.summary.parsers})
         for source in sources
@@ -144,8 +144,11 @@ def _published(source: Source) -> Profile | None:
     return None if protocol.profile == "strict" else get_profile(protocol.profile)
 
 
-def _shown(figure: Figure | None) -> str:
-    return "–" if figure is None or figure.value is None else f"{figure.value:.3f}"
+def _shown(summary: Summary, parser: str, name: str) -> str:
+    figure = summary.figure(parser, name)
+    if figure is None or figure.value is None:
+        return "–"
+    return f"{figure.value:g}" if summary.info(name).style == "count" else f"{figure.value:.3f}"
 
 
 def _word(value: object) -> str:

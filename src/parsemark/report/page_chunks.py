@@ -129,7 +129,8 @@ def _matches(frame: pl.DataFrame) -> dict[tuple[str, str], dict[str, list[Any]]]
     """Page and parser to rule to `[truth ids, pred ids, kind, overlap]`."""
     found: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     columns = ("sample", "parser", "rule", "truth", "pred", "kind", "overlap")
-    for sample, parser, rule, truth, pred, kind, overlap in frame.select(columns).iter_rows():
+    plain = frame.filter(~pl.col("rule").str.ends_with("-ranked"))
+    for sample, parser, rule, truth, pred, kind, overlap in plain.select(columns).iter_rows():
         found[sample, parser][rule].append(
             [truth, pred, kind, None if overlap is None else round(overlap, 4)]
         )
@@ -141,7 +142,8 @@ def _scores(frame: pl.DataFrame) -> tuple[dict[Any, dict[str, list[Any]]], dict[
     tables: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     pages: dict[Any, dict[str, Any]] = defaultdict(dict)
     columns = ("sample", "parser", "rule", "element", "pred", "metric", "value", "status", "message")
-    for sample, parser, rule, element, pred, metric, value, status, message in frame.select(
+    plain = frame.filter(~pl.col("rule").str.ends_with("-ranked"))
+    for sample, parser, rule, element, pred, metric, value, status, message in plain.select(
         columns
     ).iter_rows():
         number = None if value is None else round(value, 4)

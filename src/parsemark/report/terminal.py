@@ -50,12 +50,12 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
 
 
 def _fitting(columns: list[FigureInfo], summary: Summary, width: int) -> list[FigureInfo]:
-    """As many columns as the terminal has room for; the primary figure is never left out."""
+    """As many columns as the terminal has room for: the primary one, what failed, the others in order."""
     names = min(max((len(name) for name in summary.parsers), default=0), 2 * _NAME_WIDTH)
     room = width - max(names, _NAME_WIDTH) - 4 - (_TO_BEST if summary.ranking.verdicts else 0)
     taken = 0
     kept: list[FigureInfo] = []
-    for column in sorted(columns, key=lambda c: c.name != summary.primary):
+    for column in sorted(columns, key=lambda c: (c.name != summary.primary, c.style != "count")):
         figures = [own[column.name] for own in summary.parsers.values() if column.name in own]
         cells = [_cell(figure, column, wide=width >= WIDE).plain for figure in figures]
         lines = [line for text in (*cells, _head(column.label)) for line in text.split("\n")]
@@ -136,7 +136,7 @@ def _legend(summary: Summary) -> list[RenderableType]:
         }
         marked = [text for state, text in words.items() if state in states]
         if marked:
-            parts.append("; ".join(marked) + "; the others are worse")
+            parts.append("; ".join(marked) + ("; the others are worse" if "worse" in states else ""))
     return [Text(), *(Text(part, style="dim") for part in parts)]
 
 

@@ -17,7 +17,9 @@ import numpy as np
 from parsemark.stats.intervals import LEVEL, Floats, Statistic, leave_one_out
 
 N_DRAWS = 10_000
+FEW_DOCUMENTS = 40
 _BLOCK = 2_000
+_CELLS = 2_000_000
 ALPHA = 1 - LEVEL
 
 
@@ -80,17 +82,25 @@ def contrasts(
 def _largest_t(influence: Floats, n: int, seed: int) -> Floats:
     """Draws of the largest studentised difference if no two contestants differed.
 
-    The documents' influences get normal weights, which keeps the correlations of the differences; a common
-    chi-square divides them, as the standard errors have n − 1 degrees of freedom.
+    The documents' influences get normal weights, which keeps the correlations of the differences. With few
+    documents whole samples are drawn and each difference is divided by its own standard error, as the data's
+    are; with many, a common chi-square with n − 1 degrees of freedom does the same.
     """
     if influence.shape[1] == 0:
         return np.zeros(1)
     unit = influence / np.sqrt(np.sum(influence**2, axis=0))
     rng = np.random.default_rng(seed)
     draws = []
-    for _ in range(N_DRAWS // _BLOCK):
-        normal = np.abs(rng.standard_normal((_BLOCK, len(unit))) @ unit).max(axis=1)
-        draws.append(normal / np.sqrt(rng.chisquare(n - 1, _BLOCK) / (n - 1)))
+    if n <= FEW_DOCUMENTS:
+        block = max(1, _CELLS // (n * max(n, unit.shape[1])))
+        for start in range(0, N_DRAWS, block):
+            samples = rng.standard_normal((min(block, N_DRAWS - start), n, n)) @ unit
+            error = samples.std(axis=1, ddof=1) / np.sqrt(n)
+            draws.append(np.max(np.abs(samples.mean(axis=1)) / error, axis=1))
+    else:
+        for _ in range(N_DRAWS // _BLOCK):
+            normal = np.abs(rng.standard_normal((_BLOCK, n)) @ unit).max(axis=1)
+            draws.append(normal / np.sqrt(rng.chisquare(n - 1, _BLOCK) / (n - 1)))
     return np.concatenate(draws)
 
 

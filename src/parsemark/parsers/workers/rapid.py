@@ -24,8 +24,8 @@
 # choice-needs = { tesseract = ["tesseract"] }
 #
 # [tool.parsemark.options.min_confidence]
-# default = 0.5
-# about = "Tables below this confidence are not reported"
+# default = 0.05
+# about = "Tables below this confidence are not reported; those up to 0.5 are only ranked"
 # ///
 """rapid: detection by rapid-layout (CDLA model), structure by SLANet-plus, each word in its nearest cell."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -59,11 +58,9 @@ class Evidence:
     positive: NDArray[np.bool_]
     """Whether the prediction counts as a table at the confidence threshold."""
     count: Floats
-    """How many predictions the entry stands for: several for a split, a fraction of a merged one."""
-    precision_credit: Floats
-    """What a correct entry earns in precision: 1, or its share of a merged prediction."""
+    """How many predictions the entry stands for: several for a split."""
     structure: Mapping[str, Floats]
-    """Structure score by metric; 0 for an extra and where the metric failed."""
+    """Structure credit, 0 to 1, by metric; 0 for an extra and where the metric failed."""
 
     @property
     def n_truth(self) -> float:
@@ -71,12 +68,22 @@ class Evidence:
         return float(self.pages.n_truth.sum())
 
 
+def _credit(metric: str, values: Sequence[float | None]) -> Floats:
+    """What values of a metric earn; a metric that is not installed here is taken to range from 0 to 1."""
+    from parsemark.errors import ParsemarkError
+    from parsemark.metrics import get_metric
+
+    try:
+        credit = get_metric(metric).facts.credit
+    except ParsemarkError:
+        return np.clip([value or 0.0 for value in values], 0.0, 1.0)
+    return np.array([0.0 if value is None else credit(value) for value in values])
+
+
 def gather(pages: Pages, matches: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[str]) -> Evidence:
     """Evidence from the rows of one parser and one rule."""
     index = pages.index
     rows = [r for r in matches.iter_rows(named=True) if r["pred"] and r["sample"] in index]
-    shares = Counter((r["sample"], p) for r in rows for p in r["pred"])
-    share = [[1 / shares[r["sample"], p] for p in r["pred"]] for r in rows]
     value = {
         (s, e, p, m): v
         for s, e, p, m, v in scores.select("sample", "element", "pred", "metric", "value").iter_rows()
@@ -91,7 +98,6 @@ def gather(pages: Pages, matches: pl.DataFrame, scores: pl.DataFrame, metrics: S
         confidence=np.array([1.0 if r["confidence"] is None else r["confidence"] for r in rows]),
         has_confidence=any(r["confidence"] is not None for r in rows),
         positive=np.array([is_positive(r["confidence"]) for r in rows], dtype=bool),
-        count=np.array([sum(s) for s in share]),
-        precision_credit=np.array([min(1.0, sum(s)) for s in share]),
-        structure={m: np.array([value.get((*key, m)) or 0.0 for key in keys]) for m in metrics},
+        count=np.array([float(len(r["pred"])) for r in rows]),
+        structure={m: _credit(m, [value.get((*key, m)) for key in keys]) for m in metrics},
     )

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from parsemark.protocols.aggregate import make_figure, mean_statistic
 from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic
-from parsemark.protocols.tables.evidence import Evidence
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, Evidence
 from parsemark.protocols.tables.infos import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
-from parsemark.stats.calibration import d_ece, reliability_bins
+from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, reliability_bins
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,
@@ -35,8 +35,8 @@ RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]
 
 
 def f1_statistic(totals: Floats) -> Floats:
-    """F1 from (n_truth, n_pred, recall credit, precision credit); not defined if both are 0."""
-    value = f1(ratio(totals[..., 3], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
+    """F1 from (n_truth, n_pred, credit); not defined if nothing is there and nothing was predicted."""
+    value = f1(ratio(totals[..., 2], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
     return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), np.nan, value)
 
 
@@ -48,7 +48,7 @@ def page_f1(totals: Floats) -> Floats:
 
 def precision_statistic(totals: Floats) -> Floats:
     """Precision from the same columns."""
-    return ratio(totals[..., 3], totals[..., 1])
+    return ratio(totals[..., 2], totals[..., 1])
 
 
 def recall_statistic(totals: Floats) -> Floats:
@@ -77,13 +77,12 @@ def extraction_credit(evidence: Evidence, metric: str, theta: float = THETA) -> 
 
 
 def page_sums(evidence: Evidence, credit: Floats) -> Floats:
-    """(pages, 4): truths, positive predictions, recall credit and precision credit of each page."""
-    sums = np.zeros((len(evidence.pages.samples), 4))
+    """(pages, 3): truths, positive predictions and credit of each page."""
+    sums = np.zeros((len(evidence.pages.samples), 3))
     sums[:, 0] = evidence.pages.n_truth
     use = evidence.positive
     np.add.at(sums[:, 1], evidence.page[use], evidence.count[use])
     np.add.at(sums[:, 2], evidence.page[use], credit[use])
-    np.add.at(sums[:, 3], evidence.page[use], (credit * evidence.precision_credit)[use])
     return sums
 
 
@@ -175,12 +174,12 @@ def ranked_figures(evidence: Evidence) -> dict[str, Figure]:
     names = {"ap": is_detected(evidence.overlap, THETA)}
     names |= {f"ap_{short_name(m)}": extraction_credit(evidence, m) for m in evidence.structure}
     if not evidence.has_confidence:
-        return {name: make_figure(None, 0) for name in (*names, "d_ece")}
+        return {name: make_figure(None, 0) for name in (*names, "d_ece", "d_ece_positive")}
     found = {name: _average_precision(evidence, credit) for name, credit in names.items()}
-    hit = names["ap"]
-    found["d_ece"] = _jackknifed(
-        evidence, lambda use, _: d_ece(evidence.confidence[use], hit[use]), len(evidence.confidence)
-    )
+    hit, positive = names["ap"], evidence.confidence > CONFIDENCE_THRESHOLD
+    for name, chosen in (("d_ece", evidence.confidence > MIN_CONFIDENCE), ("d_ece_positive", positive)):
+        compute = partial(_calibration_error, evidence.confidence, hit, chosen)
+        found[name] = _jackknifed(evidence, compute, float(chosen.sum()))
     return found
 
 
@@ -217,6 +216,12 @@ def _average_precision(evidence: Evidence, credit: Floats) -> Figure:
         ),
         evidence.n_truth,
     )
+
+
+def _calibration_error(
+    confidence: Floats, hit: Floats, chosen: NDArray[np.bool_], use: NDArray[np.bool_], _: float
+) -> float | None:
+    return d_ece(confidence[use & chosen], hit[use & chosen])
 
 
 def _jackknifed(evidence: Evidence, compute: RankedStatistic, n: float) -> Figure:

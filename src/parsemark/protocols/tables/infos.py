@@ -88,6 +88,14 @@ def figure_infos(metrics: Sequence[str]) -> list[FigureInfo]:
             "predictions with a confidence above 0.05",
             higher_is_better=False,
         ),
+        _info(
+            "d_ece_positive",
+            "D-ECE > 0.5",
+            "The same for the predictions that count as tables, those with a confidence above 0.5. A parser "
+            f"that reports only these has nothing to rank below: read it with AP. {_CONFIDENT}",
+            "predictions with a confidence above 0.5",
+            higher_is_better=False,
+        ),
         *_expected("e05", "E₀.₅", "0.5"),
         *_expected("e0", "E₀", "0"),
         _info(
@@ -138,6 +146,22 @@ def figure_infos(metrics: Sequence[str]) -> list[FigureInfo]:
             "Invented numbers",
             "Share of the numbers in the predicted tables that the page's text layer does not contain.",
             "pages with predicted numbers and a text layer",
+            higher_is_better=False,
+        ),
+        _info(
+            "merged_tables",
+            "Merged",
+            "True tables that were reported as one with another and count as missed (matching by ngrams).",
+            "true tables",
+            style="count",
+            higher_is_better=False,
+        ),
+        _info(
+            "split_tables",
+            "Split",
+            "True tables that were reported in several pieces (matching by ngrams).",
+            "true tables",
+            style="count",
             higher_is_better=False,
         ),
         _info(

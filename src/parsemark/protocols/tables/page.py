@@ -2,7 +2,7 @@
 
 Each page is matched three times:
 
-- `bbox`: optimal one-to-one assignment by IoU; only for parsers that give boxes.
+- `bbox`: optimal one-to-one assignment by IoU; a table without a box is found nowhere.
 - `content`: optimal one-to-one assignment by content-Jaccard; for all parsers.
 - `ngrams`: by character 3-grams, with splits put together and merges cut apart; for all parsers.
 
@@ -14,9 +14,16 @@ the whole page are known: how many tables were found, and how much of their text
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from parsemark.matching import match_by_box, match_by_content, match_by_ngrams
+from parsemark.matching import (
+    match_by_box,
+    match_by_content,
+    match_by_ngrams,
+    rank_by_box,
+    rank_by_content,
+    rank_by_ngrams,
+)
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
@@ -26,6 +33,10 @@ from parsemark.protocols.tables.invented import invented_text
 
 TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
+BOXES_FOUND = "boxes_found"
+"""Page-level measure: how many of them have a box."""
+RANKED = "-ranked"
+"""Ending of the name of a rule where predictions were matched in order of their confidence."""
 CATEGORY = str(Category.TABLE)
 
 
@@ -46,8 +57,10 @@ class PageScorer:
         """All rows of the page."""
         if self.page is not None:
             self._match(self.page.tables)
-        n_found = sum(is_positive(p.confidence) for p in self.prediction.tables)
-        self._record_page(TABLES_FOUND, float(n_found) if self.prediction.status is Status.OK else None)
+        positive = [p for p in self.prediction.tables if is_positive(p.confidence)]
+        boxes = sum(p.box is not None for p in positive)
+        for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes)):
+            self._record_page(metric, float(n) if self.prediction.status is Status.OK else None)
         if page_text is not None:
             self._record_invented(page_text)
         return self.out
@@ -55,11 +68,15 @@ class PageScorer:
     def _match(self, truth: Sequence[Element]) -> None:
         pred = self.prediction.tables
         confident = [is_positive(p.confidence) for p in pred]
-        if any(p.box is not None for p in pred) or not pred:
-            self._record(match_by_box(truth, pred, confident), {})
+        self._record(match_by_box(truth, pred, confident), {})
         self._record(match_by_content(truth, pred, confident), {})
         by_characters = match_by_ngrams(truth, [p for p, sure in zip(pred, confident, strict=True) if sure])
         self._record(by_characters.matching, by_characters.answers)
+        if any(p.confidence is not None for p in pred):
+            confidence = [1.0 if p.confidence is None else p.confidence for p in pred]
+            for rank in (rank_by_box, rank_by_content, rank_by_ngrams):
+                matching = rank(truth, pred, confidence)
+                self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
         for match in matching.matches:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from parsemark.errors import UsageError
+from parsemark.metrics import get_metric
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
 
-DEFAULT_METRICS = ("teds", "grits_top", "grits_con")
+PRIMARY_METRIC = "grits_con"
+"""The structure metric of the ranking: of the three published ones it agrees best with people."""
+DEFAULT_METRICS = (PRIMARY_METRIC, "teds", "grits_top", "reader")
 Match = Literal["auto", "bbox", "content", "ngrams"]
 
 
@@ -18,21 +22,33 @@ class TablesProtocol(PageProtocol):
 
     Args:
         metrics: Specs of the metrics that score matched pairs.
-        match: The rule by which the leaderboard matches; `auto` takes the one that fits the run.
+        match: The rule by which the leaderboard matches. `auto` takes `bbox` where every true table has a box
+            and every parser gives them, else `ngrams`.
+        rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
+            default `grits_con` if it is among them, else the first one.
     """
 
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
-    comparability: ClassVar[int] = 1
+    comparability: ClassVar[int] = 2
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
+    rank_by: str = ""
 
     def __post_init__(self) -> None:
-        from parsemark.metrics import get_metric
+        for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
+            kind = get_metric(spec).facts.kind
+            if kind != "table":
+                raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark metrics")
 
-        for spec in self.metrics:
-            get_metric(spec)  # a wrong one is refused before anything is parsed
+    @property
+    def all_metrics(self) -> tuple[str, ...]:
+        """The metrics that score pairs, that of the ranking first, as their names are stored."""
+        named = [str(get_metric(spec)) for spec in self.metrics]
+        default = PRIMARY_METRIC if PRIMARY_METRIC in named else named[0]
+        first = str(get_metric(self.rank_by)) if self.rank_by else default
+        return tuple(dict.fromkeys([first, *named]))
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
@@ -40,13 +56,13 @@ class TablesProtocol(PageProtocol):
         """Match the tables of one page under every rule and score the pairs; see `page.py`."""
         from parsemark.protocols.tables.page import PageScorer
 
-        return PageScorer(self.metrics, truth, prediction).run(page_text)
+        return PageScorer(self.all_metrics, truth, prediction).run(page_text)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""
         from parsemark.protocols.tables.summary import RunEvidence
 
-        return RunEvidence.of(tables, self.match).figure_sums()
+        return RunEvidence.of(tables, self.match, self.all_metrics[0]).figure_sums()
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `summary.py`."""

@@ -1,19 +1,21 @@
 """Aggregates of a run under the `tables` protocol.
 
-The leaderboard needs one rule for all contestants: `bbox` if every parser of the run gives boxes, otherwise
-`ngrams`, unless the protocol was told which. Each parser's figures under every rule that applies to it stand
-in the summary's details.
+The leaderboard needs one rule for all contestants: the one that the protocol was told, or `bbox` if every
+true table has a box and every parser gives boxes, otherwise `ngrams`. The summary says which and why. Each
+parser's figures under every rule that applies to it stand in its details.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from parsemark.formats.model_json import page_from_json
 from parsemark.matching import bbox, content, ngrams
 from parsemark.model import Status
 from parsemark.protocols.aggregate import (
@@ -30,7 +32,6 @@ from parsemark.protocols.base import (
     Figure,
     FigureInfo,
     FigureSums,
-    PageProtocol,
     Ranking,
     RunTables,
     Summary,
@@ -38,12 +39,13 @@ from parsemark.protocols.base import (
 from parsemark.protocols.tables.evidence import Evidence, Pages, gather
 from parsemark.protocols.tables.figures import THETA, SumBuilder, curves, ranked_figures, reliability
 from parsemark.protocols.tables.infos import SHORT_NAMES, figure_infos, short_name
-from parsemark.protocols.tables.page import TABLES_FOUND
+from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import table_slices
 
+if TYPE_CHECKING:
+    from parsemark.protocols.tables.protocol import TablesProtocol
+
 RULES = (bbox.RULE, content.RULE, ngrams.RULE)
-PRIMARY_METRIC = "grits_con"
-"""The structure metric of the ranking: of the three it agrees best with people."""
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
 """The figures that are shown first where nothing can be scored."""
 _PAGE_METRICS = {
@@ -63,19 +65,29 @@ class RunEvidence:
     metrics: tuple[str, ...]
     """The structure metrics, the one of the ranking first."""
     by_rule: Mapping[str, Mapping[str, Evidence]]
+    ranked: Mapping[str, Mapping[str, Evidence]]
+    """The same, matched in order of confidence, for AP, curves and calibration."""
+    without_boxes: tuple[str, ...]
+    """The parsers that give no boxes, or only for less than half of their tables."""
+    n_unboxed: int
+    """How many true tables have no box."""
     rule: str
     """By which the leaderboard matches."""
 
     @classmethod
-    def of(cls, tables: RunTables, match: str = "auto") -> RunEvidence:
+    def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunEvidence:
         """Gather it."""
         pages = Pages.from_frame(tables.samples)
-        metrics = _metrics(tables.scores)
-        by_rule: dict[str, dict[str, Evidence]] = {rule: {} for rule in RULES}
-        for parser in tables.parsers:
-            for rule, evidence in _by_rule(pages, parser, tables, metrics).items():
-                by_rule[rule][parser] = evidence
-        return cls(tables, pages, metrics, by_rule, headline_rule(by_rule, tables.parsers, match))
+        metrics = _metrics(tables.scores, rank_by)
+        plain, ranked = (_by_rule(pages, tables, metrics, ending) for ending in ("", RANKED))
+        without = tuple(p for p in tables.parsers if not _gives_boxes(tables, p))
+        n_unboxed = _count_unboxed(tables.samples)
+        rule = match if match != "auto" else bbox.RULE if not without and not n_unboxed else ngrams.RULE
+        return cls(tables, pages, metrics, plain, ranked, without, n_unboxed, rule)
+
+    def applies(self, rule: str, parser: str) -> bool:
+        """Whether a rule can say anything about a parser."""
+        return rule != bbox.RULE or (parser not in self.without_boxes and not self.n_unboxed)
 
     @property
     def has_truth(self) -> bool:
@@ -89,6 +101,11 @@ class RunEvidence:
         if not self.has_truth:
             listed = [i.model_copy(update={"main": i.main or i.name in WITHOUT_TRUTH}) for i in listed]
         return {info.name: info for info in sorted(listed, key=lambda info: not info.main)}
+
+    @cached_property
+    def sums_under(self) -> dict[str, list[FigureSums]]:
+        """The figures that add up over pages, under each rule."""
+        return {rule: self.figure_sums(rule) for rule in RULES}
 
     def figure_sums(self, rule: str | None = None) -> list[FigureSums]:
         """The figures that add up over pages, under a rule; those that need no rule come last."""
@@ -105,9 +122,9 @@ class RunEvidence:
         ]
 
 
-def summarise(protocol: PageProtocol, tables: RunTables) -> Summary:
+def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    run = RunEvidence.of(tables, getattr(protocol, "match", "auto"))
+    run = RunEvidence.of(tables, protocol.match, protocol.all_metrics[0])
     sums = run.figure_sums()
     primary = f"te_f1_{short_name(run.metrics[0])}"
     evidence = run.by_rule[run.rule]
@@ -127,54 +144,66 @@ def summarise(protocol: PageProtocol, tables: RunTables) -> Summary:
         notes=_notes(run),
         details={
             "by_rule": {
-                parser: {
-                    rule: _rule_figures(run, rule, parser) for rule in RULES if parser in run.by_rule[rule]
-                }
+                parser: {r: _rule_figures(run, r, parser) for r in RULES if run.applies(r, parser)}
                 for parser in tables.parsers
             },
             "curves": {
                 parser: {
-                    rule: found for rule in (bbox.RULE, content.RULE) if (found := _curves(run, rule, parser))
+                    r: found
+                    for r in RULES
+                    if run.applies(r, parser) and (found := curves(run.ranked[r][parser]))
                 }
                 for parser in tables.parsers
             },
-            "reliability": {parser: reliability(_ranked_evidence(run, parser)) for parser in tables.parsers},
+            "reliability": {p: reliability(run.ranked[run.rule][p]) for p in tables.parsers},
             "failures_by_status": _failures(tables),
         },
     )
 
 
-def headline_rule(by_rule: Mapping[str, Mapping[str, Evidence]], parsers: list[str], match: str) -> str:
-    """`bbox` if every parser gives boxes on every page on which it found anything, else `ngrams`."""
-    if match != "auto":
-        return match
-    return bbox.RULE if all(parser in by_rule[bbox.RULE] for parser in parsers) else ngrams.RULE
-
-
-def _metrics(scores: pl.DataFrame) -> tuple[str, ...]:
+def _metrics(scores: pl.DataFrame, rank_by: str) -> tuple[str, ...]:
     """The metrics of pairs: that of the ranking first, then as they are usually named, then by name."""
     present = set(scores.filter(pl.col("element") != PAGE_LEVEL)["metric"].unique()) or set(SHORT_NAMES)
-    order = [PRIMARY_METRIC, "teds", "grits_top"]
-    known = [metric for metric in order if metric in present]
+    known = [metric for metric in dict.fromkeys([rank_by, *SHORT_NAMES]) if metric in present]
     return (*known, *sorted(present - set(known)))
 
 
-def _by_rule(pages: Pages, parser: str, tables: RunTables, metrics: tuple[str, ...]) -> dict[str, Evidence]:
-    own_matches = tables.matches.filter(pl.col("parser") == parser)
-    own_scores = tables.scores.filter(pl.col("parser") == parser)
-    found = {
-        rule: gather(
-            pages,
-            own_matches.filter(pl.col("rule") == rule),
-            own_scores.filter(pl.col("rule") == rule),
-            metrics,
-        )
-        for rule in RULES
-    }
-    # Pages whose tables have no boxes are not matched by boxes; figures of the other pages would flatter.
-    if len(found[bbox.RULE].page) < len(found[content.RULE].page):
-        del found[bbox.RULE]
+def _by_rule(
+    pages: Pages, tables: RunTables, metrics: tuple[str, ...], ending: str
+) -> dict[str, dict[str, Evidence]]:
+    """Rule to parser to evidence; a parser without confidences has the same ranked evidence as unranked."""
+    found: dict[str, dict[str, Evidence]] = {}
+    for rule in RULES:
+        of_rule = pl.col("rule").is_in([rule, rule + ending])
+        matches, scores = tables.matches.filter(of_rule), tables.scores.filter(of_rule)
+        has_ranks = set(matches.filter(pl.col("rule") == rule + ending)["parser"])
+        found[rule] = {}
+        for parser in tables.parsers:
+            wanted = rule + ending if parser in has_ranks else rule
+            own = (pl.col("parser") == parser) & (pl.col("rule") == wanted)
+            found[rule][parser] = gather(pages, matches.filter(own), scores.filter(own), metrics)
     return found
+
+
+def _gives_boxes(tables: RunTables, parser: str) -> bool:
+    """Whether at least half of a parser's tables have a box; whoever leaves out some is judged without them.
+
+    A run of which that was not recorded has boxes where it was matched by them.
+    """
+    own = tables.scores.filter((pl.col("parser") == parser) & (pl.col("element") == PAGE_LEVEL))
+    counts = [own.filter(pl.col("metric") == m)["value"] for m in (TABLES_FOUND, BOXES_FOUND)]
+    if not len(counts[1]):
+        by_box = tables.matches.filter((pl.col("parser") == parser) & (pl.col("rule") == bbox.RULE))
+        return not by_box.is_empty()
+    n_tables, n_boxes = (float(values.fill_null(0.0).sum()) for values in counts)
+    return n_boxes >= n_tables / 2
+
+
+def _count_unboxed(samples: pl.DataFrame) -> int:
+    """How many true tables have no box."""
+    known = samples.filter(pl.col("n_tables") > 0)["truth"]
+    tables = (table for text in known if text for table in page_from_json(json.loads(text)).tables)
+    return sum(table.box is None for table in tables)
 
 
 def _counts(run: RunEvidence) -> dict[str, int]:
@@ -192,7 +221,8 @@ def _counts(run: RunEvidence) -> dict[str, int]:
 def _parser_figures(run: RunEvidence, sums: list[FigureSums], parser: str) -> dict[str, Figure]:
     found = {
         **parser_figures(sums, parser),
-        **ranked_figures(_ranked_evidence(run, parser)),
+        **ranked_figures(run.ranked[run.rule][parser]),
+        **_pieces(run, parser),
         **_agreement(run, parser),
     }
     own = _scores_of(run, parser)
@@ -204,23 +234,23 @@ def _scores_of(run: RunEvidence, parser: str) -> pl.DataFrame:
     return run.tables.scores.filter((pl.col("parser") == parser) & (pl.col("rule") == run.rule))
 
 
-def _ranked_evidence(run: RunEvidence, parser: str) -> Evidence:
-    by_box = run.by_rule[bbox.RULE]
-    return by_box[parser] if parser in by_box else run.by_rule[content.RULE][parser]
+def _pieces(run: RunEvidence, parser: str) -> dict[str, Figure]:
+    """How many true tables came merged with another, or in pieces."""
+    of_parser = (pl.col("parser") == parser) & (pl.col("rule") == ngrams.RULE)
+    own, n = run.tables.matches.filter(of_parser), run.pages.n_truth.sum()
+    lost = [len(truth) - 1 for truth in own.filter(pl.col("kind") == "merge")["truth"]]
+    n_split = own.filter(pl.col("kind") == "split").height
+    known = bool(n) and not own.is_empty()
+    return {
+        "merged_tables": make_figure(sum(lost) if known else None, n if known else 0),
+        "split_tables": make_figure(n_split if known else None, n if known else 0),
+    }
 
 
 def _rule_figures(run: RunEvidence, rule: str, parser: str) -> dict[str, Any]:
     """The figures under one rule as plain data."""
-    found = parser_figures(run.figure_sums(rule), parser)
-    # The n-gram matcher sees positive predictions only, so it has no ranked list to speak of.
-    if rule != ngrams.RULE:
-        found |= ranked_figures(run.by_rule[rule][parser])
+    found = {**parser_figures(run.sums_under[rule], parser), **ranked_figures(run.ranked[rule][parser])}
     return {name: figure.model_dump() for name, figure in found.items()}
-
-
-def _curves(run: RunEvidence, rule: str, parser: str) -> dict[str, list[list[float]]]:
-    evidence = run.by_rule[rule].get(parser)
-    return curves(evidence) if evidence else {}
 
 
 def _groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
@@ -244,8 +274,8 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 
 def _notes(run: RunEvidence) -> list[str]:
-    """Scores that could not be computed count as zero: whoever reads the table must know."""
-    notes = []
+    """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
+    notes = _match_notes(run) if run.has_truth else []
     for parser in run.tables.parsers:
         failed = _scores_of(run, parser).filter(pl.col("status") == str(Status.METRIC_FAILED))
         if failed.is_empty():
@@ -259,9 +289,26 @@ def _notes(run: RunEvidence) -> list[str]:
     return notes
 
 
+def _match_notes(run: RunEvidence) -> list[str]:
+    names, n_tables = ", ".join(run.without_boxes), int(run.pages.n_truth.sum())
+    notes = []
+    if run.rule == bbox.RULE and run.n_unboxed:
+        notes.append(
+            f"match=bbox, but {run.n_unboxed} of {n_tables} true tables have no box and count as missed."
+        )
+    if run.rule == bbox.RULE and names:
+        notes.append(f"match=bbox, but {names} gives no boxes (or for less than half of its tables).")
+    if run.rule != bbox.RULE and names and not run.n_unboxed:
+        notes.append(
+            f"All parsers are matched by their text ({run.rule}), since {names} gives no boxes; "
+            "--match bbox compares the others by place."
+        )
+    return notes
+
+
 def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
     """How well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
-    if parser not in run.by_rule[bbox.RULE]:
+    if not run.applies(bbox.RULE, parser):
         return {}
     by_box, by_content = run.by_rule[bbox.RULE][parser], run.by_rule[content.RULE][parser]
     truth = {
