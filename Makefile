@@ -6,10 +6,10 @@ DATA ?= ../shared/data
 KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test check conformance speed faults system clean
+.PHONY: help bench test check conformance speed judge-demo faults system clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboard and HTML report
 	$(BIN)/parsemark bench --protocol tables --protocol document --out runs/demo
@@ -32,6 +32,9 @@ speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 faults: .stamps/test .stamps/system  ## Attack the promises: kills, damage, links, full disks, hostile input
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
 	$(BIN)/python -m tests.faults
+
+judge-demo: .stamps/test  ## Let a real, tiny language model judge, without a key (skips where it cannot be built)
+	$(BIN)/python scripts/judge_demo.py
 
 system: .stamps/system  ## Install LaTeX, Chromium and friends with apt, where that is possible
 

@@ -96,6 +96,30 @@ class _Spending:
         )
 
 
+@dataclass(slots=True)
+class _Asked:
+    """A call, and what has come of it so far."""
+
+    call: Call
+    key: str
+    spending: _Spending = field(default_factory=_Spending)
+    last: Outcome = field(default_factory=lambda: Outcome(Answered.NOT_ASKED))
+
+    def take(self, reply: Reply, *, now: bool) -> None:
+        """A further reply; one that is an answer ends the matter."""
+        self.spending.add(reply, now=now)
+        if self.last.status not in FINAL:
+            self.last = self.call.read(reply)
+
+    def is_settled(self, more_answers: int) -> bool:
+        """Whether there is an answer, or there were enough tries."""
+        return self.last.status in FINAL or self.spending.n_replies > more_answers
+
+    def outcome(self) -> Outcome:
+        """What came of it."""
+        return self.spending.finish(self.last)
+
+
 @dataclass
 class Asker:
     """Asks and remembers.
@@ -137,12 +161,12 @@ class Asker:
                         endpoints[call.judge] = _Endpoint(call.judge, connection)
                         slots[call.judge] = asyncio.Semaphore(self.options.concurrency)
                     slot = slots[call.judge]
-                    known = self._known(call)
-                    if known is not None:
-                        deliver(call, known)
+                    asked = self._looked_up(call)
+                    if asked.is_settled(self.options.more_answers):
+                        deliver(call, asked.outcome())
                         continue
                     await slot.acquire()
-                    task = asyncio.create_task(self._answer(call, endpoints[call.judge], slot, deliver))
+                    task = asyncio.create_task(self._answer(asked, endpoints[call.judge], slot, deliver))
                     running.add(task)
                     task.add_done_callback(lambda done: self._finished(done, running, broken))
                     if broken:
@@ -167,49 +191,31 @@ class Asker:
         if not task.cancelled() and (error := task.exception()) is not None:
             broken.append(error)
 
-    def _known(self, call: Call) -> Outcome | None:
-        """The outcome where stored replies suffice."""
-        spending = _Spending()
-        outcome: Outcome | None = None
-        for reply in self.answers.replies(request_key(call.judge, call.question)):
-            spending.add(reply, now=False)
-            outcome = call.read(reply)
-            if outcome.status in FINAL:
-                return spending.finish(outcome)
-        enough = spending.n_replies > self.options.more_answers
-        return spending.finish(outcome) if outcome is not None and enough else None
+    def _looked_up(self, call: Call) -> _Asked:
+        """The call with the replies that are stored."""
+        asked = _Asked(call, request_key(call.judge, call.question))
+        for reply in self.answers.replies(asked.key):
+            asked.take(reply, now=False)
+        return asked
 
     async def _answer(
-        self, call: Call, endpoint: _Endpoint, slot: asyncio.Semaphore, deliver: Deliver
+        self, asked: _Asked, endpoint: _Endpoint, slot: asyncio.Semaphore, deliver: Deliver
     ) -> None:
         try:
-            outcome = await self._outcome(call, endpoint)
+            while not asked.is_settled(self.options.more_answers):
+                asked.take(await self._reply(asked, endpoint), now=True)
+            outcome = asked.outcome()
+        except CallFailedError as failure:
+            outcome = asked.spending.finish(Outcome(failure.status, message=failure.message))
         finally:
             slot.release()
         self._spent += outcome.spent_usd
-        deliver(call, outcome)
+        deliver(asked.call, outcome)
 
-    async def _outcome(self, call: Call, endpoint: _Endpoint) -> Outcome:
-        key = request_key(call.judge, call.question)
-        spending = _Spending()
-        outcome = Outcome(Answered.NOT_ASKED)
-        for reply in self.answers.replies(key):
-            spending.add(reply, now=False)
-            outcome = call.read(reply)
-        while spending.n_replies <= self.options.more_answers:
-            try:
-                reply = await self._reply(call, endpoint, key, spending.n_replies)
-            except CallFailedError as failure:
-                return spending.finish(Outcome(failure.status, message=failure.message))
-            spending.add(reply, now=True)
-            outcome = call.read(reply)
-            if outcome.status in FINAL:
-                break
-        return spending.finish(outcome)
-
-    async def _reply(self, call: Call, endpoint: _Endpoint, key: str, attempt: int) -> Reply:
+    async def _reply(self, asked: _Asked, endpoint: _Endpoint) -> Reply:
         """One reply, stored; sent again while the endpoint fails in ways that pass."""
-        request = call.judge.request(call.question, attempt)
+        call = asked.call
+        request = call.judge.request(call.question, asked.spending.n_replies)
         for retry in range(self.options.retries + 1):
             if endpoint.gone is not None:
                 raise CallFailedError(Answered.NOT_ASKED, endpoint.gone)
@@ -219,7 +225,7 @@ class Asker:
                 await self._pause(endpoint)
                 reply: Reply = await endpoint.connection.send(request)
                 paid = worst if reply.cost_usd is None else reply.cost_usd
-                self.answers.add(key, str(call.judge), request, reply)
+                self.answers.add(asked.key, str(call.judge), request, reply)
                 endpoint.n_failed = 0
                 return reply
             except CallFailedError as failure:

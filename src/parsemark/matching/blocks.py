@@ -23,9 +23,13 @@ MAX_PAIRS = 400_000
 MAX_CHARACTERS = 400_000
 """Characters of one side that are compared; above it, only equal blocks are matched."""
 MAX_NED = 0.7
-"""A pair that is less alike shares no more than chance."""
-MAX_RUN = 8
-"""Blocks that one block may answer."""
+"""A moved block that is less alike shares no more than chance."""
+SHORT_RUN = 8
+"""All runs up to this length are tried; of longer ones only the longest."""
+_MOSTLY = 0.6
+"""Share of the characters of a long run that must be in members that occur in its counterpart."""
+_MAX_MISSES = 3
+"""Members in a row of a long run that may be unlike."""
 _CONTAINED = 0.5
 """Share of the 3-grams of a part of a run that its counterpart must have."""
 
@@ -49,9 +53,17 @@ class BlockMatching:
     """False where the page was too large and only equal blocks were matched."""
 
 
-def match_blocks(truths: Sequence[str], preds: Sequence[str]) -> BlockMatching:
-    """Match non-empty strings that are ready to be compared."""
-    fixed = _equal_in_order(truths, preds)
+def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | None = None) -> BlockMatching:
+    """Match non-empty strings that are ready to be compared.
+
+    Args:
+        truths: Truths in reading order, those outside of it last.
+        preds: Predictions in their order.
+        n_ordered: How many truths have a place in reading order; the others are matched in the second stage
+            alone, wherever they stand. By default all have one.
+    """
+    n_ordered = len(truths) if n_ordered is None else n_ordered
+    fixed = _equal_in_order(truths[:n_ordered], preds)
     open_truths = [t for t in range(len(truths)) if t not in fixed]
     taken = set(fixed.values())
     open_preds = [p for p in range(len(preds)) if p not in taken]
@@ -59,7 +71,7 @@ def match_blocks(truths: Sequence[str], preds: Sequence[str]) -> BlockMatching:
     complete = _fits(truths, preds, open_truths, open_preds)
     if complete:
         finder = _Finder(truths, preds)
-        anchors = [(-1, -1), *sorted(fixed.items()), (len(truths), len(preds))]
+        anchors = [(-1, -1), *sorted(fixed.items()), (n_ordered, len(preds))]
         for (t0, p0), (t1, p1) in pairwise(anchors):
             rows, columns = range(t0 + 1, t1), range(p0 + 1, p1)
             matches += finder.align(rows, columns)
@@ -177,9 +189,9 @@ class _Finder:
                 if not self._may_answer(self.truths[t], self.preds[p]):
                     continue
                 self._add(moves, i, j, rows[i : i + 1], columns[j : j + 1])
-                for run in self._runs(self.truths[t], self.preds, columns[j:]):
+                for run in self._runs(self.truths[t], self.preds, columns, j):
                     self._add(moves, i, j, rows[i : i + 1], columns[j : j + run])
-                for run in self._runs(self.preds[p], self.truths, rows[i:]):
+                for run in self._runs(self.preds[p], self.truths, rows, i):
                     self._add(moves, i, j, rows[i : i + run], columns[j : j + 1])
         return moves
 
@@ -194,21 +206,29 @@ class _Finder:
         truth = "".join(self.truths[t] for t in rows)
         pred = "".join(self.preds[p] for p in columns)
         edits = kernel.levenshtein(truth, pred)
-        if edits <= MAX_NED * max(len(truth), len(pred)):
-            moves[i, j].append((i + len(rows), j + len(columns), float(edits)))
+        moves[i, j].append((i + len(rows), j + len(columns), float(edits)))
 
-    def _runs(self, whole: str, parts: Sequence[str], places: range) -> list[int]:
-        """Lengths from 2 on of runs whose members all occur in the whole."""
-        found: list[int] = []
-        total = 0
-        for count, place in enumerate(places[:MAX_RUN], 1):
-            part = parts[place]
-            total += len(part)
-            if total > 1.5 * len(whole) + 20 or not self._contains(whole, part):
+    def _runs(self, whole: str, parts: Sequence[str], places: range, start: int) -> list[int]:
+        """Lengths from 2 on of runs whose members occur in the whole: short ones, and the longest.
+
+        In the longest run some members may be unlike, if most of its characters are in the others. It is
+        looked for only where it cannot be extended to the left.
+        """
+        count = longest = total = alike = misses = 0
+        for number, place in enumerate(places[start:], 1):
+            total += len(parts[place])
+            if total > 1.5 * len(whole) + 20:
                 break
-            if count > 1:
-                found.append(count)
-        return found
+            if self._contains(whole, parts[place]):
+                alike += len(parts[place])
+                misses = 0
+                count = number if count == number - 1 else count
+                longest = number if alike >= _MOSTLY * total else longest
+            elif (misses := misses + 1) > _MAX_MISSES:
+                break
+        found = list(range(2, min(count, SHORT_RUN) + 1))
+        is_first = start == 0 or not self._contains(whole, parts[places[start - 1]])
+        return [*found, longest] if longest > len(found) + 1 and is_first else found
 
     def _may_answer(self, a: str, b: str) -> bool:
         return self._contains(a, b) or self._contains(b, a)

@@ -55,6 +55,13 @@ def test_single_newlines_do_not_matter() -> None:
     assert measures(TRUTH, f"{FOX}\n{MARKETS}")["text_edit"] == 0
 
 
+def test_a_page_in_one_paragraph_costs_nothing() -> None:
+    """However many paragraphs were run together."""
+    sentences = [f"Sentence number {i} speaks about topic {i * 37} and nothing else." for i in range(25)]
+    truth = page(*(text(f"t{i}", s, i) for i, s in enumerate(sentences)))
+    assert measures(truth, "\n".join(sentences))["text_edit"] == 0
+
+
 def test_extra_text_counts() -> None:
     found = measures(TRUTH, f"{FOX}\n\n{MARKETS}\n\nSomething that nobody wrote on this page at all.")
     assert found["text_edit"] is not None and 0.2 < found["text_edit"] < 0.4

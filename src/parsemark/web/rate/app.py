@@ -198,8 +198,8 @@ class RateApp:
 
     def _place(self, rater: Rater, data: dict[str, Any]) -> int:
         place = data.get("place")
-        places = self.store.places(rater.id)
-        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(places):
+        n_places = self.store.n_places(rater.id)
+        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < n_places:
             raise BadRequestError("There is no such place.", 404)
         return place
 

@@ -172,6 +172,10 @@ class RatingStore:
             for r in rows
         ]  # fmt: skip
 
+    def n_places(self, rater: int) -> int:
+        """How many places a rater's order has."""
+        return int(self._db.read("SELECT COUNT(*) FROM places WHERE rater = ?", (rater,))[0][0])
+
     def answer(
         self, rater: int, place: int, score: float | None, comment: str, seconds: float | None, nonce: str
     ) -> Future[None]:

@@ -88,7 +88,7 @@ def _undelimited(latex: str) -> str:
 
 def _side(elements: Iterable[Element]) -> Side:
     side = Side()
-    ordered = sorted(elements, key=lambda e: (e.order is None, e.order or 0))
+    ordered = sorted(elements, key=lambda e: (e.order is None or e.category in NEUTRAL, e.order or 0))
     for element in ordered:
         if element.category in SILENT:
             continue
@@ -142,7 +142,8 @@ def pred_side(prediction: Prediction) -> Side:
 
 def match_page(truth: Side, pred: Side) -> PageMatches:
     """Everything of both sides in exactly one match."""
-    matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks])
+    n_ordered = sum(b.element.order is not None and b.element.category not in NEUTRAL for b in truth.blocks)
+    matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks], n_ordered)
     tables = match_by_ngrams([*truth.tables, *truth.ignored_tables], pred.tables)
     return PageMatches(truth, pred, matching.matches, tables, matching.is_complete)
 
