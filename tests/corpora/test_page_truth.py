@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
@@ -56,7 +58,10 @@ def test_codes_without_a_meaning_are_unknown() -> None:
 
 def test_columns_of_a_page() -> None:
     def line(x0: float, x1: float, y: float) -> list[Box]:
-        return [Box(x, y, x + 4, y + 8) for x in range(int(x0), int(x1), 5)]
+        """Letters of all heights, as they are: with ascenders, with descenders, and with neither."""
+        heights = ((0, 8), (2, 8), (2, 10), (7, 8))
+        xs = range(int(x0), int(x1), 5)
+        return [Box(x, y + top, x + 4, y + end) for x, (top, end) in zip(xs, cycle(heights), strict=False)]
 
     one = [box for i in range(30) for box in line(50, 550, 50 + 12 * i)]
     two = [box for i in range(30) for x in (50, 310) for box in line(x, x + 240, 50 + 12 * i)]

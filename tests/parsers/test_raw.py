@@ -167,3 +167,14 @@ def test_any_output_gives_a_prediction(data: object) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_prediction(raw: bytes) -> None:
     assert read_raw(raw, "sample", "parser").status in (Status.OK, Status.PARSER_FAILED)
+
+
+def test_the_latex_of_an_element_is_kept() -> None:
+    elements = [
+        {"category": "equation_isolated", "latex": "x^2"},
+        {"category": "table", "latex": r"\begin{tabular}{ll}a & b \\ c & d\end{tabular}"},
+    ]
+    raw = json.dumps({"format": "elements", "elements": elements}).encode()
+    formula, table = read_raw(raw, "s", "p").elements
+    assert formula.latex == "x^2"
+    assert table.latex is not None and table.table.text_rows() == [["a", "b"], ["c", "d"]]

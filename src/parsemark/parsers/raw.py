@@ -100,6 +100,7 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
         box=_read_box(data.get("box")),
         order=None if order is None else int(order),
         text=text,
+        latex=_text(data.get("latex")),
         html=html,
         table=_read_table(data, html) if category == Category.TABLE else None,
         confidence=_read_confidence(data.get("confidence")),
@@ -113,7 +114,8 @@ def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
         return _read_structure(data["structure"], _read_box(data.get("box")))
     if data.get("cells") is not None:
         return _table_of_cells([_read_cell(cell) for cell in data["cells"]])
-    source, kind = (html, "html") if html is not None else (_text(data.get("markdown")), None)
+    given = ((html, "html"), (_text(data.get("markdown")), None), (_text(data.get("latex")), "latex"))
+    source, kind = next(((text, kind) for text, kind in given if text is not None), (None, None))
     if source is None:
         return None
     found = read_tables(source, kind)

@@ -112,9 +112,10 @@ def block(
     box: Sequence[float] | None = None,
     order: int | None = None,
     html: str | None = None,
+    latex: str | None = None,
     confidence: float | None = None,
 ) -> Json:
-    """One element that is no table: a title, a text block, a formula (its LaTeX as `text`), a figure.
+    """One element that is no table: a title, a text block, a formula, a figure.
 
     Args:
         category: One of OmniDocBench's: title, text_block, list_group, figure, figure_caption, table_caption,
@@ -123,10 +124,12 @@ def block(
         box: (x0, y0, x1, y1) in points from the top left of the page as it is shown.
         order: Its place in reading order, from 0.
         html: Its HTML, where the parser gives that.
+        latex: Its LaTeX, where the parser gives that; a formula's may also be given as `text`.
         confidence: The parser's own probability.
     """
     return {
         "category": category,
+        "latex": latex,
         "box": _corners(box),
         "confidence": None if confidence is None else min(1.0, max(0.0, float(confidence))),
         "order": order,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from parsemark.pdf.text import glyphs_of
 
 GUTTER_PT = 8.0
 """A gap in a line of text that is at least this wide can be the one between two columns."""
+LINE_PT = 6.0
+"""Glyphs whose middles are no further apart than this stand in one line."""
 MIN_LINES = 8
 """Lines beside each other that make two columns."""
 MIN_WORDS = 25
@@ -26,13 +28,13 @@ _FUNCTION_WORDS = {
     "english": "the of and to in is that for with as are this we by on be from which an at it can have not",
     "french": "le la les des et du une est dans pour que par sur avec sont au qui ne ce cette nous plus aux",
     "german": "der die und das den von zu mit ist des im für auf dem ein eine nicht als sich auch wird",
-    "spanish": "el los las del que y en un una por con para es se no al como más su este sobre ser entre",
-    "italian": "il di che e la del per un una con non sono della dei le si nel alla come più gli da questo",
-    "portuguese": "o os as do da que e em um uma para com não por se na dos ao mais como foi são pelo",
+    "spanish": "el los las del que en un una por con para es se al como más su este sobre ser entre desde",
+    "italian": "il di che la del per un una con non sono della dei nel alla come più gli da questo delle",
+    "portuguese": "os do da que em um uma para com não por na dos ao mais como foi são pelo das às também",
     "dutch": "de het een van en dat is op te voor met zijn niet aan door er bij ook naar deze worden als",
     "danish": "og det er en til af som på for med at den der ikke et har vi kan fra men eller ved",
-    "hungarian": "a az és hogy nem egy is ez volt van meg már csak mint vagy után ki el minden ezek",
-    "polish": "i w na z do się nie że jest to o jak po przez dla oraz od są które tym być",
+    "hungarian": "az és hogy nem egy ez meg már csak mint vagy után minden ezek ezt azt lehet ahol szerint",
+    "polish": "na do się nie że jest jak przez dla oraz od są które tym być ale lub czy może ich jego",
 }
 _SCRIPTS = (
     ("japanese", "\u3040", "\u30ff"),
@@ -58,8 +60,13 @@ class PageLook:
     """Its text, as `glyph_text` gives it."""
 
 
-def page_looks(pdf: Path) -> dict[int, PageLook]:
-    """Columns, language and glyphs of each page; one with few words has the language of the document."""
+def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, PageLook]:
+    """Columns, language and glyphs of each page; one with few words has the language of the document.
+
+    Args:
+        pdf: The document.
+        tables: The boxes of the tables of each page, whose columns are not those of the page.
+    """
     with open_document(pdf) as document:
         pages = [list(glyphs_of(document[index])) for index in range(len(document))]
         widths = [document[index].get_size()[0] for index in range(len(document))]
@@ -68,7 +75,12 @@ def page_looks(pdf: Path) -> dict[int, PageLook]:
     usual = Counter(language for language in languages if language).most_common(1)
     looks: dict[int, PageLook] = {}
     for index, glyphs in enumerate(pages):
-        boxes = (g.box for g in glyphs if g.text.strip() and not g.generated)
+        apart = tables.get(index + 1, ())
+        boxes = (
+            g.box
+            for g in glyphs
+            if g.text.strip() and not g.generated and not any(box.contains(g.box, 1.0) for box in apart)
+        )
         language = languages[index] or (usual[0][0] if usual else language_of(" ".join(texts)))
         attributes: dict[str, AttributeValue] = {"layout": column_layout(boxes, widths[index])}
         if language is not None:
@@ -100,10 +112,7 @@ def language_of(text: str) -> str | None:
 
 def column_layout(glyphs: Iterable[Box], width: float) -> str:
     """OmniDocBench's name for the columns of a page, by the lines of text that a gutter parts."""
-    lines: dict[int, list[Box]] = defaultdict(list)
-    for box in glyphs:
-        lines[round(box.y1 / 2)].append(box)
-    gaps = [_gaps(sorted(line, key=lambda b: b.x0)) for line in lines.values() if len(line) > 3]
+    gaps = [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > 3]
     best, crossing = 0, 0
     for percent in range(40, 61):
         x = width * percent / 100
@@ -117,6 +126,18 @@ def column_layout(glyphs: Iterable[Box], width: float) -> str:
     if best < MIN_LINES or crossing > 2 * best:
         return "single_column"
     return "double_column" if crossing <= 0.3 * best else "1andmore_column"
+
+
+def _lines(glyphs: Iterable[Box]) -> list[list[Box]]:
+    """The glyphs that stand beside each other, over the whole width of the page."""
+    lines: list[list[Box]] = []
+    bottom = float("-inf")
+    for box in sorted(glyphs, key=lambda b: (b.y0 + b.y1) / 2):
+        if (box.y0 + box.y1) / 2 > bottom:
+            lines.append([])
+            bottom = (box.y0 + box.y1) / 2 + LINE_PT
+        lines[-1].append(box)
+    return lines
 
 
 def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, float]]]:

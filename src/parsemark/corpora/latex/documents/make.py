@@ -187,7 +187,8 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
                 by_page.setdefault(joined.page, []).append(joined.element)
             elif not joined.is_layout:  # never a page without the table that it shows
                 left_out.setdefault(joined.page, joined.note)
-    looks = page_looks(typeset_document.pdf)
+    boxes = {number: [e.box for e in own if e.box is not None] for number, own in by_page.items()}
+    looks = page_looks(typeset_document.pdf, boxes)
     for candidate in candidates.tables:
         for number, look in looks.items() if not candidate.is_used else ():
             if candidate.stands_on(look.glyphs) and number not in by_page:
