@@ -46,8 +46,8 @@ def test_documents_without_truth_have_none(tmp_path: Path) -> None:
         ("x.p1.t1.html", "<table><tr><td>a</table><table><tr><td>b</table>", "holds 2 tables"),
         ("x.p1.t1.html", "<table><tr><td colspan=99999999>a</table>", "x.p1.t1.html"),
         ("x.p1.json", "{", "x.p1.json"),
-        ("x.p1.html", "<table><tr><td>a</table>", "Name it x.p3.t1.html"),
-        ("x_p1_t1.csv", "a,b", "Name it x.p3.t1.csv"),
+        ("x.p1.html", "<table><tr><td>a</table>", "Name it x.p1.t1.html"),
+        ("x_p1_t1.csv", "a,b", "Name it x.p1.t1.csv"),
         ("x/seite-1.csv", "a,b", "is not named as truth of x.pdf"),
     ],
 )

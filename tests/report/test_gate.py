@@ -150,3 +150,18 @@ def test_hostile_names_stay_text() -> None:
     assert "<script>" not in as_markdown(result) and "<b>" not in as_markdown(result)
     assert ElementTree.fromstring(as_junit(result)).find("testcase/failure") is not None
     assert json.loads(as_json(result))["passed"] is False
+
+
+def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compared(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without any output the rule of matching may be another one; the gate says what is wrong, not that."""
+    old = Side.of(run, None)
+    parses = old.tables.parses.with_columns(status=pl.lit("parser_failed"))
+    scored_otherwise = old.summary.model_copy(update={"settings": {**old.summary.settings, "match": "other"}})
+    sick = Side(scored_otherwise, replace(old.tables, parses=parses))
+    sides = iter([sick, old])
+    monkeypatch.setattr(Side, "of", classmethod(lambda cls, *_: next(sides)))
+    result = gate_runs(run, run, Limits(), parsers=["good"])
+    assert [c.name for c in result.failed] == ["failing pages"]
+    assert "match was" in result.notes[-1]

@@ -188,6 +188,7 @@ def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[
             used,
             chances,
             alpha=ALPHA / (looks * (n - 1)),
+            bounds=(-1.0, 1.0),
         )
     certain = all(b is None or b.high < 0 for b in behind)
     return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind, certain)

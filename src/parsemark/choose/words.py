@@ -60,7 +60,8 @@ def _unsettled(choice: Choice) -> list[str]:
 def next_step(choice: Choice, corpus: str) -> list[str]:
     """What to do now: the pages to label and the command that takes them up."""
     if not choice.certain and not choice.next_pages and len(choice.labelled) < choice.n_pages:
-        return [f"The budget is spent. More: --labels {choice.budget + 10}"]
+        more = min(choice.budget + 10, choice.n_pages)
+        return [f"The budget is spent. More: --labels {more}"]
     if choice.certain or not choice.next_pages:
         command = ["parsemark", "bench", "--corpus", corpus, "--parser", choice.best.parser]
         return [f"Use it: {shlex.join(command)}"]

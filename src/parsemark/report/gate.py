@@ -120,14 +120,23 @@ def gate_runs(
     if not shared:
         raise UsageError(f"{old.path} and {new.path} share no parser, so there is nothing to compare.")
     notes = [f"{p} is not in the old run: only its own limits were checked." for p in missing]
+    gone = [p for p in before.tables.parsers if p not in side.tables.parsers]
+    notes += [f"{p} is in the old run but not in the new one." for p in gone]
     timed = old.manifest.machine == new.manifest.machine
     if not timed and (limits.max_slowdown or limits.max_memory):
         notes.append("Time and memory were not compared: the runs are of different machines.")
-    checks = [
-        *check_alone(side, limits, missing),
-        *check_against(recipe, before, side, limits, shared, timed=timed),
-    ]
-    return GateResult(tuple(checks), tuple(notes))
+    alone = check_alone(side, limits, missing)
+    _require_same_pages(before.tables, side.tables)
+    try:
+        protocol_comparison.require_comparable(before.summary, side.summary)
+    except UsageError as error:
+        # A parser that fails everywhere may change how a run is matched. That is a failure, and said as one.
+        failing = _new_failures(before, side, limits, shared)
+        if all(check.passed for check in failing):
+            raise
+        return GateResult((*alone, *failing), (*notes, str(error)))
+    against = check_against(recipe, before, side, limits, shared, timed=timed)
+    return GateResult((*alone, *against), tuple(notes))
 
 
 def check_alone(side: Side, limits: Limits, parsers: Sequence[str]) -> list[Check]:
@@ -154,14 +163,11 @@ def check_against(
     for parser, comparison in zip(parsers, compared, strict=True):
         checks += _minimum(new, limits, parser)
         checks += _drop(old, new, limits, parser, comparison)
-        if limits.max_failures is not None:
-            before, now = _failing(old.tables, parser), _failing(new.tables, parser)
-            fresh = sorted(set(now) - set(before))
-            checks.append(_failures(parser, fresh, limits.max_failures, now))
+        checks += _new_failures(old, new, limits, [parser])
         if timed and limits.max_slowdown is not None:
-            checks.append(_ratio(old, new, parser, "cpu_s", "CPU time", limits.max_slowdown))
+            checks += _ratio(old, new, parser, "cpu_s", "CPU time", limits.max_slowdown)
         if timed and limits.max_memory is not None:
-            checks.append(_ratio(old, new, parser, "peak_memory_mb", "peak memory", limits.max_memory))
+            checks += _ratio(old, new, parser, "peak_memory_mb", "peak memory", limits.max_memory)
     return checks
 
 
@@ -225,7 +231,8 @@ def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Compari
     change = verdict.difference if info.higher_is_better else -verdict.difference
     interval = "" if verdict.low is None else f" ({verdict.low:+.3f} to {verdict.high:+.3f})"
     found = f"{_number(verdict.value_b)} → {_number(verdict.value_a)}, {verdict.difference:+.3f}{interval}"
-    pages = _reasons(old.tables, new.tables, parser, comparison, higher=info.higher_is_better)
+    rule = new.summary.settings.get("match")
+    pages = _reasons(old.tables, new.tables, parser, comparison, rule, higher=info.higher_is_better)
     if limits.interval:
         worse = verdict.state == "worse" if info.higher_is_better else verdict.state == "better"
         yield Check(
@@ -256,45 +263,59 @@ def _failing(tables: RunTables, parser: str) -> dict[str, str]:
     }
 
 
+def _new_failures(old: Side, new: Side, limits: Limits, parsers: Sequence[str]) -> list[Check]:
+    """Pages that fail now and did not before."""
+    if limits.max_failures is None:
+        return []
+    checks = []
+    for parser in parsers:
+        before, now = _failing(old.tables, parser), _failing(new.tables, parser)
+        checks.append(_failures(parser, sorted(set(now) - set(before)), limits.max_failures, now))
+    return checks
+
+
 def _failures(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> Check:
     listed = tuple(f"{sample}: {why[sample]}" for sample in samples[:SHOWN_PAGES])
     return Check(parser, "failing pages", len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed)
 
 
-def _ratio(old: Side, new: Side, parser: str, column: str, title: str, allowed: float) -> Check:
-    """The geometric mean over pages of new to old; it fails if it is over the limit beyond chance."""
+def _ratio(old: Side, new: Side, parser: str, column: str, title: str, allowed: float) -> list[Check]:
+    """The geometric mean over pages of new to old; it fails if it is over the limit beyond chance.
+
+    No check where too few pages were measured in both.
+    """
     own = pl.col("parser") == parser
     before = old.tables.parses.filter(own).select("sample", pl.col(column).alias("before"))
     now = new.tables.parses.filter(own).select("sample", pl.col(column).alias("now"))
     both = before.join(now, on="sample").drop_nulls().filter((pl.col("before") > 0) & (pl.col("now") > 0))
     if len(both) < _MIN_PAGES_TIMED:
-        return Check(parser, title, True, f"only {len(both)} pages measured", f"≤ {allowed:g} ×")
+        return []
     ratios = np.log(both["now"].to_numpy() / both["before"].to_numpy())
     mean, error = float(ratios.mean()), float(ratios.std(ddof=1) / math.sqrt(len(ratios)))
     reach = float(stats.t.ppf(1 - ALPHA, len(ratios) - 1)) * error
     low = math.exp(mean - reach)
     passed = not (math.exp(mean) > allowed and low > 1.0)
-    return Check(parser, title, passed, f"{math.exp(mean):.2f} × (at least {low:.2f})", f"≤ {allowed:g} ×")
+    found = f"{math.exp(mean):.2f} × (at least {low:.2f})"
+    return [Check(parser, title, passed, found, f"≤ {allowed:g} ×")]
 
 
 def _reasons(
-    old: RunTables, new: RunTables, parser: str, comparison: Comparison, *, higher: bool
+    old: RunTables, new: RunTables, parser: str, comparison: Comparison, rule: str | None, *, higher: bool
 ) -> tuple[str, ...]:
     """The pages that lost most, each with what changed in its matches or its status."""
     failing = _failing(new, parser)
     lost = [p for p in comparison.pages if (p.difference < 0) == higher]
     lines = []
     for page in lost[:SHOWN_PAGES]:
-        why = failing.get(page.sample) or _changed_kinds(old, new, parser, page.sample)
+        why = failing.get(page.sample) or _changed_kinds(old, new, parser, page.sample, rule)
         lines.append(f"{page.sample}: {page.b:.3f} → {page.a:.3f}, {why}")
     return tuple(lines)
 
 
-def _changed_kinds(old: RunTables, new: RunTables, parser: str, sample: str) -> str:
+def _changed_kinds(old: RunTables, new: RunTables, parser: str, sample: str, rule: str | None) -> str:
     def kinds(tables: RunTables) -> Counter[str]:
         rows = tables.matches.filter((pl.col("parser") == parser) & (pl.col("sample") == sample))
-        first = rows["rule"].sort().first() if len(rows) else None
-        return Counter(rows.filter(pl.col("rule") == first)["kind"]) if first is not None else Counter()
+        return Counter((rows if rule is None else rows.filter(pl.col("rule") == rule))["kind"])
 
     before, now = kinds(old), kinds(new)
     changed = [

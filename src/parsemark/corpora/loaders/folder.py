@@ -128,8 +128,8 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
             owner.unplaced.append(
                 Remark(
                     where,
-                    f"is not named as truth of {owner.name}.pdf is. Name it {name}.p3.t1{_suffix(path)} "
-                    f"(first table on page 3), {name}.p3.{NO_TABLES} or {name}.p3{PAGE_SUFFIX}.",
+                    f"is not named as truth of {owner.name}.pdf is. Name it {name}.p1.t1{_suffix(path)} "
+                    f"(first table on page 1), {name}.p1.{NO_TABLES} or {name}.p1{PAGE_SUFFIX}.",
                 )
             )
         elif label is not None:
