@@ -1,10 +1,15 @@
 """What all tests share."""
 
 import os
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 settings.register_profile("parsemark", deadline=None)
 settings.load_profile("parsemark")  # A busy machine is slow; time is bounded where it is the matter.
@@ -17,3 +22,46 @@ def reference_data() -> Path:
     if not folder:
         pytest.skip("set PARSEMARK_DATA to the reference data (make conformance DATA=...)")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One for all tests of a process: playwright allows no second one beside it."""
+    program = next((p for name in BROWSERS if (p := shutil.which(name))), None)
+    if program is None:
+        pytest.skip("no Chromium here; install it with: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    arguments = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-dev-shm-usage",
+    ]
+    with sync_playwright() as playwright:
+        instance = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield instance
+        instance.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open an address in a fresh context; anything that a page complains about fails the test."""
+    contexts, complaints = [], []
+
+    def open_one(address: str, **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda e: complaints.append(str(e)))
+        page.on("dialog", lambda d: (complaints.append(f"dialog {d.message}"), d.dismiss()))
+        page.on("requestfailed", lambda r: complaints.append(f"request failed: {r.url}"))
+        page.goto(address)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []

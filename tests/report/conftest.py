@@ -1,12 +1,10 @@
-"""A report of a fabricated run, and a browser to look at it."""
+"""A report of a fabricated run."""
 
 import functools
 import http.server
-import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -20,7 +18,6 @@ from parsemark.store import Run
 from parsemark.system import file_sha256
 
 PARSERS = ("good", "fair", "camelot(flavor=stream)", "poor")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def complete(run: Run, pdf: Path) -> None:
@@ -53,48 +50,6 @@ def source(run: Run) -> Source:
 @pytest.fixture(scope="session")
 def site(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_report(run.path, tmp_path_factory.mktemp("site")).parent
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    program = next((p for name in BROWSERS if (p := shutil.which(name))), None)
-    if program is None:
-        pytest.skip("no Chromium here; install it with: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    arguments = [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-dev-shm-usage",
-    ]
-    with sync_playwright() as playwright:
-        instance = playwright.chromium.launch(executable_path=program, args=arguments)
-        yield instance
-        instance.close()
-
-
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open an address in a fresh context; anything that a page complains about fails the test."""
-    contexts, complaints = [], []
-
-    def open_one(address: str, **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda e: complaints.append(str(e)))
-        page.on("dialog", lambda d: (complaints.append(f"dialog {d.message}"), d.dismiss()))
-        page.on("requestfailed", lambda r: complaints.append(f"request failed: {r.url}"))
-        page.goto(address)
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The browser of the report's tests, and where screenshots go."""
+"""Where screenshots go."""
 
 import os
 from collections.abc import Callable
@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.conftest import browser, open_page
-
-__all__ = ["browser", "open_page"]
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import asyncio
 import os
 import random
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -120,6 +121,17 @@ class _Asked:
         return self.spending.finish(self.last)
 
 
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine; in a thread of its own where a loop runs already, as it does in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
+
+
 @dataclass
 class Asker:
     """Asks and remembers.
@@ -140,7 +152,7 @@ class Asker:
         Raises:
             UsageError: There is a limit on cost and a judge whose price is not known.
         """
-        asyncio.run(self._ask(iter(calls), deliver))
+        run_to_end(self._ask(iter(calls), deliver))
 
     def spent_usd(self) -> float:
         """What this asker has paid so far, as far as prices are known."""

@@ -47,7 +47,7 @@ _LATEX_HEADING = re.compile(
 _HEADING_LEVELS = {
     "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
 }  # fmt: skip
-_HARD_BREAK = re.compile(r"(?: {2,}|\\)\n")
+_HARD_BREAK = re.compile(r"(?:(?<! ) {2,}+|\\)\n")
 _CATEGORIES = frozenset(Category)
 _NOTHING = "\ufdd0"
 """Stands for what was taken out. Blank lines alone would not end a list."""
