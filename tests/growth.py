@@ -19,7 +19,7 @@ MAX_CPU_S = 1.0
 MAX_EXPONENT = 1.4
 """Linear is 1; what is under `_SMALL_S` at 100 kB is not told from noise."""
 _SMALL_S = 0.25
-_REFERENCE_S = 0.01
+_REFERENCE_S = 0.02
 
 TEXT = [
     " ", "a", "1", "_", "-", "=", ".", ". ", "-- ", "a  b", "a,", "a;", "a\t", "\"", "\x00", "\n", "\r",

@@ -29,6 +29,10 @@ MAX_LATEX_CHARS = 1_000_000
 """Characters of one LaTeX table or formula."""
 MAX_VERB_CHARS = 1_000
 r"""Characters of one `\verb|…|`."""
+MAX_LATEX_RUN = 40_000
+"""Tokens of one LaTeX cell, or of running LaTeX between two formulas, whose commands are read."""
+MAX_LATEX_ROWS = 25_000
+"""Rows of one LaTeX table, each of which is read token by token."""
 MAX_LATEX_DEPTH = 50
 """Groups, arguments and environments inside each other in one cell."""
 MAX_LATEX_EXPANSIONS = 10_000

@@ -16,7 +16,7 @@ from parsemark.formats.latex.rows import skip_arguments
 from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
 from parsemark.formats.latex.table import read_latex_table
 from parsemark.formats.latex.text import latex_to_text
-from parsemark.formats.limits import MAX_LATEX_DEPTH
+from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
 from parsemark.model import Category
 
 _SECTIONS = {
@@ -278,7 +278,7 @@ class _Reader:
         raw = self.source.raw(span)
         if not raw.strip():
             return " " if raw else ""
-        text = latex_to_text(raw)
+        text = latex_to_text(raw) if span[1] - span[0] <= MAX_LATEX_RUN else " ".join(raw.split())
         return f"{' ' * raw[0].isspace()}{text}{' ' * raw[-1].isspace()}"
 
     def _inline(self, span: Range) -> list[tuple[str, int, int]]:

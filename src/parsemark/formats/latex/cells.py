@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.latex.atoms import join
 from parsemark.formats.latex.columns import Column, read_columns
@@ -13,6 +14,7 @@ from parsemark.formats.latex.printer import Printer
 from parsemark.formats.latex.scanner import Kind, Range
 from parsemark.formats.latex.special import SPECIAL
 from parsemark.formats.latex.units import number_cell
+from parsemark.formats.limits import MAX_LATEX_RUN
 
 _PLAIN = Column()
 
@@ -71,6 +73,8 @@ class _CellPrinter:
         return self.grid.columns[placed.col] if placed.col < len(self.grid.columns) else _PLAIN
 
     def _text(self, placed: PlacedCell, column: Column) -> str:
+        if sum(end - start for start, end in placed.cell.content) > MAX_LATEX_RUN:
+            raise FormatError(f"A cell has more than {MAX_LATEX_RUN:,} LaTeX tokens")
         is_math = self.is_math or column.is_math or self._has_dollar(column.prefix)
         prefix = "" if is_math else self._decoration(column.prefix)
         suffix = "" if is_math else self._decoration(column.suffix)

@@ -8,7 +8,7 @@ from enum import Enum
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.scanner import Kind, Range, Source
-from parsemark.formats.limits import MAX_GRID
+from parsemark.formats.limits import MAX_GRID, MAX_LATEX_ROWS
 
 ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
 
@@ -141,6 +141,7 @@ def split_body(source: Source, span: Range) -> Body:
             cells.append((cell_start, mark))
             count += len(cells)
             _check_count(count, token.start)
+            _check_rows(len(body.rows) + 1, token.start)
             body.rows.append(_row(source, cells, line))
             index = _skip_row_end(source, mark + 1, end)
             index, line = _read_rules(source, index, end, body)
@@ -159,6 +160,11 @@ def split_body(source: Source, span: Range) -> Body:
 def _check_count(n_cells: int, position: int) -> None:
     if n_cells > MAX_GRID:
         raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=position)
+
+
+def _check_rows(n_rows: int, position: int) -> None:
+    if n_rows > MAX_LATEX_ROWS:
+        raise FormatError(f"The table has more than {MAX_LATEX_ROWS:,} rows", position=position)
 
 
 def _row(source: Source, cells: list[Range], line: Line) -> Row:
