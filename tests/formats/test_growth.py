@@ -51,10 +51,12 @@ def test_no_input_costs_more_than_its_size(name: str) -> None:
         if number % N_SHAPES != number // N_SHAPES % N_SHAPES:
             continue  # one shape of each piece; all of them are measured by bench/growth.py
         growth = measure(read, make)
-        if not growth.is_bounded(factor):
-            again = measure(read, make)  # another process may have had the core
-            if not again.is_bounded(slowness()):
-                found.append(f"{shape}: {again.seconds} s, exponent {again.exponent:.2f}")
+        for _ in range(3):  # another process may have had the core
+            if growth.is_bounded(factor):
+                break
+            growth, factor = measure(read, make), slowness()
+        else:
+            found.append(f"{shape}: {growth.seconds} s, exponent {growth.exponent:.2f}")
     assert not found
 
 

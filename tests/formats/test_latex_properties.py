@@ -104,7 +104,8 @@ def test_time_is_linear(unit: str) -> None:
         return time.process_time() - start
 
     seconds(100)
-    small, large = max(seconds(400), 0.002), seconds(4000)
+    # The least of some tries: what a collection of garbage or another process adds is not the reader's.
+    small, large = max(seconds(400), 0.002), min(seconds(4000) for _ in range(4))
     assert large < 40 * small
 
 
