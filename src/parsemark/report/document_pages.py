@@ -303,7 +303,7 @@ def mathml(latex: str) -> Markup | None:
             text = text[2:-2]
     try:
         made = convert(text)
-    except Exception:
+    except Exception:  # a converter of other people's making, given anything: the formula is shown as text
         return None
     return _harmless(made)
 
