@@ -46,7 +46,7 @@ def show(open_page: Open, site: Path, address: str) -> Any:
 
 def found_by_both(run: Run, a: str, b: str) -> tuple[str, str]:
     """A page and a true table that both parsers found."""
-    pairs = run.table("matches").filter((pl.col("rule") == run.summary().settings["match"]))
+    pairs = run.table("matches").filter(pl.col("rule") == run.summary().settings["match"])
     pairs = pairs.filter(pl.col("kind") == "pair").explode("truth")
     first, second = (pairs.filter(pl.col("parser") == name).select("sample", "truth") for name in (a, b))
     both = first.join(second, on=["sample", "truth"]).sort("sample", "truth")

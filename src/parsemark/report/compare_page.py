@@ -9,8 +9,8 @@ from parsemark.errors import UsageError
 from parsemark.protocols import get_protocol
 from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison import RunComparison, compare_runs
-from parsemark.report.options import ReportOptions
 from parsemark.report.names import viewer_link
+from parsemark.report.options import ReportOptions
 from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
 from parsemark.report.source import Source

@@ -114,7 +114,10 @@ def _scatter(source: Source, a: str, b: str) -> Chart | None:
         shown = own.gather_every(max(1, -(-own.height // MOST_POINTS)))
         if shown.is_empty():
             continue
-        links = [viewer_link(page=s, table=e, parser=parser.name) for s, e in shown.select("sample", "element").iter_rows()]
+        links = [
+            viewer_link(page=s, table=e, parser=parser.name)
+            for s, e in shown.select("sample", "element").iter_rows()
+        ]
         labels = [f"{parser.name}, {s} {e}" for s, e in shown.select("sample", "element").iter_rows()]
         linked = shown.height * len(source.parsers) <= 1500
         series.append(
