@@ -48,7 +48,7 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
         console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
     if corpus.left_out:
         console.print(
-            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; `bench --strict` refuses that.",
+            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; `--strict` refuses that.",
             highlight=False,
             soft_wrap=True,
         )
