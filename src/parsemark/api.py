@@ -1,4 +1,4 @@
-"""What the command line does, as calls: bench, score, compare, report. Defaults are stated here once."""
+"""What the command line does, as calls: bench, score, compare, report, bundle. Defaults are stated here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
     from parsemark.engine.parse import ParseOptions
+    from parsemark.engine.verify import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.comparison import Comparison
     from parsemark.report.comparison import RunComparison
@@ -158,6 +159,29 @@ def build_report(run: str | Path | Run, out: str | Path | None = None) -> Path:
 
     opened = _opened(run)
     return build(opened.path, Path(out) if out is not None else opened.path / "report")
+
+
+def bundle_run(run: str | Path | Run, out: str | Path, *, truth: bool = True) -> Path:
+    """Write a scored run into one file that others can check with `verify_bundle`."""
+    from parsemark.store.bundle import write_bundle
+
+    write_bundle(_opened(run), Path(out), truth=truth)
+    return Path(out)
+
+
+def verify_bundle(
+    bundle: str | Path,
+    corpus: str | Corpus | None = None,
+    *,
+    workers: int | None = None,
+    events: Events | None = None,
+) -> Verification:
+    """Score the raw outputs of a bundle anew and say what differs from what it states."""
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.verify import verify_bundle as verify
+
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)
 
 
 def _opened(run: str | Path | Run) -> Run:

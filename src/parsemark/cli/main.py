@@ -13,6 +13,7 @@ from parsemark import __version__
 from parsemark.cli import (
     annotate,
     bench,
+    bundle,
     calibrate,
     choose,
     compare,
@@ -73,6 +74,7 @@ for command in (
     choose,
     compare,
     gate,
+    bundle,
     convert,
     corpus,
     query,

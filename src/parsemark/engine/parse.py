@@ -6,10 +6,11 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from parsemark.corpora import Corpus
 from parsemark.corpora.base import Remark
@@ -168,13 +169,22 @@ def _follow_corpus(run: Run, corpus: Corpus, entry: CorpusEntry) -> None:
     """Take over a corpus that was corrected or has grown: truths are replaced, parses of equal pages stay."""
     stored = run.table("samples")
     had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
-    samples = [corpus.read(key) for key in corpus.keys if key in had_pdf]
-    hashes: dict[Path, str] = {}
-    run.replace_samples(
-        sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
-        for sample in (with_pdf(s) if had_pdf[s.id] else s for s in samples)
-    )
+    run.replace_samples(sample_rows(corpus, had_pdf))
     run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+
+
+def sample_rows(corpus: Corpus, had_pdf: Mapping[str, bool]) -> Iterator[dict[str, Any]]:
+    """Samples of a corpus as a run has them.
+
+    Args:
+        corpus: The corpus; ids that it does not have are left out.
+        had_pdf: The ids, each with whether the run has a PDF of it; a picture is then made into one.
+    """
+    hashes: dict[Path, str] = {}
+    for key in corpus.keys:
+        if key in had_pdf:
+            sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
+            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:

@@ -44,6 +44,8 @@ class PageTask:
     number: int
     truth: str | None
     outputs: tuple[Output, ...]
+    text: str | None = None
+    """The page's text layer, where it is known without the PDF."""
     lost: str | None = None
     """Why the page cannot be scored, where an earlier try ended its process."""
 
@@ -136,7 +138,7 @@ def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
 def _text_layer(page: PageTask) -> str | None:
     """The page's text; None for a page without a text layer, of which nothing can be said to be invented."""
     if page.pdf is None:
-        return None
+        return page.text or None
     with contextlib.suppress(CorpusError, OSError):
         return page_text(Sample(page.sample, "", page.number, None, Path(page.pdf))) or None
     return None
