@@ -69,8 +69,9 @@ def d_ece_by_chance(
 ) -> float:
     """The D-ECE that perfectly honest confidences would show on as many predictions, by chance alone.
 
-    A gap is counted by its size whichever way it goes, so chance adds up instead of cancelling out: E|N(0, σ)|
-    is √(2/π)·σ, with the σ of each bin's gap over documents, or that of honest coins where it is larger.
+    A gap is counted by its size whichever way it goes, so chance adds up instead of cancelling out:
+    E|N(0, σ)| is √(2/π)·σ, with the σ of each bin's gap over documents, or that of honest coins where it is
+    larger.
     """
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     keep = conf > MIN_CONFIDENCE
