@@ -42,7 +42,8 @@ def reliability_bins(
 
 
 def _bin_of(confidence: NDArray[np.float64], n_bins: int) -> NDArray[np.int64]:
-    return np.clip(np.ceil(confidence * n_bins) - 1, 0, n_bins - 1).astype(np.int64)
+    index: NDArray[np.int64] = np.clip(np.ceil(confidence * n_bins) - 1, 0, n_bins - 1).astype(np.int64)
+    return index
 
 
 def d_ece(
@@ -79,12 +80,13 @@ def d_ece_by_chance(
         return 0.0
     gap, index = (conf - hit)[keep], _bin_of(conf[keep], n_bins)
     _, document = np.unique(np.asarray(documents)[keep], return_inverse=True)
-    by_bin = np.zeros((2, n_bins, int(document.max()) + 1))
-    np.add.at(by_bin, (0, index, document), 1.0)
-    np.add.at(by_bin, (1, index, document), gap)
-    count, total = by_bin[0].sum(axis=1, keepdims=True), by_bin[1].sum(axis=1, keepdims=True)
-    expected = by_bin[0] * np.divide(total, count, out=np.zeros_like(total), where=count > 0)
-    between = ((by_bin[1] - expected) ** 2).sum(axis=1)
+    n_documents = int(document.max()) + 1
+    place = index * n_documents + document
+    counts = np.bincount(place, minlength=n_bins * n_documents).reshape(n_bins, n_documents)
+    gaps = np.bincount(place, gap, n_bins * n_documents).reshape(n_bins, n_documents)
+    count, total = counts.sum(axis=1, keepdims=True), gaps.sum(axis=1, keepdims=True)
+    expected = counts * np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    between = ((gaps - expected) ** 2).sum(axis=1)
     within = np.bincount(index, (conf * (1 - conf))[keep], n_bins)  # all there is where a document is alone
     deviation = np.sqrt(np.maximum(between, within))
     return float(np.sqrt(2 / np.pi) * deviation.sum() / keep.sum())
