@@ -13,6 +13,7 @@ from parsemark import __version__
 from parsemark.cli import (
     annotate,
     bench,
+    board,
     bundle,
     calibrate,
     choose,
@@ -75,6 +76,7 @@ for command in (
     compare,
     gate,
     bundle,
+    board,
     convert,
     corpus,
     query,
