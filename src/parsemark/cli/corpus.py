@@ -72,6 +72,52 @@ def synthetic(
         print(f"{document} was {reason}")
 
 
+def _story_maker(maker: str, summary: str) -> None:
+    """A command of `corpus make` for one of the programs that set stories."""
+
+    def make(
+        *,
+        pages: Annotated[int, typer.Option(min=1, help="How many pages.")],
+        out: OutOption,
+        seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+        name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = maker,
+        languages: Annotated[
+            str, typer.Option(help="Languages, separated by commas; `all` for all of them.")
+        ] = "all" if maker == "typst" else "english,french",
+        kinds: Annotated[
+            str, typer.Option(help="Kinds of documents: report, invoice, form, statement, laboratory.")
+        ] = "all",
+        document_pages: Annotated[float, typer.Option(help="About how long reports are, in pages.")] = 1.5,
+        long: Annotated[float, typer.Option(help="Share of reports with a table over pages.")] = 0.1,
+    ) -> None:
+        from parsemark.cli.page_progress import page_progress
+        from parsemark.corpora.synthetic.language import LANGUAGES
+        from parsemark.corpora.synthetic.make import StoryOptions, make_stories
+        from parsemark.corpora.synthetic.tell import TELLERS
+
+        options = StoryOptions(
+            maker,
+            pages,
+            seed=seed,
+            name=name,
+            languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
+            kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
+            document_pages=document_pages,
+            long=long,
+        )
+        with page_progress("Making pages", pages) as progress:
+            manifest = make_stories(options, out, progress=progress)
+        print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+        for document, reason in manifest.settings.get("replaced", {}).items():
+            print(f"{document} was {reason}")
+
+    make.__doc__ = summary
+    make_app.command(maker)(make)
+
+
+_story_maker("typst", "Make pages with Typst, in nine languages.")
+
+
 @make_app.command()
 def latex(
     *,
