@@ -269,7 +269,8 @@ class _BoardSite(Pages):
         found: dict[str, dict[str, Any]] = {}
         for name in {e.parser.name for e in named.values()}:
             own = [(label, e) for label, e in named.items() if e.parser.name == name]
-            rows, before = [], None
+            rows: list[dict[str, Any]] = []
+            before: str | None = None
             for label, entry in own:
                 figure = summary.figure(label if by_label else name, summary.primary)
                 if figure is None or (not by_label and entry is not league.latest()[name]):
