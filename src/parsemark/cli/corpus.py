@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.options import Strict
 from parsemark.cli.plain_help import Commands
 from parsemark.system import write_text
 
@@ -153,6 +155,7 @@ def info(
     full: Annotated[
         bool, typer.Option(help="List all values of an attribute, not the first twelve.")
     ] = False,
+    strict: Strict = False,
 ) -> None:
     """Print what a corpus consists of."""
     from rich.console import Console
@@ -161,7 +164,7 @@ def info(
     from parsemark.cli import running
     from parsemark.corpora.info import corpus_info
 
-    found = corpus_info(running.load(corpus))
+    found = corpus_info(running.load(corpus, strict=strict))
     table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
     for label, value in (
         ("Documents", found.documents),
@@ -187,11 +190,11 @@ def info(
 
 
 @app.command("list")
-def list_pages(corpus: CorpusArgument) -> None:
+def list_pages(corpus: CorpusArgument, strict: Strict = False) -> None:
     """List the pages of a corpus: id, document, page, and what is known about it."""
     from parsemark.cli import running
 
-    loaded = running.load(corpus)
+    loaded = running.load(corpus, strict=strict)
     rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in loaded.samples()]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
     for identifier, document, page, status in rows:
@@ -235,12 +238,12 @@ def show(
     dpi: Annotated[int, typer.Option(min=20, max=600)] = 110,
 ) -> None:
     """Write a picture of a page with the boxes of its truth."""
-    from parsemark.corpora import load_corpus
+    from parsemark.cli import running
     from parsemark.corpora.base import sample_of
     from parsemark.corpora.show import draw_truth
 
     target = out or Path(f"{page}.png")
-    draw_truth(sample_of(load_corpus(corpus), page), dpi).save(target)
+    draw_truth(sample_of(running.load(corpus), page), dpi).save(target)
     print(target)
 
 
@@ -273,13 +276,17 @@ def harvest(
 def check(
     corpus: CorpusArgument,
     limit: Annotated[int, typer.Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
+    strict: Strict = False,
 ) -> None:
-    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs."""
+    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
+
+    What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
+    """
+    from parsemark.cli import running
     from parsemark.cli.page_progress import page_progress
-    from parsemark.corpora import load_corpus
     from parsemark.corpora.check import check_corpus
 
-    found = load_corpus(corpus)
+    found = running.load(corpus, strict=strict)
     with page_progress("Checking pages", len(found)) as progress:
         report = check_corpus(found, progress)
     for line in report.problems:
@@ -292,6 +299,8 @@ def check(
         print(f"{count:6d}  {cause}")
     for line in report.summary():
         print(line)
+    if found.remarks:
+        print(f"remarks: {len(found.remarks)}, of them {len(found.left_out)} left out")
     if not report.is_faithful:
         raise typer.Exit(1)
 
@@ -305,6 +314,7 @@ def audit(
         Path | None, typer.Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many cells to list.")] = 20,
+    strict: Strict = False,
 ) -> None:
     """Find errors of the truth: cells where independent parsers agree against it, worst first."""
     from parsemark.choose.audit import audit_run
@@ -313,7 +323,7 @@ def audit(
     from parsemark.report.audit_page import write_audit
     from parsemark.store import Run
 
-    loaded = running.load(corpus)
+    loaded = running.load(corpus, strict=strict)
     with page_progress("Auditing pages", len(loaded)) as progress:
         found = audit_run(loaded, Run.open(run), progress)
     for s in found.suspicions[:limit]:
@@ -324,6 +334,38 @@ def audit(
     if out is not None:
         for path in write_audit(loaded, found, out):
             print(path)
+        print("Delete from corrections.json what you do not accept, then apply it to a copy:")
+        print(f"  {shlex.join(_correct_command(corpus, out))}")
+
+
+def _correct_command(corpus: str, audit_folder: Path) -> list[str]:
+    file = str(audit_folder / "corrections.json")
+    return ["parsemark", "corpus", "correct", corpus, "--corrections", file, "--out", "CORRECTED"]
+
+
+@app.command()
+def correct(
+    corpus: CorpusArgument,
+    *,
+    corrections: Annotated[
+        Path,
+        typer.Option("--corrections", help="The file that `corpus audit --out` wrote, as you edited it."),
+    ],
+    out: OutOption,
+) -> None:
+    """Write a copy with corrected cells; what you deleted from the file stays as it is."""
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.correct import correct_corpus
+
+    loaded = running.load(corpus)
+    with page_progress("Copying pages", len(loaded)) as progress:
+        found = correct_corpus(loaded, corrections, out, progress)
+    print(
+        f"{out}: {found.n_cells} cells of {found.n_tables} tables corrected, hash {found.manifest.hash[:16]}"
+    )
+    if found.without_truth:
+        print(f"{found.without_truth} pages without truth are not in the copy")
 
 
 @app.command()
