@@ -26,17 +26,17 @@ class BenchSettings(_Section):
     """What `parsemark bench` and `parsemark parse` run."""
 
     corpus: str | None = None
-    parsers: list[str] | None = Field(None, min_length=1)
-    protocols: list[str] | None = Field(None, min_length=1)
+    parsers: list[str] | None = Field(default=None, min_length=1)
+    protocols: list[str] | None = Field(default=None, min_length=1)
     match: str | None = None
-    metrics: list[str] | None = Field(None, min_length=1)
+    metrics: list[str] | None = Field(default=None, min_length=1)
     rank_by: str | None = None
     pages: str | None = None
     out: str | None = None
-    workers: int | None = Field(None, ge=1)
-    timeout_s: float | None = Field(None, ge=0.1)
-    memory_mb: int | None = Field(None, ge=64)
-    max_cost_usd: float | None = Field(None, ge=0)
+    workers: int | None = Field(default=None, ge=1)
+    timeout_s: float | None = Field(default=None, ge=0.1)
+    memory_mb: int | None = Field(default=None, ge=64)
+    max_cost_usd: float | None = Field(default=None, ge=0)
     cache: bool | None = None
     strict: bool | None = None
     report: bool | None = None
@@ -47,20 +47,20 @@ class GateSettings(_Section):
 
     baseline: str | None = None
     min: dict[str, float] = Field(default_factory=dict)
-    max_drop: float | None = Field(None, ge=0)
+    max_drop: float | None = Field(default=None, ge=0)
     interval: bool | None = None
-    max_failures: int | None = Field(None, ge=0)
-    max_slowdown: float | None = Field(None, ge=1)
-    max_memory: float | None = Field(None, ge=1)
-    parsers: list[str] | None = Field(None, min_length=1)
+    max_failures: int | None = Field(default=None, ge=0)
+    max_slowdown: float | None = Field(default=None, ge=1)
+    max_memory: float | None = Field(default=None, ge=1)
+    parsers: list[str] | None = Field(default=None, min_length=1)
     protocol: str | None = None
 
 
 class Settings(_Section):
     """The whole file."""
 
-    bench: BenchSettings = Field(default_factory=BenchSettings)
-    gate: GateSettings = Field(default_factory=GateSettings)
+    bench: BenchSettings = BenchSettings()
+    gate: GateSettings = GateSettings()
 
 
 _FLAGS = {"parsers": "parser", "protocols": "protocol", "metrics": "metric", "max_cost_usd": "max_cost"}
