@@ -1,4 +1,4 @@
-"""Do two seeds of one generator tell the same story? Figures within their intervals, and no resolved order turned.
+"""Do two seeds of one generator agree? Figures within their intervals, no resolved order turned.
 
 `PARSEMARK_FRESH_PAGES` sets the pages of each corpus (120).
 """
