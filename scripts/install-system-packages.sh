@@ -9,7 +9,8 @@ set -euo pipefail
 
 packages=(
   chromium poppler-utils tesseract-ocr tesseract-ocr-eng fonts-dejavu-core
-  # Synthetic pages
+  # Synthetic pages: Typst's fonts, LibreOffice for DOCX, LaTeX
+  fonts-noto-core fonts-noto-cjk libreoffice-writer-nogui
   texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended
   texlive-science texlive-plain-generic texlive-pictures lmodern cm-super
   latex-cjk-chinese latex-cjk-chinese-arphic-gkai00mp

@@ -7,9 +7,9 @@ import parsemark
 
 EXPORTED = [
     "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
-    "Status", "Table", "__version__", "bench", "build_report", "compare", "get_metric", "get_parser", "grits",
-    "list_metrics", "load_corpus", "read_document", "read_table", "read_tables", "score", "score_run", "teds",
-    "write_document", "write_table",
+    "Status", "Table", "__version__", "bench", "build_report", "bundle_run", "compare", "get_metric",
+    "get_parser", "grits", "list_metrics", "load_corpus", "read_document", "read_table", "read_tables",
+    "score", "score_run", "teds", "verify_bundle", "write_document", "write_table",
 ]  # fmt: skip
 
 HEAVY = ["polars", "scipy", "matplotlib", "fastapi", "ray", "torch", "lxml", "numpy", "pypdfium2"]
@@ -17,7 +17,7 @@ HEAVY = ["polars", "scipy", "matplotlib", "fastapi", "ray", "torch", "lxml", "nu
 
 def test_exported_names_are_pinned_and_exist() -> None:
     assert sorted(parsemark.__all__) == EXPORTED
-    assert len(EXPORTED) < 30
+    assert len(EXPORTED) < 35
     for name in EXPORTED:
         assert getattr(parsemark, name) is not None
 

@@ -38,8 +38,10 @@ _PUBLIC = {
     "Run": "parsemark.store",
     "bench": "parsemark.api",
     "build_report": "parsemark.api",
+    "bundle_run": "parsemark.api",
     "compare": "parsemark.api",
     "score_run": "parsemark.api",
+    "verify_bundle": "parsemark.api",
 }
 
 __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
@@ -47,8 +49,10 @@ __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of
 if TYPE_CHECKING:
     from parsemark.api import bench as bench
     from parsemark.api import build_report as build_report
+    from parsemark.api import bundle_run as bundle_run
     from parsemark.api import compare as compare
     from parsemark.api import score_run as score_run
+    from parsemark.api import verify_bundle as verify_bundle
     from parsemark.corpora import load_corpus as load_corpus
     from parsemark.errors import FormatError as FormatError
     from parsemark.errors import ParsemarkError as ParsemarkError

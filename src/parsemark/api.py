@@ -1,4 +1,4 @@
-"""What the command line does, as calls: bench, score, compare, report. Defaults are stated here once."""
+"""What the command line does, as calls: bench, score, compare, report, bundle. Defaults are stated here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
     from parsemark.engine.parse import ParseOptions
+    from parsemark.engine.verify import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.comparison import Comparison
     from parsemark.report.comparison import RunComparison
@@ -55,6 +56,8 @@ def bench(
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
     """
+    from parsemark.engine.scoring import score_run as score
+
     options = parse_options(
         pages=pages,
         workers=workers,
@@ -64,7 +67,7 @@ def bench(
         protocols=protocols,
     )
     run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
-    score_run(run, workers=workers, events=events)
+    score(run, n_workers=workers, events=events)
     return run
 
 
@@ -132,12 +135,17 @@ def score_run(
     workers: int | None = None,
     events: Events | None = None,
 ) -> list[Summary]:
-    """Score what a run has parsed, by its own protocols or by others; one summary for each."""
+    """Score what a run has parsed, by its own protocols or by others; one summary for each.
+
+    Where the truth of its corpus has been corrected since, the corrected one counts.
+    """
+    from parsemark.engine.parse import follow_truth
     from parsemark.engine.scoring import score_run as score
     from parsemark.protocols import canonical_specs
 
-    wanted = canonical_specs(protocols) if protocols else None
-    return list(score(_opened(run), protocols=wanted, n_workers=workers, events=events))
+    wanted, opened = canonical_specs(protocols) if protocols else None, _opened(run)
+    follow_truth(opened, events)
+    return list(score(opened, protocols=wanted, n_workers=workers, events=events))
 
 
 def compare(
@@ -158,6 +166,29 @@ def build_report(run: str | Path | Run, out: str | Path | None = None) -> Path:
 
     opened = _opened(run)
     return build(opened.path, Path(out) if out is not None else opened.path / "report")
+
+
+def bundle_run(run: str | Path | Run, out: str | Path, *, truth: bool = True) -> Path:
+    """Write a scored run into one file that others can check with `verify_bundle`."""
+    from parsemark.store.bundle import write_bundle
+
+    write_bundle(_opened(run), Path(out), truth=truth)
+    return Path(out)
+
+
+def verify_bundle(
+    bundle: str | Path,
+    corpus: str | Corpus | None = None,
+    *,
+    workers: int | None = None,
+    events: Events | None = None,
+) -> Verification:
+    """Score the raw outputs of a bundle anew and say what differs from what it states."""
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.verify import verify_bundle as verify
+
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)
 
 
 def _opened(run: str | Path | Run) -> Run:

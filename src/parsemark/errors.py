@@ -80,6 +80,10 @@ class PdfError(CorpusError):
     """A PDF or a picture of a page that cannot be opened."""
 
 
+class MakingError(ParsemarkError):
+    """A page that cannot be made as it was drawn, or a program for making pages that is missing."""
+
+
 class LatexError(ParsemarkError):
     """A LaTeX source that does not compile within its limits."""
 

@@ -16,12 +16,12 @@ from parsemark.corpora.files import read_manifest
 from parsemark.corpora.latex.pool import PoolEntry, write_lines
 from parsemark.corpora.latex.synthetic.demo import DEMO_OPTIONS
 from parsemark.corpora.latex.synthetic.document import Draw, Made
-from parsemark.corpora.latex.synthetic.draft import lay_out
-from parsemark.corpora.latex.synthetic.kinds import KINDS
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
 from parsemark.corpora.latex.synthetic.plan import plan_documents
-from parsemark.corpora.latex.synthetic.randomness import stream
+from parsemark.corpora.synthetic.draft import lay_out
+from parsemark.corpora.synthetic.kinds import KINDS
+from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError, UsageError
 from parsemark.formats import read_table
 from parsemark.model import Box, Element

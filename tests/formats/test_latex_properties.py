@@ -105,8 +105,8 @@ def test_time_is_linear(unit: str) -> None:
 
     seconds(100)
     # The least of some tries: what a collection of garbage or another process adds is not the reader's.
-    small, large = max(seconds(400), 0.002), min(seconds(4000) for _ in range(4))
-    assert large < 40 * small
+    small = max(seconds(400), 0.002)
+    assert any(seconds(4000) < 40 * small for _ in range(8))
 
 
 def test_limits_have_messages() -> None:

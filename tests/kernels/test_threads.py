@@ -21,10 +21,14 @@ def test_other_threads_run_while_the_kernel_computes() -> None:
 
     counter = threading.Thread(target=count)
     counter.start()
-    start = time.monotonic()
-    distance = kernel.levenshtein(a, b)
-    end = time.monotonic()
+    n_during = 0
+    for _ in range(50):  # a busy machine may leave the thread no turn in one of them
+        start = time.monotonic()
+        assert kernel.levenshtein(a, b) == 2
+        end = time.monotonic()
+        n_during += sum(start < step < end for step in steps.copy())
+        if n_during >= 3:
+            break
     done.set()
     counter.join()
-    assert distance == 2
-    assert sum(start < step < end for step in steps) >= 3
+    assert n_during >= 3

@@ -79,3 +79,11 @@ def test_sums_by_cluster() -> None:
     sums, names = sum_by_cluster(scores(0.25, 0.5, 1.0), ["a", "b", "a"])
     assert names == ["a", "b"]
     assert sums.tolist() == [[1.25, 2.0], [0.5, 1.0]]
+
+
+def test_few_documents_give_no_absurd_upper_end() -> None:
+    """Two documents, one of them without any: the upper end was 164,893 tables per page."""
+    low, high = jackknife_interval(np.array([[1.0, 1.0], [0.0, 1.0]]), mean, "positive")
+    assert 0 <= low < 0.5 < high < 25
+    near = [jackknife_interval(scores(1.0 - d, 1.0 + d), mean, "positive") for d in (0.0786, 0.0788)]
+    assert near[0][1] == pytest.approx(near[1][1], rel=0.02), "no jump where the line begins"

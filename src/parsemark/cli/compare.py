@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,9 @@ def compare(
     protocol: Annotated[
         str | None, typer.Option(help="Whose figures.", show_default="the first of the run")
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="First write the report that shows both beside the truth.")
+    ] = False,
     fail_below: Annotated[
         float | None,
         typer.Option(help="With two runs: exit 1 if a parser fell significantly and below this difference."),
@@ -23,16 +27,41 @@ def compare(
     """Is A better than B, by how much, and how sure is that? Prints Markdown.
 
     Two parsers of a run: `parsemark compare RUN A B`. Two runs, for instance of yesterday and today in CI:
-    `parsemark compare OLD NEW --fail-below -0.01`.
+    `parsemark compare OLD NEW --fail-below -0.01`. The last lines say where the two can be looked at beside
+    the truth, with their differences marked cell by cell.
     """
-    from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown, runs_markdown
+    from parsemark.errors import UsageError
+    from parsemark.report import build_report
+    from parsemark.report.comparison import (
+        compare_parsers,
+        compare_runs,
+        comparison_markdown,
+        parsers_of,
+        runs_markdown,
+        side_by_side,
+    )
     from parsemark.store import Run
 
     if second is not None:
-        typer.echo(comparison_markdown(compare_parsers(Run.open(run), first, second, protocol)), nl=False)
+        comparison = compare_parsers(Run.open(run), first, second, protocol)
+        if report:
+            build_report(run, run / "report")
+        typer.echo(comparison_markdown(comparison), nl=False)
+        typer.echo("\n" + side_by_side(Run.open(run), comparison), nl=False)
         return
-    result = compare_runs(Run.open(run), Run.open(first), protocol)
+    old = Run.open(run)
+    if first in (names := parsers_of(old)) and not Path(first).exists():
+        others = ", ".join(shlex.quote(name) for name in names if name != first) or "no other"
+        raise UsageError(
+            f"{first} is a parser of {run}: name the one to compare it with as well. The run has {others}."
+        )
+    new = Run.open(Path(first))
+    result = compare_runs(old, new, protocol)
+    if report:
+        build_report(new.path, new.path / "report", against=run)
     typer.echo(runs_markdown(result, fail_below), nl=False)
+    changed = sorted(result.comparisons, key=lambda c: c.primary.difference)
+    typer.echo("\n" + side_by_side(new, changed[0], older=True), nl=False)
     if fail_below is not None and result.drops(fail_below):
         raise typer.Exit(1)
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from parsemark.corpora import Corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.picture_pdf import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Page, Plan, make_plan, select_keys
 from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
-from parsemark.errors import CorpusError, StoreError, UsageError
+from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
@@ -164,17 +166,64 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     return run
 
 
+def follow_truth(run: Run, events: Events | None = None) -> bool:
+    """Take over truths that were corrected since the run was made; returns whether there were any.
+
+    Only what can be meant: the corpus is still where it was, and the pages of the run are the same. Where it
+    has other pages by now, nothing is changed and `events` are told how to go on.
+    """
+    events, known = events or Events(), run.manifest.corpus
+    if not known.spec:
+        return False
+    try:
+        corpus = load_corpus(known.spec)
+        if corpus.hash == known.hash or corpus.name != known.name:
+            return False
+        stored = run.table("samples")
+        had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
+        rows = list(sample_rows(corpus, had_pdf))
+    except (CorpusError, UsageError, PdfError, OSError):  # it is elsewhere: the run has all that it needs
+        return False
+    if {r["sample"]: r["pdf_sha256"] for r in rows} != dict(
+        zip(stored["sample"], stored["pdf_sha256"], strict=True)
+    ):
+        events.note(
+            f"{known.spec} has other pages than this run, so its truth is not looked at. Parse what is new: "
+            f"parsemark bench --corpus {shlex.quote(known.spec)} --out {shlex.quote(str(run.path))}"
+        )
+        return False
+    before = dict(zip(stored["sample"], stored["truth"], strict=True))
+    changed = sum(row["truth"] != before[row["sample"]] for row in rows)
+    run.replace_samples(rows)
+    entry = known.model_copy(
+        update={"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
+    )
+    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+    if changed:
+        events.note(f"{known.spec} has changed: the truth of {changed} pages is taken over.")
+    return bool(changed)
+
+
 def _follow_corpus(run: Run, corpus: Corpus, entry: CorpusEntry) -> None:
     """Take over a corpus that was corrected or has grown: truths are replaced, parses of equal pages stay."""
     stored = run.table("samples")
     had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
-    samples = [corpus.read(key) for key in corpus.keys if key in had_pdf]
-    hashes: dict[Path, str] = {}
-    run.replace_samples(
-        sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
-        for sample in (with_pdf(s) if had_pdf[s.id] else s for s in samples)
-    )
+    run.replace_samples(sample_rows(corpus, had_pdf))
     run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+
+
+def sample_rows(corpus: Corpus, had_pdf: Mapping[str, bool]) -> Iterator[dict[str, Any]]:
+    """Samples of a corpus as a run has them.
+
+    Args:
+        corpus: The corpus; ids that it does not have are left out.
+        had_pdf: The ids, each with whether the run has a PDF of it; a picture is then made into one.
+    """
+    hashes: dict[Path, str] = {}
+    for key in corpus.keys:
+        if key in had_pdf:
+            sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
+            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:

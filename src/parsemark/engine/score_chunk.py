@@ -18,7 +18,7 @@ from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
 from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
-from parsemark.store import schema_of
+from parsemark.store import Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, replacing
@@ -44,6 +44,8 @@ class PageTask:
     number: int
     truth: str | None
     outputs: tuple[Output, ...]
+    text: str | None = None
+    """The page's text layer, where it is known without the PDF."""
     lost: str | None = None
     """Why the page cannot be scored, where an earlier try ended its process."""
 
@@ -118,6 +120,18 @@ def score_chunk(chunk: Chunk) -> None:
             )
 
 
+def write_predictions(run: Run) -> None:
+    """Read the raw outputs of a run into its table of predictions, without scoring anything."""
+    rows = []
+    for record in run.records():
+        if record.blob is None:
+            read = Prediction(record.sample, record.parser, record.status, message=record.error)
+        else:
+            read = read_raw(run.raw(record.blob), record.sample, record.parser)
+        rows.append(_prediction_row(read))
+    run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
+
+
 def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
     if page.lost is not None:
         why = f"This page could not be scored: {page.lost}."
@@ -136,7 +150,7 @@ def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
 def _text_layer(page: PageTask) -> str | None:
     """The page's text; None for a page without a text layer, of which nothing can be said to be invented."""
     if page.pdf is None:
-        return None
+        return page.text or None
     with contextlib.suppress(CorpusError, OSError):
         return page_text(Sample(page.sample, "", page.number, None, Path(page.pdf))) or None
     return None

@@ -104,20 +104,27 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]
     if not parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
     samples = run.table("samples")
-    pages = [_page(row, parsers, outputs.get(row["sample"], {})) for row in samples.iter_rows(named=True)]
+    texts = run.texts()
+    pages = [
+        _page(row, parsers, outputs.get(row["sample"], {}), texts.get(row["sample"]))
+        for row in samples.iter_rows(named=True)
+    ]
     _tell_what_is_missing(pages, outputs, events)
     n_outputs = min(CHUNK_OUTPUTS, max(_MIN_CHUNK_OUTPUTS, len(pages) * len(parsers) // _CHUNKS_WANTED))
     size = max(1, n_outputs // len(parsers))
     return [Chunk(run.path, protocols, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
 
 
-def _page(row: dict[str, Any], parsers: Sequence[str], outputs: dict[str, Output]) -> PageTask:
+def _page(
+    row: dict[str, Any], parsers: Sequence[str], outputs: dict[str, Output], text: str | None
+) -> PageTask:
     return PageTask(
         row["sample"],
         row["pdf"],
         row["page_number"],
         row["truth"],
         tuple(outputs.get(parser) or _missing(parser) for parser in parsers),
+        text,
     )
 
 

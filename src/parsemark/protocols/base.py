@@ -325,6 +325,11 @@ class PageProtocol(ABC):
         """The spec: the name with the options that differ from the default."""
         return changed_options(self, self.name)
 
+    @property
+    def asks(self) -> bool:
+        """Whether scoring asks somebody outside, such as a language model; nobody scores so unasked."""
+        return False
+
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:
         """Build the protocol from the options of a spec, checking names and values."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from parsemark.errors import UsageError, WriteError
-from parsemark.report.compare_page import write_compare
+from parsemark.report.compare_page import Older, write_compare
 from parsemark.report.document_pages import write_document_pages, write_profiles
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
@@ -53,7 +53,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         try:
             with run.blaming_damage():
                 sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
-                _write_site(Site(scratch.path, sources), chosen)
+                _write_site(Site(scratch.path, sources, chosen.home), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:
             scratch.close()
@@ -67,11 +67,12 @@ def _write_site(site: Site, chosen: ReportOptions) -> None:
     images = write_page_images(site, chosen)
     write_leaderboards(site, chosen)
     write_figures(site)
-    write_viewer(site, chosen, images)
+    older = Older.of(site.source, chosen)
+    write_viewer(site, chosen, images, older.source(site.source.summary.protocol) if older else None)
     write_parser_pages(site, images)
     write_document_pages(site, images)
     write_profiles(site)
-    write_compare(site, chosen)
+    write_compare(site, older)
     write_provenance(site)
     (site.root / MARK).write_text("The pages here were written by parsemark report.\n", encoding="utf-8")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from parsemark.errors import UsageError
 from parsemark.protocols import get_protocol
 from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison import RunComparison, compare_runs
+from parsemark.report.names import viewer_link
 from parsemark.report.options import ReportOptions
 from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
@@ -18,23 +19,47 @@ from parsemark.store import Run
 SHOWN_PAGES = 20
 
 
-def write_compare(site: Site, options: ReportOptions) -> None:
+@dataclass(frozen=True, slots=True)
+class Older:
+    """An older run beside the one of the report."""
+
+    run: Run
+    changes: RunComparison | None
+    refused: str = ""
+    """Why there is no comparison: a report is not lost because an old run does not fit."""
+
+    @classmethod
+    def of(cls, source: Source, options: ReportOptions) -> Older | None:
+        """The run that the report was asked to compare with."""
+        if options.against is None:
+            return None
+        run = Run.open(options.against)
+        try:
+            return cls(run, compare_runs(run, source.run, source.summary.protocol))
+        except UsageError as error:
+            return cls(run, None, str(error))
+
+    def source(self, protocol: str) -> Source | None:
+        """Its tables, where they can be compared."""
+        return Source(self.run, protocol) if self.changes else None
+
+
+def write_compare(site: Site, older: Older | None) -> None:
     """Write `compare.html` and its data; pages are compared in the browser."""
     source = site.source
     write_chunk(site.root, "compare", {"protocols": [_protocol(s) for s in site.sources]})
     for k, of_protocol in enumerate(site.sources):
         for n, parser in enumerate(source.parsers):
             write_chunk(site.root, f"values/{k}/{n}", page_values(of_protocol, parser.name))
-    older = Run.open(options.against) if options.against else None
-    changes, refused = _compared(older, source) if older else (None, "")
+    changes = older.changes if older else None
     site.page(
         "compare",
         current="compare",
         scripts=(*CHART_SCRIPTS, "js/compare.js"),
         parsers=source.parsers,
         protocols=[get_protocol(s.summary.protocol).title for s in site.sources],
-        older=older.manifest if older else None,
-        refused=refused,
+        older=older.run.manifest if older else None,
+        refused=older.refused if older else "",
         changes=_changes(source, changes) if changes else [],
         only_old=changes.only_old if changes else (),
         only_new=changes.only_new if changes else (),
@@ -54,14 +79,6 @@ def _protocol(source: Source) -> dict[str, Any]:
     }
 
 
-def _compared(older: Run, source: Source) -> tuple[RunComparison | None, str]:
-    """The comparison, or why there is none: a report is not lost because an old run does not fit."""
-    try:
-        return compare_runs(older, source.run, source.summary.protocol), ""
-    except UsageError as error:
-        return None, str(error)
-
-
 def _changes(source: Source, result: RunComparison) -> list[dict[str, Any]]:
     by_name = {parser.name: parser for parser in source.parsers}
     rows = []
@@ -73,7 +90,7 @@ def _changes(source: Source, result: RunComparison) -> list[dict[str, Any]]:
                 "old": f"{page.b:.3f}",
                 "new": f"{page.a:.3f}",
                 "difference": page.difference,
-                "href": f"viewer.html#{urlencode({'page': page.sample, 'parser': name})}",
+                "href": viewer_link(page=page.sample, parser=name, beside_older=name),
             }
             for page in comparison.pages[:SHOWN_PAGES]
         ]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.protocols import Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.comparison import Comparison, format_p, in_words
+from parsemark.report.names import viewer_link
 from parsemark.store import Run
 
 SHOWN_PAGES = 10
+LINKED_PAGES = 3
 
 
 def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
@@ -46,10 +50,10 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
         raise UsageError(
             f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
         )
-    summary = _summary(new, protocol)
-    sides = [
-        (_summary(run, protocol), run.run_tables(_summary(run, protocol).protocol)) for run in (old, new)
-    ]
+    # Without a wish: the first protocol of the new run that the old one was scored by, too.
+    wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
+    summary = _summary(new, wanted)
+    sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
     with old.blaming_damage(), new.blaming_damage():
         found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)
     only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
@@ -72,6 +76,36 @@ def comparison_markdown(comparison: Comparison) -> str:
             f"- `{page.sample}`: {page.a:.3f} against {page.b:.3f}" for page in comparison.pages[:SHOWN_PAGES]
         ]
     return "\n".join(lines) + "\n"
+
+
+def side_by_side(run: Run, comparison: Comparison, *, older: bool = False) -> str:
+    """Where the two can be looked at beside the truth: addresses in the run's report, or how to make one.
+
+    Args:
+        run: The run whose report is meant; of two runs the new one.
+        comparison: Of two parsers, or of one parser in two runs.
+        older: Whether the second one is of an older run.
+    """
+    report = run.path / "report"
+    made = report_holds(report, older=older)
+    if not made:
+        again = " --against OLD" if older else ""
+        return f"Side by side: parsemark report {shlex.quote(str(run.path))}{again}, then Compare.\n"
+    a = comparison.a.removesuffix(" (new)") if older else comparison.a
+    beside = {"beside_older": a} if older else {"beside": comparison.b}
+    base = report.resolve().as_uri()
+    lines = [f"Side by side: <{base}/{viewer_link(parser=a, queue='apart', **beside)}>"]
+    lines += [
+        f"- `{page.sample}`: <{base}/{viewer_link(page=page.sample, parser=a, **beside)}>"
+        for page in comparison.pages[:LINKED_PAGES]
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def report_holds(report: Path, *, older: bool) -> bool:
+    """Whether a run's report is there, and has an older run in it where that is asked for."""
+    parts = [report / "viewer.html", *([report / "data" / "older"] if older else [])]
+    return all(part.exists() for part in parts)
 
 
 def runs_markdown(result: RunComparison, below: float | None = None) -> str:

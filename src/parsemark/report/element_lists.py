@@ -15,16 +15,24 @@ from parsemark.report.source import STRUCTURE_METRICS, Source
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 
 
-def write_element_lists(root: Path, source: Source) -> None:
-    """Write `data/lists/N.js` for parser number N: one entry for each table, and one value for each page."""
-    tables = element_table(source)
+def write_element_lists(root: Path, source: Source, folder: str = "lists", *, pages: Source) -> None:
+    """Write `data/FOLDER/N.js` for parser number N: one entry for each table, and one value for each page.
+
+    Args:
+        root: The site's folder.
+        source: The run whose parsers are listed.
+        folder: Below `data`.
+        pages: The run by whose pages they are numbered: the same one, or a newer one.
+    """
+    numbers = pages.samples.select("sample", "page")
+    tables = element_table(source, numbers)
     for number, parser in enumerate(source.parsers):
         own = tables.filter(pl.col("parser") == parser.name)
         parses = source.parses.filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
-        failed = source.samples.join(parses.select("sample", "status"), on="sample", how="inner")
+        failed = numbers.join(parses.select("sample", "status"), on="sample", how="inner")
         write_chunk(
             root,
-            f"lists/{number}",
+            f"{folder}/{number}",
             {
                 "kinds": KINDS,
                 "page": own["page"].to_list(),
@@ -33,13 +41,18 @@ def write_element_lists(root: Path, source: Source) -> None:
                 "value": _rounded(own["value"]),
                 "spread": _rounded(own["spread"]),
                 "failed": dict(failed.select("page", "status").iter_rows()),
-                "page_value": page_values(source, parser.name),
+                "page_value": page_values(source, parser.name, numbers["sample"]),
             },
         )
 
 
-def element_table(source: Source) -> pl.DataFrame:
-    """One row per table and parser: page, element, kind, main metric's value, spread over the metrics."""
+def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
+    """One row per table and parser: page, element, kind, main metric's value, spread over the metrics.
+
+    Args:
+        source: The run.
+        numbers: `sample` and the number of its `page`; tables of other samples are left out.
+    """
     structure = [m for m in STRUCTURE_METRICS if m in source.metrics]
     known = pl.col("metric").is_in(structure) & pl.col("value").is_not_null()
     scores = (
@@ -62,7 +75,7 @@ def element_table(source: Source) -> pl.DataFrame:
     )
     return (
         rows.join(scores, on=["sample", "parser", "element", "pred"], how="left")
-        .join(source.samples.select("sample", "page"), on="sample")
+        .join(numbers, on="sample")
         .with_columns(pl.col("kind").replace_strict(list(KINDS), list(range(len(KINDS)))).alias("kind_code"))
         .sort("page", maintain_order=True)
     )

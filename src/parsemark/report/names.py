@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from urllib.parse import urlencode
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 SLUG_LENGTH = 40
@@ -35,3 +36,28 @@ def page_file(index: int) -> str:
     '012/12345'
     """
     return f"{index // 1000:03d}/{index:05d}"
+
+
+def viewer_link(
+    *,
+    page: str | None = None,
+    parser: str | None = None,
+    table: str | None = None,
+    beside: str | None = None,
+    beside_older: str | None = None,
+    queue: str | None = None,
+) -> str:
+    """The address of a view in the site's page viewer; what is None is left to the viewer.
+
+    >>> viewer_link(page="p 1", parser="camelot", beside="rapid")
+    'viewer.html#page=p+1&parser=camelot&with=rapid'
+    """
+    named = {
+        "page": page,
+        "table": table,
+        "parser": parser,
+        "with": beside,
+        "old": beside_older,
+        "queue": queue,
+    }
+    return f"viewer.html#{urlencode({k: v for k, v in named.items() if v is not None})}"

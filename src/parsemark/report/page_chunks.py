@@ -38,6 +38,16 @@ def write_page_chunks(
                 write_chunk(root, f"raw/{page_file(index)}", batch.raw_outputs(sample))
 
 
+def write_older_chunks(root: Path, source: Source, older: Source) -> None:
+    """Write `data/older/pages/…`: what an older run's parsers made of the pages that both runs have."""
+    known = set(older.samples["sample"])
+    for first, ids in source.batches(BATCH):
+        batch = _Batch(older, ids, {})
+        for offset, sample in enumerate(ids):
+            if sample in known:
+                write_text_chunk(root, f"older/pages/{page_file(first + offset)}", batch.parsers_json(sample))
+
+
 class _Batch:
     """The rows of some neighbouring pages, by page."""
 
@@ -66,8 +76,11 @@ class _Batch:
             "raw": has_raw,
         }
         truth = prediction_json(row["truth"]) if row["truth"] else "null"
-        parsers = ",".join(self._parser_json(sample, p.name) for p in self.source.parsers)
-        return f'{_dump(head)[:-1]},"truth":{truth},"parsers":[{parsers}]}}'
+        return f'{_dump(head)[:-1]},"truth":{truth},"parsers":{self.parsers_json(sample)}}}'
+
+    def parsers_json(self, sample: str) -> str:
+        """What each parser made of a page, as JSON text."""
+        return f"[{','.join(self._parser_json(sample, p.name) for p in self.source.parsers)}]"
 
     def _parser_json(self, sample: str, parser: str) -> str:
         key = (sample, parser)

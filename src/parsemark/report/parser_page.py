@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from parsemark.protocols import Figure, FigureInfo
 from parsemark.report.board import Scale
@@ -14,7 +13,7 @@ from parsemark.report.charts.attributes import figure_key
 from parsemark.report.charts.calibration import reliability
 from parsemark.report.charts.structure import score_histogram
 from parsemark.report.chunks import write_chunk
-from parsemark.report.names import page_file
+from parsemark.report.names import page_file, viewer_link
 from parsemark.report.numbers import format_value
 from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
@@ -67,7 +66,7 @@ def _write(site: Site, parser: Parser, images: set[int]) -> None:
         worst=_worst(source, parser, images),
         failures=_failures(source, parser),
         n_failures=source.failures(parser.name).height,
-        viewer_link=f"viewer.html#{urlencode({'parser': parser.name, 'queue': 'worst'})}",
+        viewer_link=viewer_link(parser=parser.name, queue="worst"),
     )
 
 
@@ -112,7 +111,7 @@ def _worst(source: Source, parser: Parser, images: set[int]) -> list[dict[str, A
         {
             "sample": ids[index],
             "text": format_value(value, "score"),
-            "href": f"viewer.html#{urlencode({'page': ids[index], 'parser': parser.name})}",
+            "href": viewer_link(page=ids[index], parser=parser.name),
             "thumbnail": f"thumbnails/{page_file(index)}.webp" if index in images else None,
         }
         for value, index in scored[:WORST]
@@ -124,7 +123,7 @@ def _failures(source: Source, parser: Parser) -> list[dict[str, Any]]:
     return [
         {
             "sample": row["sample"],
-            "href": f"viewer.html#{urlencode({'page': row['sample'], 'parser': parser.name})}",
+            "href": viewer_link(page=row["sample"], parser=parser.name),
             "status": row["status"].replace("_", " "),
             "error": cut(row["error"] or "", MAX_MESSAGE),
             "stderr": cut(row["stderr_tail"] or "", MAX_MESSAGE),

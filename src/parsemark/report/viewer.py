@@ -9,7 +9,7 @@ from parsemark.report.explanations import explain_tables
 from parsemark.report.facets import value_text
 from parsemark.report.images import write_images
 from parsemark.report.options import ReportOptions
-from parsemark.report.page_chunks import write_page_chunks
+from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.site import Site
 from parsemark.report.source import Source
 
@@ -24,15 +24,26 @@ SCRIPTS = (
     "js/viewer/sheet.js",
     "js/viewer/elements.js",
     "js/viewer/detail.js",
+    "js/viewer/beside.js",
     "js/viewer/main.js",
 )
 
 
-def write_viewer(site: Site, options: ReportOptions, images: set[int]) -> None:
-    """Write `viewer.html`, the list of pages, the lists of tables, and the data of each page."""
+def write_viewer(site: Site, options: ReportOptions, images: set[int], older: Source | None = None) -> None:
+    """Write `viewer.html`, the list of pages, the lists of tables, and the data of each page.
+
+    Args:
+        site: The report.
+        options: What it leaves out.
+        images: The numbers of the pages that have a picture.
+        older: An older run of the same pages, to look at beside this one.
+    """
     source = site.source
-    write_chunk(site.root, "pages", page_list(source, images))
-    write_element_lists(site.root, source)
+    write_chunk(site.root, "pages", page_list(source, images) | {"older": _older(older)})
+    write_element_lists(site.root, source, pages=source)
+    if older is not None:
+        write_element_lists(site.root, older, "older/lists", pages=source)
+        write_older_chunks(site.root, source, older)
     write_page_chunks(site.root, source, options, images, explain_tables(source, options.max_explanations))
     site.page("viewer", current="viewer", scripts=SCRIPTS, main_metric=source.main_metric or "score")
 
@@ -60,6 +71,17 @@ def page_list(source: Source, images: set[int]) -> dict[str, object]:
         "main_metric": source.main_metric,
         "rule": source.rule,
         "primary": source.primary,
+    }
+
+
+def _older(source: Source | None) -> dict[str, object] | None:
+    """What the older run is called, and its parsers."""
+    if source is None:
+        return None
+    return {
+        "label": f"older run of {source.manifest.created[:10]}",
+        "parsers": [{"name": p.name, "colour": p.colour} for p in source.parsers],
+        "samples": source.samples["sample"].to_list(),
     }
 
 

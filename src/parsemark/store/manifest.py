@@ -88,20 +88,33 @@ def read_manifest(path: Path) -> Manifest:
         StoreError: The folder holds no run, a damaged one, or one of a newer parsemark.
     """
     try:
-        data: Any = json.loads(path.read_bytes())
+        data = path.read_bytes()
     except FileNotFoundError as error:
         raise StoreError(
             f"{path.parent} is not a run directory: it has no {path.name}. "
             "Make one with: parsemark bench --out DIR"
         ) from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
+    return parse_manifest(data, str(path))
+
+
+def parse_manifest(text: bytes, where: str) -> Manifest:
+    """Read the bytes of a manifest, which lie at `where`.
+
+    Raises:
+        StoreError: They are no manifest, or one of a newer parsemark.
+    """
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{where} cannot be read: {error}") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
     if not isinstance(version, int):
-        raise StoreError(f"{path} has no schema_version; it is not a manifest of parsemark.")
+        raise StoreError(f"{where} has no schema_version; it is not a manifest of parsemark.")
     if version > SCHEMA_VERSION:
         raise StoreError(
-            f"{path.parent} was written by a newer parsemark (schema {version}; this one reads up to "
+            f"{where} was written by a newer parsemark (schema {version}; this one reads up to "
             f"{SCHEMA_VERSION}). Upgrade with: pip install --upgrade parsemark"
         )
     if version == 1:  # one protocol, whose tables lay beside the others; scoring again makes them anew
@@ -112,7 +125,7 @@ def read_manifest(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise StoreError(f"{path} is not valid at {place}: {first['msg']}.") from error
+        raise StoreError(f"{where} is not valid at {place}: {first['msg']}.") from error
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

@@ -96,6 +96,19 @@ class Run:
         return folder / f"{name}.parquet"
 
     @property
+    def texts_path(self) -> Path:
+        """Where the text layers of the pages lie, in a run that came without its PDFs."""
+        return self.path / "texts.parquet"
+
+    def texts(self) -> dict[str, str]:
+        """The text layers that came with a run whose PDFs are elsewhere, by sample; mostly none."""
+        if not self.texts_path.exists():
+            return {}
+        with self._reading(self.texts_path, "samples"):
+            frame = pl.read_parquet(self.texts_path, columns=["sample", "text"])
+            return dict(frame.iter_rows())
+
+    @property
     def protocols(self) -> list[str]:
         """Specs of the protocols by which the run has been scored, in order."""
         return [spec for spec in self.manifest.protocols if (self.protocol_folder(spec) / SUMMARY).exists()]

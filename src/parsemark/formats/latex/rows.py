@@ -8,7 +8,7 @@ from enum import Enum
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.scanner import Kind, Range, Source
-from parsemark.formats.limits import MAX_GRID, MAX_LATEX_ROWS
+from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID, MAX_LATEX_ROWS
 
 ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
 
@@ -135,12 +135,11 @@ def split_body(source: Source, span: Range) -> Body:
         token = source.tokens[mark]
         if token.kind is Kind.ALIGN:
             cells.append((cell_start, mark))
-            _check_count(count + len(cells), token.start)
+            _check_count(count, len(cells), token.start)
             index = cell_start = mark + 1
         elif token.kind is Kind.COMMAND and token.text in ROW_ENDS:
             cells.append((cell_start, mark))
             count += len(cells)
-            _check_count(count, token.start)
             _check_rows(len(body.rows) + 1, token.start)
             body.rows.append(_row(source, cells, line))
             index = _skip_row_end(source, mark + 1, end)
@@ -157,8 +156,10 @@ def split_body(source: Source, span: Range) -> Body:
     return body
 
 
-def _check_count(n_cells: int, position: int) -> None:
-    if n_cells > MAX_GRID:
+def _check_count(n_before: int, n_in_row: int, position: int) -> None:
+    if n_in_row > MAX_COLUMNS:
+        raise FormatError(f"A table row has more than {MAX_COLUMNS:,} cells", position=position)
+    if n_before + n_in_row > MAX_GRID:
         raise FormatError(f"The table has more than {MAX_GRID:,} cells", position=position)
 
 

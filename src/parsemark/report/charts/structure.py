@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from urllib.parse import urlencode
 
 import numpy as np
 import polars as pl
@@ -12,6 +11,7 @@ import polars as pl
 from parsemark.protocols import Figure
 from parsemark.report.charts.detection import STRUCTURE_NAMES
 from parsemark.report.charts.spec import Axis, Chart, Series
+from parsemark.report.names import viewer_link
 from parsemark.report.source import STRUCTURE_METRICS, Parser, Source
 
 METRIC_NAMES = {"grits_con": "GriTS content", "grits_top": "GriTS topology", "teds": "TEDS"}
@@ -114,7 +114,10 @@ def _scatter(source: Source, a: str, b: str) -> Chart | None:
         shown = own.gather_every(max(1, -(-own.height // MOST_POINTS)))
         if shown.is_empty():
             continue
-        links = [table_link(s, parser.name, e) for s, e in shown.select("sample", "element").iter_rows()]
+        links = [
+            viewer_link(page=s, table=e, parser=parser.name)
+            for s, e in shown.select("sample", "element").iter_rows()
+        ]
         labels = [f"{parser.name}, {s} {e}" for s, e in shown.select("sample", "element").iter_rows()]
         linked = shown.height * len(source.parsers) <= 1500
         series.append(
@@ -144,8 +147,3 @@ def _scatter(source: Source, a: str, b: str) -> Chart | None:
         tuple(series),
         square=True,
     )
-
-
-def table_link(sample: str, parser: str, table: str) -> str:
-    """The viewer's address of a table."""
-    return f"viewer.html#{urlencode({'page': sample, 'table': table, 'parser': parser})}"

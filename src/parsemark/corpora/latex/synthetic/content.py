@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from parsemark.corpora.latex.pool import PoolEntry, read_pool
-from parsemark.corpora.latex.synthetic.draft import Layout, lay_out
-from parsemark.corpora.latex.synthetic.tabular import BOOKTABS, FULL, NONE, PARTIAL, longtable, tabular
+from parsemark.corpora.latex.synthetic.tabular import longtable, tabular
+from parsemark.corpora.synthetic.draft import Layout, lay_out
+from parsemark.corpora.synthetic.story import BOOKTABS, FULL, NONE, PARTIAL
 from parsemark.errors import UsageError
 from parsemark.formats.latex import read_latex_table
 from parsemark.model import Table

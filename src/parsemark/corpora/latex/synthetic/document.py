@@ -22,7 +22,6 @@ from parsemark.corpora.latex.synthetic.prose import (
     paragraph_group,
     text_attributes,
 )
-from parsemark.corpora.latex.synthetic.randomness import stream
 from parsemark.corpora.latex.synthetic.style import choose_style
 from parsemark.corpora.latex.synthetic.table_groups import (
     TablePlan,
@@ -46,6 +45,7 @@ from parsemark.corpora.latex.synthetic.typeset import (
     typeset,
 )
 from parsemark.corpora.latex.synthetic.units import Group, Shown, Size, Unit
+from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.latex.synthetic.tabular import LINE_STYLES
+from parsemark.corpora.synthetic.story import LINE_STYLES
 from parsemark.errors import UsageError
 
 GENERATOR = "synthetic 1"

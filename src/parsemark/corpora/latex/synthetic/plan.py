@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
-from parsemark.corpora.latex.synthetic.randomness import stream
+from parsemark.corpora.synthetic.randomness import stream
 
 
 @dataclass(frozen=True, slots=True)

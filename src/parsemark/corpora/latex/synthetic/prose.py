@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
-from parsemark.corpora.latex.synthetic.language import heading, number, sentence, vocabulary
-from parsemark.corpora.latex.synthetic.pieces import Piece, formula, plain
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
+from parsemark.corpora.synthetic import story
+from parsemark.corpora.synthetic.language import heading, number, sentence, vocabulary
+from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
 from parsemark.model import AttributeValue, Category
 
 INLINE = (
@@ -38,7 +39,7 @@ DISPLAY = (
 
 def text_attributes(style: Style) -> dict[str, AttributeValue]:
     """OmniDocBench's attributes of text."""
-    return {"text_language": f"text_{style.language}", "text_background": "white", "text_rotate": "normal"}
+    return story.text_attributes(style.language)
 
 
 def heading_group(rng: random.Random, style: Style, section: str, width: float) -> Group:
@@ -61,7 +62,7 @@ def paragraph_group(rng: random.Random, style: Style, width: float, sentences: i
     """Running text; some sentences hold a formula, and some paragraphs have a footnote."""
     piece = _sentences(rng, style, sentences)
     note = footnote_group(rng, style, width) if rng.random() < 0.06 else None
-    mark = Piece(r"\textsuperscript{@N@}", "^{@N@}") if note else Piece("", "")
+    mark = raised("@N@") if note else EMPTY
     before = "" if style.indent and rng.random() < 0.85 else r"\noindent "
     latex = paragraph_box(width, piece.latex + mark.latex, before)
     shown = Shown(Category.TEXT_BLOCK, piece.text + mark.text, attributes=text_attributes(style))

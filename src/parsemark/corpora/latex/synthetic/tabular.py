@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from parsemark.corpora.latex.synthetic.draft import Layout, Placed
-
-FULL, BOOKTABS, PARTIAL, NONE = "full", "booktabs", "partial", "none"
-LINE_STYLES = (FULL, BOOKTABS, PARTIAL, NONE)
-OMNIDOCBENCH_LINE = {
-    FULL: "full_line",
-    BOOKTABS: "fewer_line",
-    PARTIAL: "less_line",
-    NONE: "wireless_line",
-}
+from parsemark.corpora.synthetic.draft import Layout, Placed
+from parsemark.corpora.synthetic.story import BOOKTABS, FULL, NONE, PARTIAL
 
 
 def tabular(layout: Layout, line: str) -> str:

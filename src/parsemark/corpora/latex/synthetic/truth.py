@@ -8,11 +8,11 @@ from dataclasses import replace
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.synthetic.typeset import FOOTER, FURNITURE, HEADER, PAGE_NUMBER
 from parsemark.corpora.latex.synthetic.units import Shown, Unit
+from parsemark.corpora.synthetic.located import WITHOUT_ORDER, first_overlap, rounded, rows_of
 from parsemark.errors import LatexError
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Table
 
-WITHOUT_ORDER = frozenset({Category.PAGE_FOOTNOTE, Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER})
 _FURNITURE = {HEADER: Category.HEADER, FOOTER: Category.FOOTER, PAGE_NUMBER: Category.PAGE_NUMBER}
 
 
@@ -45,7 +45,7 @@ class PageTruth:
         assert shown.content is not None and shown.content.header_rows is not None
         head = shown.content.header_rows
         rows = marked.n_rows - head
-        table = part_of(shown.content.table, head, head + first, head + first + rows)
+        table = rows_of(shown.content.table, [*range(head), *range(head + first, head + first + rows)])
         attributes = {**shown.attributes, "long": True, "part": part}
         element = self._table(replace(shown, attributes=attributes), table, marked, marked.box)
         if caption is not None:
@@ -66,7 +66,9 @@ class PageTruth:
         for element in self.elements:
             if element.box is not None and not frame.contains(element.box):
                 raise LatexError(f"A {element.category} leaves the page.")
-        _check_apart(self.elements)
+        overlap = first_overlap(self.elements)
+        if overlap is not None:
+            raise LatexError(overlap)
         size = (round(self.marks.width, 2), round(self.marks.height, 2))
         return Page(sample_id, *size, tuple(self.elements), tuple(self.relations), self.attributes)
 
@@ -115,13 +117,6 @@ class PageTruth:
         return element
 
 
-def part_of(table: Table, head: int, first: int, last: int) -> Table:
-    """The header rows and the rows from `first` to before `last`, as a table of its own."""
-    rank = {row: index for index, row in enumerate([*range(head), *range(first, last)])}
-    cells = (replace(c, row=rank[c.row]) for c in table.cells if c.row in rank)
-    return Table(len(rank), table.n_cols, tuple(cells))
-
-
 def with_boxes(table: Table, marked: MarkedTable) -> Table:
     """The table with TeX's boxes; raises if TeX's grid is another one."""
     boxes = {(c.row, c.col, c.rowspan, c.colspan): c.box for c in marked.cells}
@@ -131,18 +126,3 @@ def with_boxes(table: Table, marked: MarkedTable) -> Table:
         raise LatexError(f"The grid of a table differs from TeX's own at {odd}.")
     cells = tuple(replace(c, box=rounded(boxes[c.row, c.col, c.rowspan, c.colspan])) for c in table.cells)
     return Table(table.n_rows, table.n_cols, cells)
-
-
-def rounded(box: Box) -> Box:
-    """To hundredths of a point, the precision of the truth."""
-    return Box(*(round(v, 2) for v in box.as_tuple()))
-
-
-def _check_apart(elements: Sequence[Element]) -> None:
-    for index, one in enumerate(elements):
-        for other in elements[index + 1 :]:
-            if one.box is None or other.box is None:
-                continue
-            shared = one.box.intersection_area(other.box)
-            if shared > 0.05 * min(one.box.area, other.box.area):
-                raise LatexError(f"A {one.category} and a {other.category} overlap.")

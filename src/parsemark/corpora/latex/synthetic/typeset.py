@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.latex.synthetic.language import vocabulary
-from parsemark.corpora.latex.synthetic.pieces import plain
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
+from parsemark.corpora.synthetic.language import vocabulary
+from parsemark.corpora.synthetic.pieces import plain
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import Compiled, Limits, compile_latex, precompiled
 

@@ -12,6 +12,7 @@ from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import collapse
 
 _TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
+_TABLE_END = re.compile("</table>", re.IGNORECASE)
 _ATTRIBUTES = [re.compile(f' {name}="[^"\n]*"') for name in ("style", "height", "width", "align", "class")]
 _TBODY = re.compile(r"</?tbody>")
 _SPACES = re.compile(r"\s+")
@@ -44,8 +45,8 @@ def norm_table(text: str, profile: Profile) -> str:
     text = _simplified(text, profile)
     text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
     start = _TABLE_START.search(text)
-    end = text.lower().rfind("</table>")
-    inner = text[start.end() : end] if start is not None and end >= start.end() else ""
+    ends = [match.start() for match in _TABLE_END.finditer(text)]
+    inner = text[start.end() : ends[-1]] if start is not None and ends and ends[-1] >= start.end() else ""
     for pattern in _ATTRIBUTES:
         inner = pattern.sub("", inner)
     inner = _SPACES.sub(" ", _TBODY.sub("", inner))
@@ -62,8 +63,38 @@ def parse_html(text: str) -> Any:
     return BeautifulSoup(text, "html.parser")
 
 
+_VOID = re.compile(r"<(/?)(br|hr|img|col|input|wbr)\b([^<>]*)>", re.IGNORECASE)
+_LEFT_OPEN = "open-void-"
+
+
+def _mark_left_open(text: str) -> str:
+    """Name the tags that Beautiful Soup 4.11.1 leaves open, so that a later version leaves them open too.
+
+    Behind a `<br>` the next `<br/>` is taken for its end, and holds all that follows in the cell.
+    """
+    unclosed: dict[str, int] = {}
+
+    def marked(match: re.Match[str]) -> str:
+        slash, name, rest = match[1], match[2].lower(), match[3]
+        count = unclosed.get(name, 0)
+        is_closed = rest.endswith("/")
+        if slash or is_closed:
+            unclosed[name] = max(0, count - 1)
+            if slash:
+                return "" if count else f"</{_LEFT_OPEN}{name}>"
+            return f"<{_LEFT_OPEN}{name}{rest[:-1]}>" if count else match[0]
+        unclosed[name] = count + 1
+        return match[0]
+
+    return _VOID.sub(marked, text)
+
+
+_EMPTY_LEFT_OPEN = re.compile(rf"<{_LEFT_OPEN}([^<>]*)></{_LEFT_OPEN}\w+>")
+
+
 def _simplified(text: str, profile: Profile) -> str:
-    soup = parse_html(text)
+    is_mixed = "/>" in text and _VOID.search(text) is not None
+    soup = parse_html(_mark_left_open(text) if is_mixed else text)
     for cell in soup.find_all("th"):
         cell.name = "td"
     for name in ("thead", "tbody") if profile.normalises_table_cells else ("thead",):
@@ -74,6 +105,8 @@ def _simplified(text: str, profile: Profile) -> str:
     for span in soup.find_all("span"):
         span.unwrap()
     serialised = str(soup)
+    if is_mixed:
+        serialised = _EMPTY_LEFT_OPEN.sub(r"<\1/>", serialised).replace(_LEFT_OPEN, "")
     if not profile.normalises_table_cells:
         return serialised
     soup = parse_html(serialised)

@@ -55,7 +55,8 @@
     return found;
   };
 
-  const viewerLink = (page, parser) => `viewer.html#${new URLSearchParams({ page, parser })}`;
+  // The page in the viewer, one of the two beside the other.
+  const viewerLink = (page, parser, other) => `viewer.html#${new URLSearchParams({ page, parser, with: other })}`;
 
   // Every n-th page where there are more than can be told apart.
   const some = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / MOST_POINTS) === 0);
@@ -65,17 +66,18 @@
     x: { label: `A: ${a}`, low: 0, high: 1 }, y: { label: `B: ${b}`, low: 0, high: 1 }, square: true,
     guides: [{ label: "", x: [0, 1], y: [0, 1] }],
     series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),
-      labels: rows.map((r) => pages.id[r.index]), links: rows.map((r) => viewerLink(pages.id[r.index], a)) }],
+      labels: rows.map((r) => pages.id[r.index]), links: rows.map((r) => viewerLink(pages.id[r.index], a, b)) }],
   });
 
   const pageTable = (pages, rows, a, b) => {
     const changed = rows.filter((r) => Math.abs(r.difference) > 1e-9).sort((r, s) => Math.abs(s.difference) - Math.abs(r.difference) || r.index - s.index);
     const better = changed.filter((r) => r.difference > 0).length;
-    const line = (r) => el("tr", {}, el("th", { scope: "row", class: "name" }, parsemark.foreign(pages.id[r.index])),
-      el("td", {}, el("a", { href: viewerLink(pages.id[r.index], a) }, parsemark.number(r.x))),
-      el("td", {}, el("a", { href: viewerLink(pages.id[r.index], b) }, parsemark.number(r.y))),
+    const line = (r) => el("tr", {}, el("th", { scope: "row", class: "name" }, el("a", { href: viewerLink(pages.id[r.index], a, b) }, parsemark.foreign(pages.id[r.index]))),
+      el("td", {}, parsemark.number(r.x)), el("td", {}, parsemark.number(r.y)),
       el("td", { class: deltaClass(r.difference, true) }, parsemark.signed(r.difference)));
-    return [el("p", {}, `A is better on ${better} pages, B on ${changed.length - better}, and they are equal on ${rows.length - changed.length}.`),
+    const sideBySide = `viewer.html#${new URLSearchParams({ parser: a, with: b, queue: "apart" })}`;
+    return [el("p", {}, el("a", { href: sideBySide }, "Look at both beside the truth"), ", where they differ most first."),
+      el("p", {}, `A is better on ${better} pages, B on ${changed.length - better}, and they are equal on ${rows.length - changed.length}.`),
       el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Pages that differ most" }, el("table", { class: "numbers" },
         el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Page"), el("th", { scope: "col" }, "A"), el("th", { scope: "col" }, "B"), el("th", { scope: "col" }, "A − B"))),
         el("tbody", {}, changed.slice(0, SHOWN).map(line))))];

@@ -43,7 +43,8 @@
     return { kind: same ? (wrongSpan ? "span" : "same") : "changed", truth: t.text, pred: p.text, note: wrongSpan };
   };
 
-  // {rows: [{kind, cells: [...]}], columns: [kind...], counts} or null where the tables are too large.
+  // {rows: [{kind, cells: [...]}], columns: [kind...], counts} or null where the tables are too large. A cell in
+  // which a cell of the truth begins says where: `at` is "row,column".
   parsemark.diffTables = (truth, pred) => {
     if (truth.n_rows * truth.n_cols > MOST_POSITIONS || pred.n_rows * pred.n_cols > MOST_POSITIONS) return null;
     const [a, b] = [parsemark.gridOf(truth), parsemark.gridOf(pred)];
@@ -60,7 +61,7 @@
         const p = j !== null && cj !== null ? b[j][cj] : undefined;
         const cell = compareCell(t, p, [i, ci, j, cj]);
         if (cell.kind in counts) counts[cell.kind] += 1;
-        return cell;
+        return t && isOrigin(t, i, ci) ? { ...cell, at: `${i},${ci}` } : cell;
       }),
     }));
     return { rows: result, columns: columns.map(lineKind), counts };

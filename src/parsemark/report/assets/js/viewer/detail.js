@@ -56,12 +56,18 @@
     }),
   });
 
+  // The table that some elements hold together; null where none of them has cells.
+  parsemark.tableOf = (elements, ids) => {
+    const tables = ids.map((id) => find(elements, id)?.table).filter(Boolean);
+    return tables.length ? stacked(tables) : null;
+  };
+
   const comparison = (truth, pred) => {
     const [left, right] = [truth, pred].map((side) => side.map((e) => e.table).filter(Boolean));
     if (!left.length || !right.length) return null;
     const pieces = right.length > 1 ? `The prediction has ${right.length} pieces; they are put one under the other here.` : null;
     return el("section", {}, el("h3", {}, "Difference"),
-      pieces ? el("p", { class: "muted small" }, pieces) : null, parsemark.renderDiff(stacked(left), stacked(right)));
+      pieces ? el("p", { class: "muted small" }, pieces) : null, parsemark.renderDiff(parsemark.diffTables(stacked(left), stacked(right))));
   };
 
   parsemark.renderDetail = (page, data, match, parserIndex) => {

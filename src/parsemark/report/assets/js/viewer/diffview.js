@@ -23,7 +23,7 @@
     hole: () => null,
   };
 
-  const cellNode = (cell) => el("td", { class: `cell-${cell.kind}`, title: cell.note ?? WORDS[cell.kind] },
+  const cellNode = (cell, mark) => el("td", { class: `cell-${cell.kind} ${mark}`, title: cell.note ?? WORDS[cell.kind] },
     CONTENT[cell.kind](cell), cell.note ? el("small", { class: "cell-note" }, cell.note) : null);
 
   const MARKS = { both: "", missing: "−", extra: "+" };
@@ -31,13 +31,13 @@
   const edge = (kind, scope) => el("th", { scope, class: `edge edge-${kind}`, title: TITLES[kind] }, MARKS[kind],
     kind === "both" ? el("span", { class: "visually-hidden" }, scope === "row" ? "row" : "column") : null);
 
-  parsemark.renderDiff = (truth, pred) => {
-    const diff = parsemark.diffTables(truth, pred);
+  // `markOf` may give a cell one more class.
+  parsemark.renderDiff = (diff, markOf = () => "") => {
     if (!diff) return el("p", { class: "notice" }, "The tables are too large to be compared here cell by cell.");
     const legend = Object.entries(WORDS).map(([kind, word]) => el("li", { class: `count cell-${kind}` },
       el("strong", {}, String(diff.counts[kind])), ` ${word}`));
     const head = el("thead", {}, el("tr", {}, el("td", { class: "edge" }), diff.columns.map((kind) => edge(kind, "col"))));
-    const body = diff.rows.map((row) => el("tr", {}, edge(row.kind, "row"), row.cells.map(cellNode)));
+    const body = diff.rows.map((row) => el("tr", {}, edge(row.kind, "row"), row.cells.map((cell) => cellNode(cell, markOf(cell)))));
     return el("div", {},
       el("ul", { class: "diff-counts", "aria-label": "Cells by kind of difference" }, legend),
       el("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Difference, cell by cell" },

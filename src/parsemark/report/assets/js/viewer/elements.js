@@ -5,6 +5,7 @@
   const KINDS = {
     pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
   };
+  parsemark.kindWord = (kind) => KINDS[kind] ?? kind;
   const SCORE_NAMES = { grits_con: "GriTS Con", grits_top: "GriTS Top", teds: "TEDS" };
   parsemark.metricName = (name) => SCORE_NAMES[name] ?? name;
 
@@ -29,7 +30,7 @@
     return el("ol", { class: "matches" }, matches.map((match) => {
       const button = el("button", { type: "button", class: `match kind-${match.kind}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },
-          el("span", { class: "kind" }, KINDS[match.kind] ?? match.kind),
+          el("span", { class: "kind" }, parsemark.kindWord(match.kind)),
           el("span", { class: "ids" }, parsemark.foreign(match.truth.join(" + ") || "—"), " ↔ ", parsemark.foreign(match.pred.join(" + ") || "—"))),
         el("span", { class: "chips" },
           match.overlap === null ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "overlap"), " ", parsemark.number(match.overlap)),
@@ -47,7 +48,7 @@
       ["wall time", parse.wall_s === undefined ? null : `${parse.wall_s.toFixed(3)} s`],
       ["memory", parse.peak_memory_mb === undefined ? null : `${Math.round(parse.peak_memory_mb)} MB`],
       ["output", `${(parse.n_bytes ?? 0).toLocaleString("en")} bytes`],
-      ...Object.entries(data.page_scores).map(([name, s]) => [name.replaceAll("_", " "), s.value === null ? null : parsemark.number(s.value), s.message]),
+      ...Object.entries(data.page_scores).map(([name, s]) => [name.replaceAll("_", " "), s.value === null ? null : Number.isInteger(s.value) ? s.value.toLocaleString("en") : parsemark.number(s.value), s.message]),
     ];
     const failed = parse.status !== "ok" || data.prediction?.message;
     return el("div", {},

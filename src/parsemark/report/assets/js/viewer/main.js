@@ -6,12 +6,24 @@
   const state = { pages: null, queue: [], position: 0, view: null, turn: 0 };
   const NEIGHBOURS = 5;
 
+  const indexOf = (parsers, name) => (name === null ? -1 : (parsers ?? []).findIndex((p) => p.name === name));
+
+  // Whom else to show: "" is nobody, "3" a parser of this run, "old-3" one of the older run.
+  const besideFrom = (hash, parser) => {
+    const [own, old] = [indexOf(state.pages.parsers, hash.get("with")), indexOf(state.pages.older?.parsers, hash.get("old"))];
+    if (own >= 0 && own !== parser) return String(own);
+    return old >= 0 ? `old-${old}` : "";
+  };
+  const besideNumber = (beside) => Number(beside.replace("old-", ""));
+  const isOlder = (beside) => beside.startsWith("old-");
+  const besideParser = (beside) => (isOlder(beside) ? state.pages.older : state.pages).parsers[besideNumber(beside)];
+
   const fromHash = () => {
     const hash = parsemark.readHash();
-    const names = state.pages.parsers.map((p) => p.name);
-    const parser = Math.max(0, names.indexOf(hash.get("parser") ?? ""));
+    const parser = Math.max(0, indexOf(state.pages.parsers, hash.get("parser")));
     return {
       parser,
+      beside: besideFrom(hash, parser),
       queue: Object.hasOwn(parsemark.QUEUES, hash.get("queue") ?? "") ? hash.get("queue") : "all",
       filter: hash.get("filter") ?? "",
       rule: hash.get("rule") ?? state.pages.rule,
@@ -26,6 +38,8 @@
       page: next.page,
       table: next.table,
       parser: state.pages.parsers[next.parser].name,
+      with: next.beside && !isOlder(next.beside) ? besideParser(next.beside).name : "",
+      old: isOlder(next.beside) ? besideParser(next.beside).name : "",
       queue: next.queue === "all" ? "" : next.queue,
       filter: next.filter,
       rule: next.rule === state.pages.rule ? "" : next.rule,
@@ -74,37 +88,79 @@
   const chooseMatch = (view, matches) => matches.find((m) => m.key === view.table || m.truth.includes(view.table) || m.pred.includes(view.table))
     ?? matches.find((m) => m.kind !== "extra") ?? matches[0] ?? null;
 
-  const showPage = (page, view) => {
-    const data = page.parsers[view.parser];
-    const parser = state.pages.parsers[view.parser];
-    const matches = parsemark.matchesOf(data, view.rule);
+  const showHead = (page) => {
+    byId("title").replaceChildren(parsemark.foreign(page.id));
+    byId("where").replaceChildren("Page ", String(page.page_number), " of ", parsemark.foreign(page.document));
+    showAttributes(page);
+  };
+
+  const showOne = (page, view, contender) => {
+    const { data, matches } = contender;
     const match = chooseMatch(view, matches);
     const choose = (m) => link(view, { page: page.id, table: m.key }, true);
     const chooseElement = (element, side) => {
-      const found = matches.find((m) => m[side === "truth" ? "truth" : "pred"].includes(element.id));
+      const found = matches.find((m) => m[side === null ? "truth" : "pred"].includes(element.id));
       if (found) choose(found);
     };
-    const selection = { truth: new Set(match?.truth), pred: new Set(match?.pred) };
-    byId("title").replaceChildren(parsemark.foreign(page.id));
-    byId("where").replaceChildren("Page ", String(page.page_number), " of ", parsemark.foreign(page.document));
-    byId("legend").className = `sheet-tools parser-${parser.colour}`;
-    byId("sheet").replaceChildren(parsemark.renderSheet(page, data, parser.colour, selection, chooseElement));
+    contender.selected = new Set(match?.pred);
+    byId("sheet").replaceChildren(parsemark.renderSheet(page, [contender], new Set(match?.truth), chooseElement));
     byId("matches").replaceChildren(parsemark.renderMatches(matches, data, match, choose));
     byId("parse").replaceChildren(parsemark.renderParse(data));
     byId("detail").replaceChildren(parsemark.renderDetail(page, data, match, view.parser));
-    showAttributes(page);
-    const rules = Object.keys(data.matches);
+  };
+
+  const showTwo = (page, view, contenders) => {
+    const { rows, row } = parsemark.chooseBeside(contenders, view);
+    const choose = (r) => link(view, { page: page.id, table: r.id }, true);
+    const chooseElement = (element, side) => {
+      const found = rows.find((r) => (side === null ? r.id === element.id && !r.invented : r.matches[side]?.pred.includes(element.id)));
+      if (found) choose(found);
+    };
+    contenders.forEach((c, k) => { c.selected = new Set(row?.matches[k]?.pred); });
+    byId("sheet").replaceChildren(parsemark.renderSheet(page, contenders, new Set(row && !row.invented ? [row.id] : []), chooseElement));
+    byId("matches").replaceChildren(parsemark.renderBesideMatches(contenders, rows, row, state.pages.main_metric, choose));
+    byId("parse").replaceChildren(...contenders.flatMap((c, k) => [el("h3", {}, `${"AB"[k]} `, parsemark.foreign(c.name)), parsemark.renderParse(c.data)]));
+    byId("detail").replaceChildren(parsemark.renderBeside(page, contenders, row));
+  };
+
+  const contender = (data, parser, rule, ending = "") => ({
+    data, name: parser.name + ending, colour: parser.colour, metric: state.pages.main_metric, matches: parsemark.matchesOf(data, rule),
+  });
+
+  const NOTHING = { parse: null, matches: {}, scores: {}, page_scores: {}, explained: {}, prediction: null };
+
+  // What the second contender made of a page; nothing where the older run does not have it.
+  const besideData = async (page, beside) => {
+    if (!isOlder(beside)) return page.parsers[besideNumber(beside)];
+    if (!state.pages.older.samples.includes(page.id)) return NOTHING;
+    return (await parsemark.load(`older/pages/${parsemark.pageFile(page.index)}`))[besideNumber(beside)];
+  };
+
+  const showPage = async (page, view) => {
+    const first = contender(page.parsers[view.parser], state.pages.parsers[view.parser], view.rule);
+    const other = view.beside ? await besideData(page, view.beside) : null;
+    showHead(page);
+    byId("legend").className = `sheet-tools parser-${first.colour}`;
+    byId("page-columns").classList.toggle("beside", Boolean(other));
+    byId("beside-key").hidden = !other;
+    if (other) {
+      byId("beside-key").className = `check parser-${besideParser(view.beside).colour}`;
+      showTwo(page, view, [first, contender(other, besideParser(view.beside), view.rule, isOlder(view.beside) ? " (old)" : "")]);
+    } else showOne(page, view, first);
+    const rules = Object.keys(first.data.matches);
     byId("rule").replaceChildren(...[...new Set([view.rule, ...rules])].map((r) => el("option", { value: r, selected: r === view.rule }, r)));
   };
+
+  const listName = (beside) => `${isOlder(beside) ? "older/" : ""}lists/${besideNumber(beside)}`;
 
   const show = async () => {
     state.turn += 1;
     const turn = state.turn;
     const view = fromHash();
-    const listed = state.view && state.view.parser === view.parser && state.view.queue === view.queue && state.view.filter === view.filter;
-    const list = await parsemark.load(`lists/${view.parser}`);
+    const listed = state.view && state.view.parser === view.parser && state.view.beside === view.beside && state.view.queue === view.queue && state.view.filter === view.filter;
+    const [list, other] = await Promise.all([parsemark.load(`lists/${view.parser}`), view.beside ? parsemark.load(listName(view.beside)) : null]);
     if (turn !== state.turn) return;
-    if (!listed) state.queue = parsemark.makeQueue(view.queue, state.pages, list, view.filter);
+    if (!listed) state.queue = parsemark.makeQueue(view.queue, state.pages, list, other, view.filter);
     let index = state.pages.id.indexOf(view.page ?? "");
     state.position = locate(view);
     if (index < 0) {
@@ -115,6 +171,8 @@
     }
     state.view = view;
     byId("parser").value = String(view.parser);
+    byId("beside").value = view.beside;
+    for (const option of byId("beside").options) option.disabled = option.value === String(view.parser);
     byId("queue").value = view.queue;
     byId("filter").value = view.filter;
     showPosition();
@@ -123,18 +181,24 @@
     const page = await parsemark.load(`pages/${parsemark.pageFile(index)}`);
     if (turn !== state.turn) return;
     page.index = index;
-    showPage(page, view);
-    byId("status").textContent = `Showing ${page.id}, ${state.pages.parsers[view.parser].name}`;
+    await showPage(page, view);
+    if (turn !== state.turn) return;
+    const beside = view.beside ? ` beside ${besideParser(view.beside).name}` : "";
+    byId("status").textContent = `Showing ${page.id}, ${state.pages.parsers[view.parser].name}${beside}`;
     document.documentElement.dataset.ready = String(turn);
   };
 
   const fillControls = () => {
     byId("parser").replaceChildren(...state.pages.parsers.map((p, i) => el("option", { value: i }, p.name)));
+    const choices = (parsers, before) => parsers.map((p, i) => el("option", { value: `${before}${i}` }, p.name + (before ? " (old)" : "")));
+    byId("beside").replaceChildren(el("option", { value: "" }, "nobody"), ...choices(state.pages.parsers, ""),
+      ...(state.pages.older ? [el("optgroup", { label: state.pages.older.label }, choices(state.pages.older.parsers, "old-"))] : []));
     byId("queue").replaceChildren(...Object.entries(parsemark.QUEUES).map(([key, q]) => el("option", { value: key }, q.label)));
     byId("filter").replaceChildren(el("option", { value: "" }, "all pages"), ...Object.entries(state.pages.attributes).map(([name, column]) =>
       el("optgroup", { label: name }, column.values.map((value) => el("option", { value: `${name}=${value}` }, `${name}: ${value}`)))));
     const change = (key, read, changes = {}) => byId(key).addEventListener("change", (event) => link(state.view, { [key]: read(event.target.value), ...changes }));
     change("parser", Number, { table: null });
+    change("beside", String);
     change("queue", String, { page: null, table: null });
     change("filter", String, { page: null, table: null });
     change("rule", String);

@@ -15,18 +15,42 @@
   // A missed table is worse than any found one, an invented one is as bad.
   const badness = (list) => (i, kind) => (kind === "miss" || kind === "extra" ? -1 : list.value[i] ?? -1);
 
+  // What a table earned, by page and id of the truth: a missed one earned nothing.
+  const earned = (list) => {
+    const found = new Map();
+    for (let i = 0; i < list.page.length; i += 1) {
+      const kind = list.kinds[list.kind[i]];
+      if (kind !== "extra" && kind !== "unsure") found.set(`${list.page[i]} ${list.element[i]}`, { page: list.page[i], table: list.element[i], value: list.value[i] ?? 0 });
+    }
+    return found;
+  };
+
+  // Tables by how much A and B earn apart; then pages on which they do, for instance by what they invent.
+  const apart = (list, other) => {
+    if (!other) return [];
+    const [first, second] = [earned(list), earned(other)];
+    const tables = [...first].filter(([key]) => second.has(key))
+      .map(([key, entry]) => ({ ...entry, weight: -Math.abs(entry.value - second.get(key).value) })).filter((e) => e.weight < -5e-5);
+    const known = new Set(tables.map((e) => e.page));
+    const pages = list.page_value.map((value, page) => ({ page, weight: value === null || other.page_value[page] === null ? 0 : -Math.abs(value - other.page_value[page]) }))
+      .filter((e) => e.weight < -5e-5 && !known.has(e.page));
+    const order = (a, b) => a.weight - b.weight || a.page - b.page;
+    return [...tables.sort(order), ...pages.sort(order)];
+  };
+
   parsemark.QUEUES = {
     all: { label: "All pages, in order", make: (pages) => pages.id.map((_, page) => ({ page })) },
     worst: { label: "Worst tables first", make: (_, list) => entries(list, (kind) => kind !== "unsure", badness(list)) },
     disagree: { label: "Metrics disagree most", make: (_, list) => entries(list, (kind, i) => FOUND.has(kind) && list.spread[i] > 0, (i) => -list.spread[i]) },
+    apart: { label: "A and B differ most", make: (_, list, other) => apart(list, other) },
     missed: { label: "Missed tables", make: (_, list) => entries(list, (kind) => kind === "miss", (i) => list.page[i]) },
     invented: { label: "Invented tables", make: (_, list) => entries(list, (kind) => kind === "extra", (i) => list.page[i]) },
     failed: { label: "Failed pages", make: (_, list) => Object.keys(list.failed).map((page) => ({ page: Number(page) })) },
   };
 
   // `filter` is "attribute=value" or empty.
-  parsemark.makeQueue = (name, pages, list, filter) => {
-    const all = parsemark.QUEUES[name].make(pages, list);
+  parsemark.makeQueue = (name, pages, list, other, filter) => {
+    const all = parsemark.QUEUES[name].make(pages, list, other);
     const cutAt = filter.indexOf("=");
     const column = cutAt > 0 && Object.hasOwn(pages.attributes, filter.slice(0, cutAt)) ? pages.attributes[filter.slice(0, cutAt)] : null;
     if (!column) return all;

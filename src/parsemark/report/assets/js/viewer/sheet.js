@@ -6,7 +6,7 @@
   const boxNode = (element, side, selected, choose) => {
     const [x0, y0, x1, y1] = element.box;
     const label = element.confidence === undefined ? element.category : `${element.category} ${element.confidence.toFixed(2)}`;
-    return svg("g", { class: `box ${side} ${element.category === "table" ? "is-table" : "is-other"} ${selected ? "selected" : ""}`, on: { click: () => choose(element, side) } },
+    return svg("g", { class: `box ${side} ${element.category === "table" ? "is-table" : "is-other"} ${selected ? "selected" : ""}`, on: { click: () => choose(element) } },
       svg("rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0 }, svg("title", {}, `${side === "truth" ? "Truth" : "Prediction"} ${element.id}: ${label}`)),
       element.category === "table" && side === "pred" && element.confidence !== undefined
         ? svg("text", { x: x1 - 3, y: y0 - 4, "text-anchor": "end" }, element.confidence.toFixed(2)) : null);
@@ -15,15 +15,18 @@
   const boxes = (elements, side, chosen, choose) => (elements || []).filter((e) => e.box)
     .map((e) => boxNode(e, side, chosen.has(e.id), choose));
 
-  // `selection` holds the ids of the chosen truths and predictions.
-  parsemark.renderSheet = (page, data, colour, selection, choose) => {
+  // `contenders` have {data, colour, selected: ids}; the second one, if any, is drawn dotted.
+  // `choose` gets an element and the number of its contender, or null for one of the truth.
+  parsemark.renderSheet = (page, contenders, selectedTruths, choose) => {
     const width = page.width ?? 595;
     const height = page.height ?? 842;
     const picture = page.image ? el("img", { src: `images/${parsemark.pageFile(page.index)}.webp`, alt: `Page ${page.page_number} of ${page.document}`, decoding: "async" })
       : svg("svg", { class: "blank", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "No picture of this page" });
-    const overlay = svg("svg", { class: `overlay parser-${colour}`, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      boxes(page.truth?.elements, "truth", selection.truth, choose),
-      boxes(data.prediction?.elements, "pred", selection.pred, choose));
+    const layer = (c, k) => svg("g", { class: `parser-${c.colour} order-${k}` },
+      boxes(c.data.prediction?.elements, "pred", c.selected, (element) => choose(element, k)));
+    const overlay = svg("svg", { class: "overlay", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+      boxes(page.truth?.elements, "truth", selectedTruths, (element) => choose(element, null)),
+      contenders.map(layer));
     return el("div", { class: "sheet" }, picture, overlay);
   };
 })();

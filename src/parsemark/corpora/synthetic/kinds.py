@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from parsemark.corpora.latex.synthetic.draft import Draft, Group, Row, one_level
-from parsemark.corpora.latex.synthetic.language import number, sentence, vocabulary
-from parsemark.corpora.latex.synthetic.pieces import EMPTY, Piece, plain, raised
+from parsemark.corpora.synthetic.draft import Draft, Group, Row, one_level
+from parsemark.corpora.synthetic.language import number, paragraph, vocabulary
+from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, raised
 
 Kind = Callable[[random.Random, str, int, int], Draft]
 
@@ -28,7 +28,7 @@ def results(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
                 shown += f" ± {number(rng.uniform(0.1, 2) / 10 ** (decimals - 1), decimals, language)}"
             pieces.append(plain(shown).bold() if value == best[col] else plain(shown))
         body.append(Row(tuple(pieces)))
-    stub = EMPTY if rng.random() < 0.3 else plain(_title(rng, language, "methods"))
+    stub = EMPTY if rng.random() < 0.3 else plain(rng.choice(words["method_titles"]))
     return Draft("results", (stub,), levels, tuple(body), ("l", *("c" * leaves)))
 
 
@@ -67,11 +67,12 @@ def statistics(rng: random.Random, language: str, rows: int, cols: int) -> Draft
     observations = [plain(number(rng.randint(200, 9000), 0, language)) for _ in range(models)]
     body.append(Row((plain("N"), *observations), "total"))
     fits = [plain(number(rng.uniform(0.1, 0.9), 2, language)) for _ in range(models)]
-    body.append(Row((Piece("$R^2$", "R²"), *fits)))
+    body.append(Row((plain("R²"), *fits)))
     levels = one_level([plain(f"({index + 1})") for index in range(models)])
-    note = plain(
-        "* p < 0.1, ** p < 0.05, *** p < 0.01" if language == "english" else "* p < 0,1 ; ** p < 0,05"
-    )
+    limits = zip(("*", "**", "***"), (0.1, 0.05, 0.01), strict=True)
+    decimals = {0.1: 1}
+    marks = (f"{stars} p < {number(p, decimals.get(p, 2), language)}" for stars, p in limits)
+    note = plain(vocabulary(language).list_mark.join(marks))
     return Draft("statistics", (EMPTY,), levels, tuple(body), ("l", *("c" * models)), notes=(note,))
 
 
@@ -82,14 +83,13 @@ def _regression_detail(rng: random.Random, language: str, rows: int) -> Draft:
         estimate, error = rng.gauss(0, 2), rng.uniform(0.05, 0.9)
         p = rng.choice([rng.uniform(0.001, 0.9), rng.uniform(0.001, 0.05), 0.0])
         low, high = estimate - 1.96 * error, estimate + 1.96 * error
-        separator = " ; " if language == "french" else ", "
         shown_p = number(p, 3, language) if p else f"< {number(0.001, 3, language)}"
-        interval = f"[{number(low, 2, language)}{separator}{number(high, 2, language)}]"
+        interval = f"[{number(low, 2, language)}{vocabulary(language).list_mark}{number(high, 2, language)}]"
         texts = [number(estimate, 3, language), f"({number(error, 3, language)})", shown_p, interval]
         body.append(Row((plain(label), *(plain(t) for t in texts))))
     names = words["statistics"]
     levels = one_level([plain(names[i]) for i in (0, 1, 3, 4)])
-    stub = EMPTY if rng.random() < 0.5 else plain(_title(rng, language, "variables"))
+    stub = EMPTY if rng.random() < 0.5 else plain(rng.choice(words["variable_titles"]))
     return Draft("statistics", (stub,), levels, tuple(body), ("l", "r", "r", "r", "c"))
 
 
@@ -275,7 +275,7 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     wide = max(1, min(2, cols - 1))
     body = []
     for label in _labels(rng, words["terms"], rows):
-        texts = [" ".join(sentence(rng, language) for _ in range(rng.choice([1, 1, 2]))) for _ in range(wide)]
+        texts = [paragraph(rng, language, rng.choice([1, 1, 2])) for _ in range(wide)]
         body.append(Row((plain(label), *(plain(t) for t in texts))))
     levels = one_level([plain(names[1]), plain(names[3])][:wide])
     return Draft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
@@ -292,6 +292,25 @@ KINDS: dict[str, Kind] = {
     "chemistry": chemistry,
     "glossary": glossary,
 }
+
+
+NEEDED_LISTS: dict[str, tuple[str, ...]] = {
+    "results": ("methods", "datasets", "metrics", "splits", "method_titles"),
+    "ablation": ("parts", "metrics"),
+    "statistics": ("variables", "statistics", "variable_titles"),
+    "inventory": ("items", "inventory", "suppliers"),
+    "schedule": ("days", "courses", "rooms", "schedule"),
+    "finance": ("assets", "liabilities", "equity", "finance"),
+    "geology": ("rocks", "geology"),
+    "chemistry": ("compounds", "chemistry"),
+    "glossary": ("terms", "glossary"),
+}
+
+
+def kinds_in(language: str) -> list[str]:
+    """The kinds for which the language has all words."""
+    lists = vocabulary(language).lists
+    return sorted(kind for kind in KINDS if all(name in lists for name in NEEDED_LISTS[kind]))
 
 
 def _header(rng: random.Random, language: str, leaves: int) -> tuple[tuple[tuple[Group, ...], ...], int]:
@@ -322,11 +341,3 @@ def _labels(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
         shuffled[i % len(names)] + (f" {i // len(names) + 1}" if i >= len(names) else "")
         for i in range(count)
     ]
-
-
-def _title(rng: random.Random, language: str, theme: str) -> str:
-    titles = {
-        "english": {"methods": ["Method", "Model", "System"], "variables": ["Variable", "Factor"]},
-        "french": {"methods": ["Méthode", "Modèle", "Système"], "variables": ["Variable", "Facteur"]},
-    }
-    return rng.choice(titles[language][theme])

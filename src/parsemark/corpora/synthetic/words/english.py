@@ -1,8 +1,24 @@
 """English words for synthetic pages."""
 
-from parsemark.corpora.latex.synthetic.language import Vocabulary
+from parsemark.corpora.synthetic.language import Vocabulary
 
 VOCABULARY = Vocabulary(
+    code="en",
+    titles=(
+        "Water quality in the coastal districts",
+        "Regional development and household income",
+        "A comparison of forecasting methods",
+        "Annual review of operations",
+        "Costs and benefits of new filters",
+    ),
+    people=(
+        "Anna Whitfield",
+        "Thomas Reed",
+        "Maria Kowalska",
+        "James Okafor",
+        "Laura Stein",
+        "Peter Lindqvist",
+    ),
     subjects=(
         ("the proposed method", False),
         ("the second series of samples", False),
@@ -185,6 +201,8 @@ VOCABULARY = Vocabulary(
         "Technical note",
     ),
     words={
+        "invoice": "Invoice",
+        "laboratory": "Laboratory report",
         "table": "Table",
         "figure": "Figure",
         "note": "Note",
@@ -198,6 +216,56 @@ VOCABULARY = Vocabulary(
         "article": "the",
     },
     lists={
+        "invoice": ("No.", "Description", "Quantity", "Unit price", "Amount"),
+        "invoice_foot": ("Net total", "VAT 20 %", "Amount due"),
+        "variants": ("grey", "set of two", "size L", "2 m", "refill"),
+        "invoice_fields": ("Invoice no.", "Date", "Customer no."),
+        "terms_of_payment": (
+            "Please pay within 14 days without deduction.",
+            "Payable within 30 days by bank transfer. Thank you for your order.",
+        ),
+        "streets": ("Mill Lane", "Station Road", "Harbour Street", "High Street"),
+        "towns": ("Westhaven", "Ashford", "Millbrook", "Northgate"),
+        "laboratory": ("Test", "Result", "Unit", "Reference range", "Flag"),
+        "laboratory_tests": (
+            "Haematology|Haemoglobin|g/dL|13.5|17.5",
+            "Haematology|Leukocytes|10⁹/L|4.0|10.0",
+            "Haematology|Platelets|10⁹/L|150|400",
+            "Haematology|Haematocrit|%|40|50",
+            "Chemistry|Sodium|mmol/L|135|145",
+            "Chemistry|Potassium|mmol/L|3.5|5.1",
+            "Chemistry|Creatinine|mg/dL|0.70|1.20",
+            "Chemistry|Glucose|mg/dL|70|100",
+            "Chemistry|Calcium|mmol/L|2.20|2.60",
+            "Thyroid|TSH|mU/L|0.40|4.00",
+            "Thyroid|Free T4|ng/dL|0.90|1.70",
+        ),
+        "laboratory_fields": ("Patient", "Date of sample", "Sample no."),
+        "laboratory_notes": ("Values outside of the reference range are marked by arrows.",),
+        "form": (
+            "Name",
+            "Date of birth",
+            "Reference number",
+            "Place of residence",
+            "Monthly income",
+            "Married",
+            "Telephone",
+            "Employer",
+            "Number of children",
+            "Nationality",
+            "Bank",
+            "Account number",
+            "Start of contract",
+            "Approved",
+        ),
+        "form_parts": ("Applicant", "Household", "Payment", "Employment", "For office use"),
+        "form_titles": (
+            "Application for housing support",
+            "Notice of change of address",
+            "Claim for travel expenses",
+        ),
+        "method_titles": ("Method", "Model", "System"),
+        "variable_titles": ("Variable", "Factor"),
         "methods": (
             "Linear model",
             "Ridge regression",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsemark.corpora.latex.synthetic.pieces import EMPTY, Piece
+from parsemark.corpora.synthetic.pieces import EMPTY, Piece
 from parsemark.model import Cell, Table
 
 

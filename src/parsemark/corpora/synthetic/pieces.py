@@ -1,8 +1,8 @@
-"""Content in two notations at once: the LaTeX that is set, and the text that is the truth."""
+"""Content before it is set: runs of characters, which each renderer writes in its own notation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _SPECIAL = str.maketrans(
     {
@@ -55,46 +55,83 @@ _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A bit of content."""
+class Run:
+    """Characters in one look. A formula is kept as its LaTeX."""
 
-    latex: str
     text: str
+    bold: bool = False
+    italic: bool = False
+    raised: bool = False
+    formula: bool = False
+
+    @property
+    def latex(self) -> str:
+        """As it is set in LaTeX."""
+        if self.formula:
+            latex = f"${self.text}$"
+        elif self.raised:
+            mark = self.text.replace("*", "{*}")
+            latex = rf"$^{{\mathrm{{{mark}}}}}$" if self.text.isalpha() else rf"$^{{{mark}}}$"
+        else:
+            latex = to_latex(self.text)
+        latex = rf"\textit{{{latex}}}" if self.italic else latex
+        return rf"\textbf{{{latex}}}" if self.bold else latex
+
+    @property
+    def truth(self) -> str:
+        """As it stands in the truth."""
+        return f"${self.text}$" if self.formula else f"^{{{self.text}}}" if self.raised else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A bit of content: what is set in any notation, and the text that is the truth."""
+
+    runs: tuple[Run, ...] = ()
 
     def __add__(self, other: Piece) -> Piece:
-        return Piece(self.latex + other.latex, self.text + other.text)
+        return Piece(self.runs + other.runs)
 
     def bold(self) -> Piece:
         """The same in bold."""
-        return Piece(rf"\textbf{{{self.latex}}}", self.text)
+        return Piece(tuple(replace(run, bold=True) for run in self.runs))
 
     def italic(self) -> Piece:
         """The same in italics."""
-        return Piece(rf"\textit{{{self.latex}}}", self.text)
+        return Piece(tuple(replace(run, italic=True) for run in self.runs))
+
+    @property
+    def latex(self) -> str:
+        """As it is set in LaTeX."""
+        return "".join(run.latex for run in self.runs)
+
+    @property
+    def text(self) -> str:
+        """The truth."""
+        return "".join(run.truth for run in self.runs)
 
     @property
     def has_math(self) -> bool:
-        """Whether it has a formula."""
+        """Whether LaTeX sets a part of it as a formula."""
         return "$" in self.latex.replace(r"\$", "")
 
 
-EMPTY = Piece("", "")
+EMPTY = Piece()
 
 
 def plain(text: str) -> Piece:
     """Text as it is; symbols and Unicode scripts (10⁻³, SiO₂) become LaTeX."""
-    return Piece(to_latex(text), text)
+    return Piece((Run(text),)) if text else EMPTY
 
 
 def raised(mark: str) -> Piece:
     """A mark set high: stars, daggers, letters of notes. It follows what it marks without a blank."""
-    latex = mark.replace("*", r"{*}")
-    return Piece(rf"$^{{\mathrm{{{latex}}}}}$" if mark.isalpha() else rf"$^{{{latex}}}$", f"^{{{mark}}}")
+    return Piece((Run(mark, raised=True),))
 
 
 def formula(latex: str) -> Piece:
     """A formula inside text."""
-    return Piece(f"${latex}$", f"${latex}$")
+    return Piece((Run(latex, formula=True),))
 
 
 def to_latex(text: str) -> str:

@@ -3,49 +3,77 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 
-LANGUAGES = ("english", "french")
+WRITTEN_WITH_LATEX = ("english", "french")
+"""Languages of the pages that LaTeX makes."""
+LANGUAGES = (
+    *WRITTEN_WITH_LATEX,
+    "simplified_chinese",
+    "japanese",
+    "korean",
+    "arabic",
+    "hebrew",
+    "russian",
+    "greek",
+)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """The words of one language. Subjects and verbs agree by number: (singular, plural)."""
 
-    subjects: Sequence[tuple[str, bool]]
-    """Noun phrase and whether it is plural."""
-    verbs: Sequence[tuple[str, str]]
-    objects: Sequence[str]
-    circumstances: Sequence[str]
-    connectives: Sequence[str]
-    clauses: Sequence[str]
-    """Whole subordinate clauses that may end a sentence."""
+    code: str
+    """By ISO 639-1."""
     headings: Sequence[str]
-    heading_topics: Sequence[str]
     items: Sequence[str]
     notes: Sequence[str]
     table_captions: Sequence[str]
     figure_captions: Sequence[str]
     running_heads: Sequence[str]
+    titles: Sequence[str]
+    """Of whole documents."""
+    people: Sequence[str]
+    sentences: Sequence[str] = ()
+    """Whole sentences; where there are none, they are made of the parts that follow."""
+    subjects: Sequence[tuple[str, bool]] = ()
+    """Noun phrase and whether it is plural."""
+    verbs: Sequence[tuple[str, str]] = ()
+    objects: Sequence[str] = ()
+    circumstances: Sequence[str] = ()
+    connectives: Sequence[str] = ()
+    clauses: Sequence[str] = ()
+    """Whole subordinate clauses that may end a sentence."""
+    heading_topics: Sequence[str] = ()
     words: dict[str, str] = field(default_factory=dict)
     """Fixed words by key: table, figure, note, source, total, …"""
     lists: dict[str, Sequence[str]] = field(default_factory=dict)
     """Labels for tables by theme."""
+    decimal_mark: str = "."
+    group_mark: str = ","
+    list_mark: str = ", "
+    """Between the numbers of an interval."""
+    right_to_left: bool = False
+    spaced: bool = True
+    """Whether blanks stand between words and sentences."""
 
 
 @lru_cache(maxsize=len(LANGUAGES))
 def vocabulary(language: str) -> Vocabulary:
     """The vocabulary of a language."""
-    found: Vocabulary = import_module(f"parsemark.corpora.latex.synthetic.{language}").VOCABULARY
+    found: Vocabulary = import_module(f"parsemark.corpora.synthetic.words.{language}").VOCABULARY
     return found
 
 
 def sentence(rng: random.Random, language: str) -> str:
     """One sentence, without its formulas."""
     words = vocabulary(language)
+    if words.sentences:
+        return rng.choice(words.sentences)
     subject, plural = rng.choice(words.subjects)
     verb = rng.choice(words.verbs)[plural]
     parts = [subject, verb, rng.choice(words.objects)]
@@ -59,16 +87,34 @@ def sentence(rng: random.Random, language: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
+def paragraph(rng: random.Random, language: str, count: int) -> str:
+    """Some sentences, none of them twice in a row."""
+    chosen: list[str] = []
+    while len(chosen) < count:
+        text = sentence(rng, language)
+        if text not in chosen[-3:]:
+            chosen.append(text)
+    return (" " if vocabulary(language).spaced else "").join(chosen)
+
+
 def heading(rng: random.Random, language: str) -> str:
     """A heading."""
     words = vocabulary(language)
     text = rng.choice(words.headings)
+    if not words.heading_topics:
+        return text
     return f"{text} {rng.choice(words.heading_topics)}" if rng.random() < 0.6 else text
 
 
 def number(value: float, decimals: int, language: str, grouped: bool = True) -> str:
     """A number as the language writes it: 1,234.5 or 1 234,5; the minus is a real one."""
+    words = vocabulary(language)
     text = f"{abs(value):,.{decimals}f}" if grouped else f"{abs(value):.{decimals}f}"
-    if language == "french":
-        text = text.replace(",", "\u202f").replace(".", ",")
+    marks = {",": words.group_mark, ".": words.decimal_mark}
+    text = "".join(marks.get(c, c) for c in text)
     return f"−{text}" if value < 0 and float(f"{abs(value):.{decimals}f}") != 0 else text
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether any letter of it is written from right to left."""
+    return any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)

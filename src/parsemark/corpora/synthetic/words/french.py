@@ -1,8 +1,19 @@
 """French words for synthetic pages."""
 
-from parsemark.corpora.latex.synthetic.language import Vocabulary
+from parsemark.corpora.synthetic.language import Vocabulary
 
 VOCABULARY = Vocabulary(
+    code="fr",
+    titles=(
+        "Qualité de l’eau dans les districts côtiers",
+        "Développement régional et revenu des ménages",
+        "Comparaison des méthodes de prévision",
+        "Revue annuelle des activités",
+    ),
+    people=("Claire Moreau", "Julien Lefèvre", "Amélie Girard", "Paul Bernard", "Sophie Lambert"),
+    decimal_mark=",",
+    group_mark="\u202f",
+    list_mark=" ; ",
     subjects=(
         ("la méthode proposée", False),
         ("la seconde série d'échantillons", False),
@@ -177,6 +188,8 @@ VOCABULARY = Vocabulary(
         "Note technique",
     ),
     words={
+        "invoice": "Facture",
+        "laboratory": "Compte rendu d’analyses",
         "table": "Tableau",
         "figure": "Figure",
         "note": "Note",
@@ -190,6 +203,55 @@ VOCABULARY = Vocabulary(
         "article": "la",
     },
     lists={
+        "invoice": ("N°", "Désignation", "Quantité", "Prix unitaire", "Montant"),
+        "invoice_foot": ("Total HT", "TVA 20 %", "Total à payer"),
+        "variants": ("gris", "lot de deux", "taille L", "2 m", "recharge"),
+        "invoice_fields": ("Facture n°", "Date", "Client n°"),
+        "terms_of_payment": (
+            "Paiement sous 14 jours, sans escompte.",
+            "Payable à 30 jours par virement. Merci de votre commande.",
+        ),
+        "streets": ("rue du Moulin", "avenue de la Gare", "quai du Port", "place du Marché"),
+        "towns": ("Valcourt", "Saint-Aubin", "Montreuil", "Rivebelle"),
+        "laboratory": ("Analyse", "Résultat", "Unité", "Valeurs de référence", "Alerte"),
+        "laboratory_tests": (
+            "Hématologie|Hémoglobine|g/dL|13.5|17.5",
+            "Hématologie|Leucocytes|10⁹/L|4.0|10.0",
+            "Hématologie|Plaquettes|10⁹/L|150|400",
+            "Hématologie|Hématocrite|%|40|50",
+            "Biochimie|Sodium|mmol/L|135|145",
+            "Biochimie|Potassium|mmol/L|3.5|5.1",
+            "Biochimie|Créatinine|mg/L|7.0|12.0",
+            "Biochimie|Glucose|g/L|0.70|1.00",
+            "Thyroïde|TSH|mUI/L|0.40|4.00",
+            "Thyroïde|T4 libre|ng/L|9.0|17.0",
+        ),
+        "laboratory_fields": ("Patient", "Date du prélèvement", "Échantillon n°"),
+        "laboratory_notes": ("Les valeurs hors des limites sont marquées par une flèche.",),
+        "form": (
+            "Nom",
+            "Date de naissance",
+            "Numéro de dossier",
+            "Lieu de résidence",
+            "Revenu mensuel",
+            "Marié",
+            "Téléphone",
+            "Employeur",
+            "Nombre d’enfants",
+            "Nationalité",
+            "Banque",
+            "Numéro de compte",
+            "Début du contrat",
+            "Accordé",
+        ),
+        "form_parts": ("Demandeur", "Foyer", "Paiement", "Emploi", "Réservé à l’administration"),
+        "form_titles": (
+            "Demande d’aide au logement",
+            "Déclaration de changement d’adresse",
+            "Note de frais de déplacement",
+        ),
+        "method_titles": ("Méthode", "Modèle", "Système"),
+        "variable_titles": ("Variable", "Facteur"),
         "methods": (
             "Modèle linéaire",
             "Régression ridge",

@@ -1,0 +1,94 @@
+"""`parsemark bundle` and `parsemark verify`: results that others can check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from parsemark import api
+from parsemark.cli import options as opt
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from parsemark.engine.verify import Verification
+
+
+def bundle(
+    run: Annotated[Path, typer.Argument(help="Run directory, scored.", show_default=False)],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file.", show_default="RUN.zip")] = None,
+    truth: Annotated[
+        bool,
+        typer.Option(
+            "--truth/--no-truth", help="With truths and text layers; without, `verify` needs the corpus."
+        ),
+    ] = True,
+) -> None:
+    """Put a run into one file: raw outputs, matches, scores, versions, with a hash of each part.
+
+    Whoever has the file can check it: `parsemark verify FILE`.
+    """
+    target = out or run.resolve().with_name(f"{run.resolve().name}.zip")
+    written = api.bundle_run(run, target, truth=truth)
+    typer.echo(f"{written} ({written.stat().st_size / 2**20:.1f} MB)")
+
+
+def verify(
+    bundle: Annotated[Path, typer.Argument(help="File of `parsemark bundle`.", show_default=False)],
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus", "-c", help="The corpus that it must be of; without, its own truth is taken."
+        ),
+    ] = None,
+    workers: opt.Workers = None,
+    json_out: Annotated[Path | None, typer.Option("--json", help="Write all checks as JSON.")] = None,
+) -> None:
+    """Score the raw outputs of a bundle anew and say whether its results follow from them.
+
+    Exit code 0: everything agrees. 1: something does not, and is named: a damaged or swapped part, an edited
+    score, another corpus, another version of a protocol. 2: it could not be checked.
+    """
+    from rich.console import Console
+
+    from parsemark.cli import running
+    from parsemark.cli.progress import progress_for
+    from parsemark.system.files import write_text
+
+    console = Console()
+    loaded = running.load(corpus) if corpus is not None else None
+    with progress_for(Console(stderr=True)) as events:
+        found = api.verify_bundle(bundle, loaded, workers=workers, events=events)
+    _show(console, found)
+    if json_out is not None:
+        write_text(json_out, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _show(console: Console, found: Verification) -> None:
+    from rich.text import Text
+
+    from parsemark.report.visible import visible
+
+    for check in found.checks:
+        mark = Text("✓ ", "green") if check.passed else Text("✗ ", "red")
+        text = check.text if check.passed else f"{check.n_differences} differ"
+        console.print(mark, Text(visible(f"{check.name}: {text}")), sep="", highlight=False, soft_wrap=True)
+        for difference in check.differences:
+            console.print(Text(visible(f"    {difference}")), highlight=False, soft_wrap=True)
+        if (more := check.n_differences - len(check.differences)) > 0:
+            console.print(f"    and {more} more", highlight=False)
+    for note in found.notes:
+        console.print(Text(visible(f"· {note}"), "dim"), highlight=False, soft_wrap=True)
+    verdict = Text("Verified.", "bold green") if found.passed else Text("NOT verified.", "bold red")
+    console.print(verdict)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(bundle)
+    app.command()(verify)

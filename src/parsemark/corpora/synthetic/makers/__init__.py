@@ -1,0 +1,1 @@
+"""Programs that set stories, and say where they put what."""

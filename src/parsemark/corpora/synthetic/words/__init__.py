@@ -1,0 +1,1 @@
+"""The words of each language, as data: one `VOCABULARY` per module."""

@@ -1,0 +1,420 @@
+"""A run in one file that others can check: a zip archive of plain text with a hash of each part.
+
+    bundle.json                     the parts with sizes and hashes, corpus, protocols with their versions
+    manifest.json                   what was run
+    samples.jsonl                   the pages with their truth, unless that is kept back
+    texts.jsonl                     the text layers that some figures are held against, likewise
+    parses.jsonl                    status, times and memory of each page and parser
+    raw/<sha256>                    what parsers returned, byte for byte
+    protocols/NAME/matches.jsonl    and scores.jsonl, summary.json
+
+A bundle comes from strangers. So it is never unpacked by the names that it gives: only members that a bundle
+can have are read, by their places in this list, within limits, and written to places that we name. Tables are
+lines of JSON and not Parquet, so that what is read never takes much more memory than its stated size.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsemark.corpora.render import page_text
+from parsemark.errors import CorpusError, StoreError
+from parsemark.store.manifest import CorpusEntry, Manifest, parse_manifest
+from parsemark.store.run import MANIFEST, SUMMARY, Run
+from parsemark.store.samples import sample_from_row
+from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
+from parsemark.system import make_folder, replacing, write_bytes
+from parsemark.version import __version__
+
+BUNDLE_VERSION = 1
+"""Raised whenever a reader of the former version would misread a bundle."""
+INDEX = "bundle.json"
+MAX_MEMBERS = 20_000_000
+MAX_RAW_BYTES = 64 * 2**20
+"""Of one raw output; no larger one is ever recorded."""
+MAX_TEXT_BYTES = 256 * 2**20
+"""Of the index, the manifest or a summary."""
+_FREE_BYTES, _MAX_RATIO = 2**30, 200
+"""An archive may hold this much, or so many times its own size."""
+_RAW_NAME = re.compile(r"raw/([0-9a-f]{64})")
+_PART_NAME = re.compile(
+    r"manifest\.json|(?:samples|texts|parses)\.jsonl"
+    r"|protocols/[A-Za-z_][\w.\-]{0,120}/(?:(?:matches|scores)\.jsonl|summary\.json)",
+    re.ASCII,
+)
+_TEXTS: dict[str, pl.DataType | type[pl.DataType]] = {"sample": pl.String, "text": pl.String}
+_STAMP = (1980, 1, 1, 0, 0, 0)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+"""What `zipfile` raises on archives that are damaged or meant to harm."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Part(_Entry):
+    """One member, as the index states it."""
+
+    bytes: int = Field(ge=0)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class RawParts(_Entry):
+    """All raw outputs: their names are their hashes."""
+
+    n: int = Field(ge=0)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Of their sorted names, one per line."""
+
+
+class ProtocolEntry(_Entry):
+    """A protocol by which the run was scored."""
+
+    spec: str
+    comparability: int
+    folder: str
+
+
+class Index(_Entry):
+    """What a bundle says about itself."""
+
+    format: Literal["parsemark-bundle"] = "parsemark-bundle"
+    version: int = BUNDLE_VERSION
+    code_version: str
+    """Of the parsemark that made the bundle."""
+    created: str
+    """When the run was begun."""
+    corpus: CorpusEntry
+    protocols: list[ProtocolEntry]
+    has_truth: bool
+    raw: RawParts
+    parts: dict[str, Part]
+
+
+class DamagedBundleError(StoreError):
+    """A bundle that is no archive, breaks a limit, or whose parts do not fit their hashes."""
+
+
+def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
+    """Write a scored run into one file. Equal runs give equal files.
+
+    Args:
+        run: The run.
+        out: The file; whole or absent.
+        truth: Whether truths and text layers go with it; without them whoever checks it needs the corpus.
+
+    Raises:
+        StoreError: It has not been scored, or something in it is damaged.
+    """
+    if not run.protocols:
+        run.summary()  # says that it has not been scored, and what to do
+    records = run.records()
+    known = {record.blob for record in records if record.blob is not None}
+    with replacing(out) as temporary, zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
+        writer = _Writer(archive)
+        writer.add(MANIFEST, _public(run.manifest).model_dump_json(indent=2).encode() + b"\n")
+        samples = run.table("samples")
+        bare = samples.with_columns(pdf=pl.lit(None, pl.String))
+        if not truth:
+            bare = bare.with_columns(truth=pl.lit(None, pl.String), attributes=pl.lit(None, pl.String))
+        writer.add_frame("samples.jsonl", bare)
+        if truth:
+            writer.add_rows("texts.jsonl", _texts(samples))
+        writer.add_frame("parses.jsonl", run.table("parses"))
+        protocols = []
+        for spec in run.protocols:
+            folder = run.protocol_folder(spec).name
+            for name in PROTOCOL_TABLES:
+                writer.add_frame(f"protocols/{folder}/{name}.jsonl", run.table(name, spec))
+            summary = run.summary(spec)
+            writer.add(f"protocols/{folder}/{SUMMARY}", (run.protocol_folder(spec) / SUMMARY).read_bytes())
+            protocols.append(ProtocolEntry(spec=spec, comparability=summary.comparability, folder=folder))
+        for blob in sorted(known):
+            writer.add_raw(blob, run.raw(blob))
+        index = Index(
+            code_version=__version__,
+            created=run.manifest.created,
+            corpus=_public(run.manifest).corpus,
+            protocols=protocols,
+            has_truth=truth,
+            raw=RawParts(n=len(known), sha256=_hash_of_names(known)),
+            parts=writer.parts,
+        )
+        writer.add(INDEX, index.model_dump_json(indent=2).encode() + b"\n")
+    return index
+
+
+class _Writer:
+    """Adds members and remembers their hashes."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.parts: dict[str, Part] = {}
+
+    def add(self, name: str, data: bytes) -> None:
+        self._archive.writestr(_info(name), data, compresslevel=6)
+        self.parts[name] = Part(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+    def add_raw(self, blob: str, data: bytes) -> None:
+        self._archive.writestr(_info(f"raw/{blob}"), data, compresslevel=6)
+
+    def add_frame(self, name: str, frame: pl.DataFrame) -> None:
+        self._add_chunks(name, (_lines(frame.slice(i, 50_000)) for i in range(0, frame.height, 50_000)))
+
+    def add_rows(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
+        self._add_chunks(name, ((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows))
+
+    def _add_chunks(self, name: str, chunks: Iterable[bytes]) -> None:
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(_info(name), "w", force_zip64=True) as member:
+            for chunk in chunks:
+                member.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+        self.parts[name] = Part(bytes=size, sha256=digest.hexdigest())
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _STAMP)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _lines(frame: pl.DataFrame) -> bytes:
+    target = io.BytesIO()
+    frame.write_ndjson(target)
+    return target.getvalue()
+
+
+def _texts(samples: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """The text layer of each page that has one."""
+    for row in samples.iter_rows(named=True):
+        sample = sample_from_row({**row, "truth": None})
+        if sample.pdf is not None:
+            with contextlib.suppress(CorpusError, OSError):
+                text = page_text(sample).encode("utf-8", "replace").decode()
+                yield {"sample": sample.id, "text": text}
+
+
+def _public(manifest: Manifest) -> Manifest:
+    """The manifest without folders of the machine: a bundle is published."""
+    loader, colon, path = manifest.corpus.spec.rpartition(":")
+    corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
+    command = [_last_name(argument) for argument in manifest.command]
+    return manifest.model_copy(update={"corpus": corpus, "command": command})
+
+
+def _last_name(argument: str) -> str:
+    """An absolute path without its folders, also in `--out=/a/b` and `icdar2013:/a/b`; else as it is."""
+    return re.sub(r"(^|[=:])(?:~|/)(?:[^/\0]*/)*(?=[^/\0])", r"\1", argument)
+
+
+def _hash_of_names(names: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()
+
+
+class Bundle:
+    """An open bundle. A context manager; what is read of it is checked against its hashes.
+
+    Raises:
+        StoreError: There is no such file, or it is of a newer parsemark.
+        DamagedBundleError: It is no bundle, is damaged, or breaks a limit.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.is_file():
+            raise StoreError(f"There is no file {path}.")
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except _BROKEN as error:
+            raise self._damaged(f"it is not a whole zip archive ({error})") from error
+        try:
+            self._members = self._checked_members()
+            self.index = self._read_index()
+            self._check_names()
+        except BaseException:
+            self._archive.close()
+            raise
+
+    def __enter__(self) -> Bundle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    @property
+    def raw_names(self) -> list[str]:
+        """The hashes of the raw outputs, sorted."""
+        return sorted(m[1] for name in self._members if (m := _RAW_NAME.fullmatch(name)))
+
+    def damage(self) -> Iterator[str]:
+        """Reads everything; what does not fit its hash, in words, each part by its name."""
+        for name in self.index.parts:
+            try:
+                self._hashed(name)
+            except DamagedBundleError as error:
+                yield str(error)
+        for blob in self.raw_names:
+            try:
+                self.raw(blob)
+            except DamagedBundleError as error:
+                yield str(error)
+
+    def raw(self, blob: str) -> bytes:
+        """A raw output, checked against its name."""
+        data = self._read(f"raw/{blob}", MAX_RAW_BYTES)
+        if hashlib.sha256(data).hexdigest() != blob:
+            raise self._damaged(f"raw/{blob} does not fit its hash")
+        return data
+
+    def manifest(self) -> Manifest:
+        """What was run."""
+        return parse_manifest(self._text(MANIFEST), f"{MANIFEST} of {self.path}")
+
+    def summary(self, protocol: ProtocolEntry) -> Any:
+        """A protocol's summary as plain JSON data."""
+        return self._json(f"protocols/{protocol.folder}/{SUMMARY}")
+
+    def table(self, name: str, protocol: ProtocolEntry | None = None) -> pl.DataFrame:
+        """One of `samples`, `texts`, `parses`, or of a protocol's `matches`, `scores`."""
+        member = f"{name}.jsonl" if protocol is None else f"protocols/{protocol.folder}/{name}.jsonl"
+        schema = _TEXTS if name == "texts" else SCHEMAS[name]
+        if member not in self.index.parts:
+            return pl.DataFrame(schema=schema)
+        data = self._hashed(member)
+        if not data.strip():
+            return pl.DataFrame(schema=schema)
+        try:
+            return pl.read_ndjson(data, schema=schema)
+        except (pl.exceptions.PolarsError, ValueError) as error:
+            why = " ".join(str(error).split())[:200]
+            raise self._damaged(f"{member} is not a table of lines of JSON ({why})") from error
+
+    def unpack(self, target: Path, *, scored: bool = False) -> Run:
+        """Make a run directory of it: manifest, samples, parses, raw outputs; if `scored` the results too.
+
+        Args:
+            target: A folder that is empty or does not exist.
+            scored: Also what the bundle says of scores, as it stands; else only what scores are made of.
+        """
+        run = Run.create(target, self.manifest())
+        for name in ("samples", "parses"):
+            run.write_table(name, self.table(name))
+        texts = self.table("texts")
+        if texts.height:
+            with replacing(run.texts_path) as temporary:
+                texts.write_parquet(temporary)
+        for blob in self.raw_names:
+            run.blobs.put(self.raw(blob))
+        for entry in self.index.protocols if scored else ():
+            for name in PROTOCOL_TABLES:
+                run.write_table(name, self.table(name, entry), entry.spec)
+            folder = run.protocol_folder(entry.spec)
+            make_folder(run.path, "protocols", folder.name)
+            write_bytes(folder / SUMMARY, json.dumps(self.summary(entry)).encode())
+        return run
+
+    def _checked_members(self) -> dict[str, zipfile.ZipInfo]:
+        """Every member by its name, none of them outside of what a bundle may be."""
+        members: dict[str, zipfile.ZipInfo] = {}
+        infos = self._archive.infolist()
+        if len(infos) > MAX_MEMBERS:
+            raise self._damaged(f"it has more than {MAX_MEMBERS:,} members")
+        for info in infos:
+            name = info.filename
+            if name != INDEX and not _RAW_NAME.fullmatch(name) and not _PART_NAME.fullmatch(name):
+                raise self._damaged(f"it has a member {name[:80]!r}, which no bundle has")
+            if name in members:
+                raise self._damaged(f"it has {name} twice")
+            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise self._damaged(f"{name} is encrypted or packed in an unusual way")
+            members[name] = info
+        size = self.path.stat().st_size
+        total = sum(info.file_size for info in infos)
+        if total > max(_FREE_BYTES, _MAX_RATIO * size):
+            raise self._damaged(f"its {size:,} bytes claim to hold {total:,}, which is not believable")
+        return members
+
+    def _read_index(self) -> Index:
+        if INDEX not in self._members:
+            raise self._damaged(f"it has no {INDEX}")
+        data = self._json(INDEX)
+        version = data.get("version") if isinstance(data, dict) else None
+        if isinstance(version, int) and version > BUNDLE_VERSION:
+            raise StoreError(
+                f"{self.path} was made by a newer parsemark (bundle {version}; this one reads up to "
+                f"{BUNDLE_VERSION}). Upgrade with: pip install --upgrade parsemark"
+            )
+        try:
+            return Index.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise self._damaged(f"{INDEX} is not valid at {place}: {first['msg']}") from error
+
+    def _check_names(self) -> None:
+        """What the index names is there, and nothing else."""
+        parts = {name for name in self._members if name != INDEX and not _RAW_NAME.fullmatch(name)}
+        folders = {entry.folder for entry in self.index.protocols}
+        needed = {MANIFEST, "samples.jsonl", "parses.jsonl"}
+        needed |= {f"protocols/{f}/{n}" for f in folders for n in ("matches.jsonl", "scores.jsonl", SUMMARY)}
+        if missing := sorted((needed | self.index.parts.keys()) - parts):
+            raise self._damaged(f"{missing[0]} is missing")
+        if extra := sorted(parts - self.index.parts.keys()):
+            raise self._damaged(f"{extra[0]} is not in {INDEX}")
+        raw = self.raw_names
+        if len(raw) != self.index.raw.n or _hash_of_names(raw) != self.index.raw.sha256:
+            raise self._damaged(
+                f"it has {len(raw)} raw outputs, which are not the {self.index.raw.n} that {INDEX} names"
+            )
+
+    def _hashed(self, name: str) -> bytes:
+        part = self.index.parts[name]
+        data = self._read(name, part.bytes)
+        if hashlib.sha256(data).hexdigest() != part.sha256:
+            raise self._damaged(f"{name} does not fit its hash in {INDEX}")
+        return data
+
+    def _json(self, name: str) -> Any:
+        try:
+            return json.loads(self._text(name))
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(f"{name} is not JSON ({str(error)[:200]})") from error
+
+    def _text(self, name: str) -> bytes:
+        return self._read(name, MAX_TEXT_BYTES) if name == INDEX else self._hashed(name)
+
+    def _read(self, name: str, limit: int) -> bytes:
+        """The bytes of a member, never more than its stated size or the limit."""
+        info = self._members[name]
+        if info.file_size > limit:
+            raise self._damaged(f"{name} has {info.file_size:,} bytes instead of at most {limit:,}")
+        try:
+            with self._archive.open(info) as member:
+                return _all_of(member, info.file_size)
+        except _BROKEN as error:
+            raise self._damaged(f"{name} cannot be unpacked ({error})") from error
+
+    def _damaged(self, what: str) -> DamagedBundleError:
+        return DamagedBundleError(f"{self.path} is damaged or no bundle of parsemark: {what}.")
+
+
+def _all_of(member: IO[bytes], size: int) -> bytes:
+    data = member.read(size)
+    if len(data) != size or member.read(1):
+        raise ValueError("it has another size than it states")
+    return data

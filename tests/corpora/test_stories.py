@@ -1,0 +1,151 @@
+"""Stories and their makers: one draft and one truth above all programs that set pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from parsemark.corpora import load_corpus
+from parsemark.corpora.check import check_corpus
+from parsemark.corpora.synthetic.kinds import kinds_in
+from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
+from parsemark.corpora.synthetic.located import Place, Rendered, first_overlap, locate, rows_of
+from parsemark.corpora.synthetic.make import StoryOptions, make_stories
+from parsemark.corpora.synthetic.makers import fonts
+from parsemark.corpora.synthetic.pieces import plain
+from parsemark.corpora.synthetic.randomness import stream
+from parsemark.corpora.synthetic.story import Story, TableBlock, TextBlock
+from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
+from parsemark.errors import MakingError, UsageError
+from parsemark.model import Box, Category, Element, Table
+
+has_noto = (fonts.FOLDERS[0] / "NotoSans-Regular.ttf").exists() and fonts.FOLDERS[1].exists()
+needs_fonts = pytest.mark.skipif(not has_noto, reason="needs Debian's Noto fonts")
+
+
+def story_of(language: str, kind: str, seed: int = 1) -> Story:
+    return TELLERS[kind](stream("test", seed), "story", language, 1.0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_tells_what_it_has_words_for(language: str) -> None:
+    assert "report" in kinds_told_in(language)
+    assert len(kinds_in(language)) >= 5
+    for kind in kinds_told_in(language):
+        for seed in range(6):
+            story = story_of(language, kind, seed)
+            assert story == story_of(language, kind, seed)
+            assert any(isinstance(b, TextBlock) for b in story.blocks)
+            for block in story.blocks:
+                if isinstance(block, TableBlock):
+                    assert not block.table.holes
+
+
+def test_sums_of_an_invoice_are_true() -> None:
+    for seed in range(20):
+        story = story_of("english", "invoice", seed)
+        table = next(b.table for b in story.blocks if isinstance(b, TableBlock))
+        rows = [[cell.replace(",", "") for cell in row] for row in table.text_rows()[1:]]
+        net = sum(round(float(row[2]) * float(row[3]), 2) for row in rows[:-3])
+        assert float(rows[-3][4]) == pytest.approx(net, abs=0.01)
+        assert float(rows[-1][4]) == pytest.approx(float(rows[-3][4]) + float(rows[-2][4]), abs=0.011)
+
+
+@needs_fonts
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_fonts_have_all_glyphs(language: str) -> None:
+    for kind in kinds_told_in(language):
+        fonts.require_glyphs(story_of(language, kind))
+
+
+@needs_fonts
+def test_a_missing_glyph_is_an_error() -> None:
+    story = story_of("english", "report")
+    odd = TextBlock(Category.TEXT_BLOCK, (plain("\U0001f980"),))
+    with pytest.raises(MakingError, match="\U0001f980"):
+        fonts.require_glyphs(replace(story, blocks=(odd,)))
+
+
+def test_a_missing_font_names_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(fonts, "FOLDERS", (tmp_path,))
+    with pytest.raises(MakingError, match="apt-get install fonts-noto"):
+        fonts.font_files(["Noto Sans"])
+
+
+@needs_fonts
+def test_typst_pages_are_faithful_and_the_same_again(tmp_path: Path) -> None:
+    languages = (
+        "english",
+        "simplified_chinese",
+        "arabic",
+        "hebrew",
+        "japanese",
+        "korean",
+        "russian",
+        "greek",
+    )
+    options = StoryOptions("typst", 10, seed=5, name="ty", languages=languages, long=1.0)
+    for name in ("one", "two"):
+        make_stories(options, tmp_path / name)
+    one, two = (sorted((tmp_path / name / "truth").iterdir()) for name in ("one", "two"))
+    assert [p.read_bytes() for p in one] == [p.read_bytes() for p in two]
+    report_ = check_corpus(load_corpus(str(tmp_path / "one")))
+    assert report_.is_faithful, report_.disagreements
+    assert report_.figures.tables_at_ink == report_.figures.tables > 5
+    assert report_.figures.glyphs_inside == report_.figures.glyphs > 500
+
+
+@needs_fonts
+def test_a_long_table_has_its_head_on_each_page(tmp_path: Path) -> None:
+    from parsemark.corpora.synthetic.makers.typst import render
+
+    story = report(stream("long", 1), "long", "english", 0.5, long=True)
+    block = next(b for b in story.blocks if isinstance(b, TableBlock) and b.long)
+    samples = locate(story, render([story], tmp_path)[0], maker="typst")
+    parts = [e.table for s in samples for e in s.truth.tables if e.attributes["long"] and e.table is not None]
+    assert len(parts) >= 2
+    heads = [part.text_rows()[0] for part in parts]
+    assert heads[0] == heads[1] == block.table.text_rows()[0]
+    bodies = [row for part in parts for row in part.text_rows()[1:]]
+    assert bodies == block.table.text_rows()[1:]
+
+
+def test_what_was_not_set_is_an_error(tmp_path: Path) -> None:
+    story = story_of("english", "invoice")
+    with pytest.raises(MakingError, match="was not set"):
+        locate(story, Rendered(tmp_path / "none.pdf", (Place("0", 1, Box(0, 0, 1, 1)),)), maker="typst")
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(UsageError, match="no maker"):
+        StoryOptions("word", 3)
+    with pytest.raises(UsageError, match="no language"):
+        StoryOptions("typst", 3, languages=("klingon",))
+    with pytest.raises(UsageError, match="words for"):
+        StoryOptions("typst", 3, languages=("arabic",), kinds=("invoice",))
+    with pytest.raises(UsageError, match="at least one page"):
+        StoryOptions("typst", 0)
+
+
+def test_rows_of_a_table_are_a_table() -> None:
+    table = Table.from_rows([["a", "b"], ["1", "2"], ["3", "4"]], header_rows=1)
+    assert rows_of(table, [0, 2]).text_rows() == [["a", "b"], ["3", "4"]]
+
+
+def test_overlaps_are_found() -> None:
+    def element(name: str, box: Box) -> Element:
+        return Element(name, Category.TEXT_BLOCK, box)
+
+    assert first_overlap([element("1", Box(0, 0, 10, 10)), element("2", Box(0, 10, 10, 20))]) is None
+    assert first_overlap([element("1", Box(0, 0, 10, 10)), element("2", Box(0, 5, 10, 20))]) is not None
+
+
+def test_numbers_follow_the_language() -> None:
+    from parsemark.corpora.synthetic.language import number
+
+    assert number(-1234.5, 1, "english") == "−1,234.5"
+    assert number(1234.5, 1, "greek") == "1.234,5"
+    assert number(1234.5, 1, "russian") == "1\u00a0234,5"
+    assert vocabulary("hebrew").right_to_left
