@@ -56,6 +56,8 @@ def bench(
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
     """
+    from parsemark.engine.scoring import score_run as score
+
     options = parse_options(
         pages=pages,
         workers=workers,
@@ -65,7 +67,7 @@ def bench(
         protocols=protocols,
     )
     run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
-    score_run(run, workers=workers, events=events)
+    score(run, n_workers=workers, events=events)
     return run
 
 
@@ -133,12 +135,17 @@ def score_run(
     workers: int | None = None,
     events: Events | None = None,
 ) -> list[Summary]:
-    """Score what a run has parsed, by its own protocols or by others; one summary for each."""
+    """Score what a run has parsed, by its own protocols or by others; one summary for each.
+
+    Where the truth of its corpus has been corrected since, the corrected one counts.
+    """
+    from parsemark.engine.parse import follow_truth
     from parsemark.engine.scoring import score_run as score
     from parsemark.protocols import canonical_specs
 
-    wanted = canonical_specs(protocols) if protocols else None
-    return list(score(_opened(run), protocols=wanted, n_workers=workers, events=events))
+    wanted, opened = canonical_specs(protocols) if protocols else None, _opened(run)
+    follow_truth(opened, events)
+    return list(score(opened, protocols=wanted, n_workers=workers, events=events))
 
 
 def compare(

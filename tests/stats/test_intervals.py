@@ -88,3 +88,11 @@ def test_quantiles_are_scipys(df: int, level: float) -> None:
     from scipy.special import stdtrit
 
     assert t_quantile(level, df) == pytest.approx(float(stdtrit(df, (1 + level) / 2)), rel=1e-10)
+
+
+def test_few_documents_give_no_absurd_upper_end() -> None:
+    """Two documents, one of them without any: the upper end was 164,893 tables per page."""
+    low, high = jackknife_interval(np.array([[1.0, 1.0], [0.0, 1.0]]), mean, "positive")
+    assert 0 <= low < 0.5 < high < 25
+    near = [jackknife_interval(scores(1.0 - d, 1.0 + d), mean, "positive") for d in (0.0786, 0.0788)]
+    assert near[0][1] == pytest.approx(near[1][1], rel=0.02), "no jump where the line begins"

@@ -29,6 +29,7 @@ def choose(
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     cache: opt.Cache = True,
+    strict: opt.Strict = False,
     seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
 ) -> None:
     """Find the best parser for documents without truth, with as few labels as possible.
@@ -58,7 +59,7 @@ def choose(
     )
     events = progress_for(console)
     with running.stoppable(console, events):
-        run = api.parse(running.load(corpus), parser, how, out=out, events=events)
+        run = api.parse(running.load(corpus, strict=strict), parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
         choice = room.choose(run, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress)

@@ -107,10 +107,20 @@ def interval_from(
         variance += (UNSEEN / n) ** 2
     half = t_quantile(level, n - 1) * float(np.sqrt(variance))
     if bounds == "positive":
-        factor = float(np.exp(min(half / value, 700.0)))
-        return value / factor, value * factor
+        return _log_interval(value, half)
     centre, width = np.log(value / (1 - value)), min(half / (value * (1 - value)), 700.0)
     return _expit(centre - width), _expit(centre + width)
+
+
+def _log_interval(value: float, half: float) -> Interval:
+    """Symmetric on the log scale; upwards only while that is less than doubling twice or so.
+
+    Few documents of very different value have a half-width of many times the value. On the log scale that
+    would be a factor of millions, so from `half == value` on the upper end goes on as a straight line.
+    """
+    relative = half / value
+    low = value * float(np.exp(-min(relative, 700.0)))
+    return low, value * float(np.exp(relative)) if relative <= 1 else value + half * (np.e - 1)
 
 
 def group_documents(n_documents: int, seed: int = 0) -> NDArray[np.int64]:

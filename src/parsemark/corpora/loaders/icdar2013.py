@@ -102,7 +102,9 @@ def _page(
         for other in regions
         if one.table == other.table and one.number + 1 == other.number
     ]
-    return Page(identifier, shape.width, shape.height, elements, tuple(relations), attributes)
+    return Page(
+        identifier, shape.width, shape.height, elements, tuple(relations), attributes, only_tables=True
+    )
 
 
 def _element_id(region: Region) -> str:
