@@ -9,6 +9,8 @@ from parsemark.report.names import safe_name
 from parsemark.report.paper_tables import WRITERS, cell_texts, tables_of
 from parsemark.report.site import Site
 
+FOLDED = ("by-", "all-figures")
+
 
 @dataclass(frozen=True, slots=True)
 class ShownCell:
@@ -29,6 +31,8 @@ class ShownTable:
     """What stands above the column heads, and over how many; empty where nothing does."""
     rows: list[tuple[str, list[ShownCell]]]
     files: list[tuple[str, str]]
+    folded: bool
+    """Whether it is shown only to who opens it: tables by attribute, and that of every figure."""
 
 
 def write_tables(site: Site) -> None:
@@ -39,6 +43,7 @@ def write_tables(site: Site) -> None:
     for source in site.sources:
         prefix = "" if source is site.source else f"{safe_name(source.summary.protocol)}."
         shown = [_shown(table, prefix) for table in tables_of(source)]
+        shown.sort(key=lambda entry: entry.folded)
         for entry in shown:
             for (_, href), (_, write) in zip(entry.files, WRITERS.values(), strict=True):
                 (site.root / href).write_text(write(entry.table), encoding="utf-8", errors="replace")
@@ -60,4 +65,6 @@ def _shown(table: DataTable, prefix: str) -> ShownTable:
             groups.append((column.group, 1))
     name = f"{prefix}{table.key}"
     files = [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()]
-    return ShownTable(name, table, groups if any(g for g, _ in groups) else [], rows, files)
+    return ShownTable(
+        name, table, groups if any(g for g, _ in groups) else [], rows, files, table.key.startswith(FOLDED)
+    )
