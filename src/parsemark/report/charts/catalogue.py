@@ -50,6 +50,7 @@ def all_sections(source: Source) -> list[Section]:
             "Confidence",
             [
                 *(calibration.reliability(source, p) for p in parsers),
+                calibration.risk_over_coverage(source),
                 calibration.content_against_boxes(source),
             ],
         ),
