@@ -37,7 +37,14 @@ from parsemark.protocols.base import (
     Summary,
 )
 from parsemark.protocols.tables.evidence import Evidence, Pages, gather
-from parsemark.protocols.tables.figures import THETA, SumBuilder, curves, ranked_figures, reliability
+from parsemark.protocols.tables.figures import (
+    THETA,
+    SumBuilder,
+    curves,
+    ranked_figures,
+    reliability,
+    risk_over_coverage,
+)
 from parsemark.protocols.tables.infos import SHORT_NAMES, figure_infos, short_name
 from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import table_slices
@@ -157,6 +164,7 @@ def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
                 for parser in tables.parsers
             },
             "reliability": {p: reliability(run.ranked[run.rule][p]) for p in tables.parsers},
+            "risk_coverage": {p: risk_over_coverage(run.ranked[run.rule][p]) for p in tables.parsers},
             "failures_by_status": _failures(tables),
         },
     )
