@@ -61,6 +61,7 @@ _PAGE_METRICS = {
     "invented_numbers": "invented_numbers",
 }
 _MAX_REASON = 300
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -283,7 +284,7 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 def _notes(run: RunEvidence) -> list[str]:
     """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
-    notes = _match_notes(run) if run.has_truth else []
+    notes = [*_match_notes(run), *_doubtful_negatives(run)] if run.has_truth else []
     for parser in run.tables.parsers:
         failed = _scores_of(run, parser).filter(pl.col("status") == str(Status.METRIC_FAILED))
         if failed.is_empty():
@@ -312,6 +313,26 @@ def _match_notes(run: RunEvidence) -> list[str]:
             "--match bbox compares the others by place."
         )
     return notes
+
+
+def _doubtful_negatives(run: RunEvidence) -> list[str]:
+    """Pages without a table in the truth on which most parsers find one: perhaps it is the truth."""
+    negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
+    found = run.tables.scores.filter(
+        (pl.col("element") == PAGE_LEVEL)
+        & (pl.col("metric") == TABLES_FOUND)
+        & (pl.col("value") > 0)
+        & pl.col("sample").is_in(negative)
+    )
+    counts = found.group_by("sample").agg(pl.col("parser").n_unique())
+    n_parsers = len(run.tables.parsers)
+    doubtful = sorted(sample for sample, n in counts.iter_rows() if n >= 2 and 2 * n > n_parsers)
+    if not doubtful:
+        return []
+    n_more = len(doubtful) - _MOST_NAMED
+    named = ", ".join(doubtful[:_MOST_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
+    where = "1 page that has none" if len(doubtful) == 1 else f"{len(doubtful)} pages that have none"
+    return [f"Most parsers find a table on {where} by the truth: {named}. Look whether it is complete there."]
 
 
 def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
