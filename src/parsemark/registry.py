@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Any, get_args, get_origin, get_type_hints
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import PluginError, UnknownNameError, UsageError
 
 OptionValue = bool | int | float | str
 
@@ -180,9 +180,28 @@ class Registry:
         return name in self._targets()
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for."""
+        """Import and return what `name` stands for.
+
+        Raises:
+            UnknownNameError: Nobody has registered the name.
+            PluginError: Another package has, and its code cannot be imported.
+        """
         targets = self._targets()
         if name not in targets:
             raise UnknownNameError(self.kind, name, difflib.get_close_matches(name, targets, n=3, cutoff=0.5))
         module, _, attribute = targets[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        if name in self.builtin:
+            return getattr(importlib.import_module(module), attribute)
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except Exception as error:  # another package's code: its failure is named and costs this name alone
+            raise self.broken(name, error) from error
+
+    def broken(self, name: str, error: Exception) -> PluginError:
+        """The error that says that what another package registered as `name` does not work, and why."""
+        why = f"{type(error).__name__}: {error}"
+        return PluginError(self.kind, name, self._targets().get(name, "?"), why[:500])
+
+    def is_plugin(self, name: str) -> bool:
+        """Whether another package brings it."""
+        return name not in self.builtin and name in self._targets()

@@ -17,7 +17,7 @@ from parsemark.errors import CorpusError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
-from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
+from parsemark.protocols.base import PAGE_LEVEL, PageProtocol, PageScores, ScoreRow, get_protocol
 from parsemark.store import schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
@@ -150,9 +150,13 @@ def _score(
     try:
         return protocol.score_page(truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
-        why = f"The protocol failed on this page: {error!r}"
-        failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why[:2000])
+        why = f"The protocol failed on this page: {error!r}"[:2000]
+    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why)
+    try:
         return protocol.score_page(truth, failed, None)
+    except Exception:  # it cannot even say that it failed: that is said in its place
+        place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
+        return PageScores(scores=[ScoreRow(*place, protocol.name, None, Status.METRIC_FAILED, why)])
 
 
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:
