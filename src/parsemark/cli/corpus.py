@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.fresh import Commit, Fresh, Reveal, reveal
 from parsemark.cli.options import Strict
 from parsemark.cli.plain_help import Commands
 from parsemark.system import write_text
@@ -23,6 +24,19 @@ app.add_typer(make_app)
 
 CorpusArgument = Annotated[str, typer.Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
 OutOption = Annotated[Path, typer.Option("--out", help="Folder of the new corpus.")]
+PagesOption = Annotated[int | None, typer.Option(min=1, help="How many pages.")]
+SeedOption = Annotated[
+    int | None, typer.Option(help="The same seed gives the same corpus.", show_default="0")
+]
+app.command("reveal")(reveal)
+
+
+def _required(pages: int | None) -> int:
+    from parsemark.errors import UsageError
+
+    if pages is None:
+        raise UsageError("Say how many pages: --pages N.")
+    return pages
 
 
 def register(root: typer.Typer) -> None:
@@ -33,9 +47,9 @@ def register(root: typer.Typer) -> None:
 @make_app.command()
 def synthetic(
     *,
-    pages: Annotated[int, typer.Option(min=1, help="How many pages.")],
+    pages: PagesOption = None,
     out: OutOption,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+    seed: SeedOption = None,
     name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = "synthetic",
     empty: Annotated[float, typer.Option(help="Share of pages without tables.")] = 0.3,
     double_column: Annotated[float, typer.Option(help="Share of documents with two columns.")] = 0.35,
@@ -48,30 +62,37 @@ def synthetic(
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
     pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
+    commit: Commit = None,
+    reveal: Reveal = None,
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
     from parsemark.cli.page_progress import page_progress
     from parsemark.corpora.latex.synthetic.make import make_synthetic
-    from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
+    from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
 
-    options = SyntheticOptions(
-        pages=pages,
-        seed=seed,
-        name=name,
-        empty=empty,
-        double_column=double_column,
-        french=french,
-        rotated=rotated,
-        long=long,
-        document_pages=document_pages,
-        lines=read_line_weights(lines),
-        pool=pool,
-    )
-    with page_progress("Making pages", pages) as progress:
+    fresh = Fresh(commit, reveal)
+    if (secret := fresh.secret()) is not None:
+        options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
+    else:
+        options = SyntheticOptions(
+            pages=_required(pages),
+            seed=fresh.seed(seed),
+            name=name,
+            empty=empty,
+            double_column=double_column,
+            french=french,
+            rotated=rotated,
+            long=long,
+            document_pages=document_pages,
+            lines=read_line_weights(lines),
+            pool=pool,
+        )
+    with page_progress("Making pages", options.pages) as progress:
         manifest = make_synthetic(options, out, workers=workers, progress=progress)
-    print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+    print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
     for document, reason in manifest.settings.get("replaced", {}).items():
         print(f"{document} was {reason}")
+    fresh.finish(out)
 
 
 def _story_maker(maker: str, summary: str) -> None:
@@ -79,9 +100,9 @@ def _story_maker(maker: str, summary: str) -> None:
 
     def make(
         *,
-        pages: Annotated[int, typer.Option(min=1, help="How many pages.")],
+        pages: PagesOption = None,
         out: OutOption,
-        seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+        seed: SeedOption = None,
         name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = maker,
         languages: Annotated[
             str, typer.Option(help="Languages, separated by commas; `all` for all of them.")
@@ -91,27 +112,34 @@ def _story_maker(maker: str, summary: str) -> None:
         ] = "all",
         document_pages: Annotated[float, typer.Option(help="About how long reports are, in pages.")] = 1.5,
         long: Annotated[float, typer.Option(help="Share of reports with a table over pages.")] = 0.1,
+        commit: Commit = None,
+        reveal: Reveal = None,
     ) -> None:
         from parsemark.cli.page_progress import page_progress
         from parsemark.corpora.synthetic.language import LANGUAGES
-        from parsemark.corpora.synthetic.make import StoryOptions, make_stories
+        from parsemark.corpora.synthetic.make import GENERATOR, StoryOptions, make_stories
         from parsemark.corpora.synthetic.tell import TELLERS
 
-        options = StoryOptions(
-            maker,
-            pages,
-            seed=seed,
-            name=name,
-            languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
-            kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
-            document_pages=document_pages,
-            long=long,
-        )
-        with page_progress("Making pages", pages) as progress:
+        fresh = Fresh(commit, reveal)
+        if (secret := fresh.secret()) is not None:
+            options = fresh.options(secret, StoryOptions, f"parsemark {GENERATOR}")
+        else:
+            options = StoryOptions(
+                maker,
+                _required(pages),
+                seed=fresh.seed(seed),
+                name=name,
+                languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
+                kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
+                document_pages=document_pages,
+                long=long,
+            )
+        with page_progress("Making pages", options.pages) as progress:
             manifest = make_stories(options, out, progress=progress)
-        print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+        print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
         for document, reason in manifest.settings.get("replaced", {}).items():
             print(f"{document} was {reason}")
+        fresh.finish(out)
 
     make.__doc__ = summary
     make_app.command(maker)(make)

@@ -53,7 +53,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         try:
             with run.blaming_damage():
                 sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
-                _write_site(Site(scratch.path, sources), chosen)
+                _write_site(Site(scratch.path, sources, chosen.home), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:
             scratch.close()
