@@ -8,6 +8,7 @@ from pathlib import Path
 from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import Older, write_compare
 from parsemark.report.document_pages import write_document_pages, write_profiles
+from parsemark.report.errors import find_errors
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
@@ -65,11 +66,12 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
 def _write_site(site: Site, chosen: ReportOptions) -> None:
     site.write_assets()
     images = write_page_images(site, chosen)
-    write_leaderboards(site, chosen)
-    write_figures(site)
+    errors = [find_errors(source, chosen.max_explanations) for source in site.sources]
     older = Older.of(site.source, chosen)
-    write_viewer(site, chosen, images, older.source(site.source.summary.protocol) if older else None)
-    write_parser_pages(site, images)
+    write_leaderboards(site, chosen, errors)
+    write_figures(site)
+    write_viewer(site, chosen, images, errors, older.source(site.source.summary.protocol) if older else None)
+    write_parser_pages(site, images, errors[0])
     write_document_pages(site, images)
     write_profiles(site)
     write_compare(site, older)

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsemark.errors import MissingDependencyError
-from parsemark.report.charts.spec import Axis, Chart, Series
+from parsemark.protocols.exhibits import Axis, Chart, Series
 from parsemark.report.colours import PALETTE
 from parsemark.system import replacing
 

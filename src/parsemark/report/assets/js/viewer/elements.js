@@ -7,17 +7,19 @@
   };
   parsemark.kindWord = (kind) => KINDS[kind] ?? kind;
   const SCORE_NAMES = { grits_con: "GriTS Con", grits_top: "GriTS Top", teds: "TEDS" };
-  parsemark.metricName = (name) => SCORE_NAMES[name] ?? name;
+  parsemark.metricName = (name) => SCORE_NAMES[name] ?? name.replaceAll("_", " ");
+  // Counts and lengths have no decimals.
+  const scoreText = (value) => (Number.isInteger(value) && Math.abs(value) > 1 ? value.toLocaleString("en") : parsemark.number(value));
 
-  const scoresOf = (data, rule, key, pred) => (data.scores[rule] || []).filter((row) => row[0] === key && row[1] === pred);
+  const scoresOf = (data, rule, key, truth, pred) => (data.scores[rule] || []).filter((row) => (row[0] === key || row[0] === truth) && row[1] === pred);
 
   const chip = ([, , metric, value, status, message]) => el("span", { class: `chip${value === null ? " none" : ""}`, title: message ?? status ?? null },
-    el("span", { class: "chip-name" }, parsemark.metricName(metric)), " ", value === null ? (status ?? "none").replaceAll("_", " ") : parsemark.number(value));
+    el("span", { class: "chip-name" }, parsemark.metricName(metric)), " ", value === null ? (status ?? "none").replaceAll("_", " ") : scoreText(value));
 
   // One entry for each match under `rule`: {truth, pred, kind, overlap, scores, key}.
   parsemark.matchesOf = (data, rule) => (data.matches[rule] || []).map(([truth, pred, kind, overlap]) => {
     const key = truth[0] ?? pred[0];
-    return { truth, pred, kind, overlap, key, scores: scoresOf(data, rule, key, pred.join("+")) };
+    return { truth, pred, kind, overlap, key, scores: scoresOf(data, rule, key, truth.join("+"), pred.join("+")) };
   });
 
   const confidence = (data, match) => {
@@ -26,7 +28,7 @@
   };
 
   parsemark.renderMatches = (matches, data, chosen, choose) => {
-    if (!matches.length) return el("p", { class: "muted" }, "No table here, neither true nor predicted.");
+    if (!matches.length) return el("p", { class: "muted" }, "Nothing to match here, neither true nor predicted.");
     return el("ol", { class: "matches" }, matches.map((match) => {
       const button = el("button", { type: "button", class: `match kind-${match.kind}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },
