@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from statistics import fmean
 
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.grid_similarity import GritsCon, GritsTop
@@ -27,23 +28,14 @@ def _facts(title: str) -> Facts:
     )
 
 
-@dataclass(frozen=True)
-class _Average(Metric[TableInput]):
-    """The mean of other metrics with their default options; it fails where one of them does."""
-
-    parts: ClassVar[tuple[type[Metric[TableInput]], ...]]
-
-    def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
-        values = []
-        for part in self.parts:
-            result = part().compute(truth, pred)
-            values.append(result[0] if isinstance(result, tuple) else result)
-        return sum(values) / len(values)
+def _mean(parts: Sequence[Metric[TableInput]], truth: TableInput, pred: TableInput) -> float:
+    """The mean of other metrics; it fails where one of them does."""
+    results = [part.compute(truth, pred) for part in parts]
+    return fmean(result[0] if isinstance(result, tuple) else result for result in results)
 
 
 @dataclass(frozen=True)
-class GritsAvg(_Average):
+class GritsAvg(Metric[TableInput]):
     r"""Mean of `grits_top` and `grits_con`.
 
     Empty cases: two empty tables are equal (1). An empty table against another has 0.
@@ -56,11 +48,14 @@ class GritsAvg(_Average):
 
     name = "grits_avg"
     facts = _facts("Grid table similarity: mean of topology and content")
-    parts = (GritsTop, GritsCon)
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return _mean((GritsTop(), GritsCon()), truth, pred)
 
 
 @dataclass(frozen=True)
-class ScoreAvg(_Average):
+class ScoreAvg(Metric[TableInput]):
     r"""Mean of `score_index` and `score_content`.
 
     Empty cases: two empty tables are equal (1). An empty table against another has 0.
@@ -73,4 +68,7 @@ class ScoreAvg(_Average):
 
     name = "score_avg"
     facts = _facts("SCORE: mean of index and content")
-    parts = (ScoreIndex, ScoreContent)
+
+    def compute(self, truth: TableInput, pred: TableInput) -> float:
+        """The value for one pair."""
+        return _mean((ScoreIndex(), ScoreContent()), truth, pred)
