@@ -18,6 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Prediction, Status
+from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +122,9 @@ def _output(prediction: Prediction | None, *, text: bool) -> _Output:
         if whole is None:
             whole = "\n".join(e.text or "" for e in prediction.elements)
         return _Output(False, text=" ".join(whole.split())[:MAX_TEXT])
-    tables = (e.table if e.table is not None else e.html or "" for e in prediction.tables)
+    # What the parser itself does not believe to be a table does not count in the protocol either.
+    counted = [e for e in prediction.tables if is_positive(e.confidence)]
+    tables = (e.table if e.table is not None else e.html or "" for e in counted)
     return _Output(False, tuple(TableInput(table) for table in tables))
 
 

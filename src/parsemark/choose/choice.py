@@ -14,7 +14,13 @@ from parsemark.choose.agreement import Agreement, measure_agreement
 from parsemark.errors import UsageError
 from parsemark.model import Prediction
 from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
-from parsemark.stats.prediction_powered import Estimate, LabelOrder, draw_order, estimate_mean
+from parsemark.stats.prediction_powered import (
+    Estimate,
+    LabelOrder,
+    draw_order,
+    estimate_mean,
+    standings,
+)
 from parsemark.store import Run
 
 Floats = NDArray[np.float64]
@@ -177,7 +183,8 @@ def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
     ]
-    places = sorted(range(n), key=lambda i: (-estimates[i].value, agreement.parsers[i]))
+    standing = standings(scores[:, used], guesses, used, chances)
+    places = sorted(range(n), key=lambda i: (-standing[i], agreement.parsers[i]))
     first = places[0]
     looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
     behind: list[Estimate | None] = [None] * n
