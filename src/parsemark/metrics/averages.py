@@ -40,6 +40,8 @@ class GritsAvg(Metric[TableInput]):
 
     Empty cases: two empty tables are equal (1). An empty table against another has 0.
 
+    Differences from the reference: those of its parts.
+
     >>> from parsemark.metrics import score
     >>> truth, pred = "| ab | c |\n|---|---|\n| 1 | 2 |", "| ab | c |\n|---|---|\n| 1 | 3 |"
     >>> score(truth, pred, metrics=["grits_avg"])["grits_avg"].value
@@ -59,6 +61,8 @@ class ScoreAvg(Metric[TableInput]):
     r"""Mean of `score_index` and `score_content`.
 
     Empty cases: two empty tables are equal (1). An empty table against another has 0.
+
+    Differences from the reference: those of its parts.
 
     >>> from parsemark.metrics import score
     >>> table = "| ab | c |\n|---|---|\n| 1 | 2 |"
