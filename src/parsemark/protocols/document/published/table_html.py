@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import re
+import sys
 import unicodedata
+import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -58,9 +61,33 @@ def norm_table(text: str, profile: Profile) -> str:
 
 def parse_html(text: str) -> Any:
     """The tree that Beautiful Soup makes with Python's own parser."""
-    from bs4 import BeautifulSoup
+    return _beautiful_soup()(text, "html.parser")
 
-    return BeautifulSoup(text, "html.parser")
+
+@lru_cache(maxsize=1)
+def _beautiful_soup() -> Any:
+    """Beautiful Soup, which loads its CSS selectors only when someone uses them.
+
+    We never do, and to import them costs as much as to score some pages.
+    """
+    spec = importlib.util.find_spec("soupsieve")
+    if spec is None or spec.loader is None or {"bs4", "soupsieve"} & sys.modules.keys():
+        from bs4 import BeautifulSoup
+
+        return BeautifulSoup
+    sys.modules["soupsieve"] = None  # type: ignore[assignment]  # as if it were not installed
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import bs4
+    finally:
+        del sys.modules["soupsieve"]
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    selectors = sys.modules["soupsieve"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(selectors)
+    if "bs4.css" in sys.modules:
+        sys.modules["bs4.css"].soupsieve = selectors  # type: ignore[attr-defined]
+    return bs4.BeautifulSoup
 
 
 _VOID = re.compile(r"<(/?)(br|hr|img|col|input|wbr)\b([^<>]*)>", re.IGNORECASE)
@@ -95,26 +122,40 @@ _EMPTY_LEFT_OPEN = re.compile(rf"<{_LEFT_OPEN}([^<>]*)></{_LEFT_OPEN}\w+>")
 def _simplified(text: str, profile: Profile) -> str:
     is_mixed = "/>" in text and _VOID.search(text) is not None
     soup = parse_html(_mark_left_open(text) if is_mixed else text)
-    for cell in soup.find_all("th"):
-        cell.name = "td"
-    for name in ("thead", "tbody") if profile.normalises_table_cells else ("thead",):
-        for tag in soup.find_all(name):
-            tag.unwrap()
-    for formula in soup.find_all("math"):
-        formula.replace_with(f"${formula.get('alttext', '')}$")
-    for span in soup.find_all("span"):
-        span.unwrap()
+    lower = text.lower()
+    unwrapped = ("thead", "tbody") if profile.normalises_table_cells else ("thead",)
+    if "<th" in lower:
+        for cell in soup.find_all("th"):
+            cell.name = "td"
+    for name in (*unwrapped, "math", "span"):
+        for tag in soup.find_all(name) if f"<{name}" in lower else ():
+            if name == "math":
+                tag.replace_with(f"${tag.get('alttext', '')}$")
+            else:
+                tag.unwrap()
     serialised = str(soup)
     if is_mixed:
         serialised = _EMPTY_LEFT_OPEN.sub(r"<\1/>", serialised).replace(_LEFT_OPEN, "")
-    if not profile.normalises_table_cells:
-        return serialised
-    soup = parse_html(serialised)
-    from bs4.element import PreformattedString
+    return _with_norm_cells(serialised) if profile.normalises_table_cells else serialised
 
-    for node in soup.find_all(string=True):
-        if not isinstance(node, PreformattedString) and node.find_parent(["td", "th"]) is not None:
-            node.replace_with(norm_cell(str(node)))
+
+def _with_norm_cells(text: str) -> str:
+    soup = parse_html(text)
+    from bs4.element import NavigableString, PreformattedString
+
+    inside: dict[int, bool] = {}
+
+    def is_in_cell(node: Any) -> bool:
+        parent = id(node.parent)
+        if parent not in inside:
+            inside[parent] = any(tag.name in ("td", "th") for tag in node.parents)
+        return inside[parent]
+
+    for node in [d for d in soup.descendants if isinstance(d, NavigableString)]:
+        if not isinstance(node, PreformattedString) and is_in_cell(node):
+            new = norm_cell(str(node))
+            if new != node:
+                node.replace_with(new)
     return str(soup)
 
 
