@@ -60,8 +60,13 @@ class Chunk:
 
     @property
     def key(self) -> str:
-        """Identity of the work: what is scored, by which protocols of which version."""
-        identity = repr((__version__, self.protocols, self.pages))
+        """Identity of the work: what is scored, by which protocols of which version, into which columns.
+
+        Parts that an older parsemark has left behind are of another identity, and are made anew.
+        """
+        versions = [(spec, get_protocol(spec).comparability) for spec in self.protocols]
+        columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
+        identity = repr((__version__, versions, columns, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     @property

@@ -53,6 +53,7 @@ _PAGE_METRICS = {
     "invented_characters": "invented_characters",
     "invented_numbers": "invented_numbers",
 }
+_MAX_LISTED = 5
 _MAX_REASON = 300
 
 
@@ -275,7 +276,7 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 def _notes(run: RunEvidence) -> list[str]:
     """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
-    notes = _match_notes(run) if run.has_truth else []
+    notes = [*_match_notes(run), *_doubted(run)] if run.has_truth else []
     for parser in run.tables.parsers:
         failed = _scores_of(run, parser).filter(pl.col("status") == str(Status.METRIC_FAILED))
         if failed.is_empty():
@@ -299,11 +300,29 @@ def _match_notes(run: RunEvidence) -> list[str]:
     if run.rule == bbox.RULE and names:
         notes.append(f"match=bbox, but {names} gives no boxes (or for less than half of its tables).")
     if run.rule != bbox.RULE and names and not run.n_unboxed:
-        notes.append(
-            f"All parsers are matched by their text ({run.rule}), since {names} gives no boxes; "
-            "--match bbox compares the others by place."
-        )
+        others = len(run.without_boxes) < len(run.tables.parsers)
+        who = "All parsers are" if others else "Tables are"
+        hint = "; --match bbox compares the others by place" if others else ""
+        notes.append(f"{who} matched by their text ({run.rule}), since {names} gives no boxes{hint}.")
     return notes
+
+
+def _doubted(run: RunEvidence) -> list[str]:
+    """Pages that have no table by the truth and one by most parsers: perhaps nobody has labelled them."""
+    n_parsers = len(run.tables.parsers)
+    if n_parsers < 2:
+        return []
+    empty = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
+    found = run.tables.scores.filter(
+        (pl.col("metric") == TABLES_FOUND) & (pl.col("value") > 0) & pl.col("sample").is_in(empty)
+    )
+    finders = found.group_by("sample").agg(pl.col("parser").n_unique().alias("n"))
+    doubted = sorted(finders.filter(pl.col("n") * 2 > n_parsers)["sample"])
+    if not doubted:
+        return []
+    listed = ", ".join(doubted[:_MAX_LISTED]) + (", …" if len(doubted) > _MAX_LISTED else "")
+    pages = "1 page has" if len(doubted) == 1 else f"{len(doubted)} pages have"
+    return [f"{pages} no table by the truth, but one by most parsers. Are they labelled? {listed}"]
 
 
 def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
