@@ -29,11 +29,10 @@ def in_words(choice: Choice) -> list[str]:
             f"{choice.figure} over {choice.n_pages} pages, from {e.n_labels} labels)."
         ]
     if choice.same_as_best:
-        named = ", ".join(choice.same_as_best)
         gives = "gives" if len(choice.same_as_best) == 1 else "give"
         sentences.append(
-            f"{named} {gives} the same as {best.parser} on all {choice.n_pages} pages: no label can tell them "
-            "apart, so choose by time, cost or licence."
+            f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} pages: "
+            "no label can tell them apart, so choose by time, cost or licence."
         )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
     sentences += _unsettled(choice)

@@ -28,6 +28,7 @@ _EXTRAS = {
     "document": ("hotcoco", "layout, METEOR and MathML of whole pages (--protocol document)"),
     "judges": ("httpx", "language models as judges (parsemark judge)"),
     "web": ("starlette", "rating and annotating in a browser (parsemark rate, annotate)"),
+    "makers": ("typst", "synthetic pages by Typst, browsers and Word (parsemark corpus make)"),
     "lies": ("pikepdf", "lying text layers (parsemark corpus lie)"),
 }
 """Extra to the module that shows that it is installed, and what it enables."""
