@@ -31,8 +31,8 @@ def in_words(choice: Choice) -> list[str]:
     if choice.same_as_best:
         gives = "gives" if len(choice.same_as_best) == 1 else "give"
         sentences.append(
-            f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} pages: "
-            "no label can tell them apart, so choose by time, cost or licence."
+            f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} "
+            "pages: no label can tell them apart, so choose by time, cost or licence."
         )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
     sentences += _unsettled(choice)
