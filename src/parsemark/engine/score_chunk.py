@@ -64,9 +64,8 @@ class Chunk:
 
         Parts that an older parsemark has left behind are of another identity, and are made anew.
         """
-        versions = [(spec, get_protocol(spec).comparability) for spec in self.protocols]
         columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
-        identity = repr((__version__, versions, columns, self.pages))
+        identity = repr((__version__, self.protocols, columns, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     @property
