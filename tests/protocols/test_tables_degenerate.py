@@ -117,18 +117,6 @@ def test_one_parser_alone_has_no_others_to_compare() -> None:
     assert note == "Tables are matched by their text (ngrams), since text gives no boxes."
 
 
-def test_a_page_without_tables_on_which_most_find_one_is_doubted() -> None:
-    empty = next(name for name, page in PAGES.items() if not page.tables)
-    bench = Bench()
-    for parser in ("x", "y"):
-        bench.add(parser, empty, table("a", ROWS_A, LEFT))
-        bench.add(parser, "p1", table("a", ROWS_A, LEFT))
-    assert f"Are they labelled? {empty}" in bench.summary().notes[-1]
-    for parser in ("z", "w"):
-        bench.add(parser, "p1", table("a", ROWS_A, LEFT))
-    assert not any("labelled" in note for note in bench.summary().notes), "two of four are not most"
-
-
 def test_a_page_without_truth_says_what_needs_none() -> None:
     prediction = Prediction("s", "x", Status.OK, (table("a", [["Lisbon", "777"]], None),))
     found = TablesProtocol().score_page(None, prediction, "Lisbon Porto")
