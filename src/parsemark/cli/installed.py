@@ -26,7 +26,7 @@ _EXTRAS = {
     "ray": ("ray", "runs over many machines (--executor ray)"),
     "calibration": ("sklearn", "calibrated confidences (parsemark calibrate)"),
     "document": ("hotcoco", "layout, METEOR and MathML of whole pages (--protocol document)"),
-    "judges": ("httpx", "language models as judges (parsemark judge)"),
+    "judges": ("aiohttp", "language models as judges (parsemark judge)"),
     "web": ("starlette", "rating and annotating in a browser (parsemark rate, annotate)"),
     "makers": ("typst", "synthetic pages by Typst, browsers and Word (parsemark corpus make)"),
     "lies": ("pikepdf", "lying text layers (parsemark corpus lie)"),
