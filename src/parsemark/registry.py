@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from parsemark.errors import PluginError, UnknownNameError, UsageError
 
@@ -132,20 +132,28 @@ def check_options(cls: type[Any], kind: str, name: str, options: Mapping[str, Op
 
 
 def _checked_value(hint: Any, key: str, name: str, value: Any) -> Any:
-    allowed = get_args(hint)
     if get_origin(hint) is tuple:
         parts = value if isinstance(value, tuple) else tuple(p for p in str(value).split("+") if p)
         if not parts:
             raise UsageError(f"Option {key!r} of {name!r} needs at least one value, joined by +.")
         return parts
-    if allowed and value not in allowed:
-        listed = ", ".join(str(a) for a in allowed)
-        raise UsageError(f"Option {key!r} of {name!r} cannot be {value!r}; choose one of: {listed}.")
-    if not allowed and hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint):
+            listed = ", ".join(str(a) for a in get_args(hint))
+            raise UsageError(f"Option {key!r} of {name!r} cannot be {value!r}; choose one of: {listed}.")
+        return value
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    if isinstance(value, bool):
+        if bool in kinds:
+            return value
+    elif str in kinds:
+        return format_option(value)  # a text that looks like a number was read as one
+    elif float in kinds and isinstance(value, int | float):
         return float(value)
-    if not allowed and not isinstance(value, hint):
-        raise UsageError(f"Option {key!r} of {name!r} must be {hint.__name__}, not {value!r}.")
-    return value
+    elif int in kinds and isinstance(value, int):
+        return value
+    names = " or ".join(kind.__name__ for kind in kinds)
+    raise UsageError(f"Option {key!r} of {name!r} must be {names}, not {value!r}.")
 
 
 def changed_options(thing: Any, name: str) -> str:

@@ -58,7 +58,7 @@ class PoolEntry(Strict):
     n_rows: int
     n_cols: int
     complexity: Literal["simple", "moderate", "complex"]
-    """See `parsemark.corpora.complexity`."""
+    """See `parsemark.model.complexity`."""
 
 
 class Rejected(Strict):
