@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli.plain_help import Commands
-from parsemark.system import write_text
+from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
     from parsemark.parsers.recorded import Agreement, Replay
@@ -101,7 +101,7 @@ def _total(agreements: Iterable[Agreement | None]) -> Agreement:
 def _write_tables(folder: Path, results: list[Replay]) -> None:
     from parsemark.formats import write_table
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number, item in enumerate(results, start=1):
         safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in item.name)[:80]
         target = folder / f"{number:03d}-{safe}.html"
