@@ -116,6 +116,8 @@ def _story_maker(maker: str, summary: str) -> None:
 
 
 _story_maker("typst", "Make pages with Typst, in nine languages.")
+_story_maker("html", "Make web pages and print them with Chromium; the HTML is kept beside the PDFs.")
+_story_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept beside the PDFs.")
 
 
 @make_app.command()
