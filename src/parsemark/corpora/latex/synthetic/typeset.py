@@ -94,7 +94,7 @@ def measure(style: Style, units: Sequence[Unit], folder: Path) -> list[Size]:
 
 def typeset(style: Style, body: str, folder: Path, name: str, *, marked: bool, passes: int) -> Path:
     """Compile a document with or without marks; raises if it fails or if a page overflows."""
-    begin = "\\input{marks.tex}\n" if marked else ""
+    begin = "\\input{parsemark-marks.tex}\n" if marked else ""
     result = _compile(style, body, folder, name, begin=begin, passes=passes)
     overfull = [float(m[1]) for m in _OVERFULL.finditer(result.log)]
     if overfull and max(overfull) > 0.5:
