@@ -129,10 +129,16 @@ def build_clean(root: Path, main: str, text: str) -> Build:
             if not repair(build, fatal=_is_fatal(first)):
                 break
             first = build.run(_prologue(engine), draft=True)
-        if number + 1 < len(engines) and _wants_other_engine(build, first):
+        others = number + 1 < len(engines)
+        if others and _wants_other_engine(build, first):
             _forget(build)
             continue
-        return _finish(build, first)
+        try:
+            return _finish(build, first)
+        except LatexError:
+            if not others or not _lacks_a_font(build):
+                raise
+            _forget(build)
     raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
 
 
@@ -212,8 +218,13 @@ def _wants_other_engine(build: Build, first: Compiled) -> bool:
     wants = _OTHER_ENGINE.search("\n".join(_ERROR.findall(build.log))) is not None
     if not _is_fatal(first):
         return wants and build.engine == "pdflatex"
+    return wants or _lacks_a_font(build)
+
+
+def _lacks_a_font(build: Build) -> bool:
+    """Whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
     missing = missing_file(build.log)
-    return wants or (missing is not None and "." not in missing and build.engine == "pdflatex")
+    return build.engine == "pdflatex" and missing is not None and "." not in missing
 
 
 def _is_fatal(result: Compiled) -> bool:

@@ -73,7 +73,7 @@ def _bitmap_font(build: Repairable) -> bool:
     if target.exists():
         return False
     draw = rf"\mode:=ljfour; mag:={dpi}/{BITMAP_DPI}; nonstopmode; input {name}"
-    build.tool("mf-nowin", draw)  # it complains of strange paths and draws all the same
+    build.tool("mf-nowin", "-base=mf", draw)  # it complains of strange paths and draws all the same
     drawn = build.folder / f"{name}.{dpi}gf"
     if not drawn.is_file() or not build.tool("gftopk", drawn.name, target.name):
         return False
