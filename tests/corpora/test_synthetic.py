@@ -18,10 +18,10 @@ from parsemark.corpora.latex.synthetic.document import Draw, Made
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
 from parsemark.corpora.latex.synthetic.plan import plan_documents
+from parsemark.corpora.make_demo import FROM_THE_LEFT
 from parsemark.corpora.make_demo import LATEX as DEMO_OPTIONS
 from parsemark.corpora.synthetic.draft import lay_out
 from parsemark.corpora.synthetic.kinds import KINDS
-from parsemark.corpora.synthetic.language import LANGUAGES
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError, UsageError
 from parsemark.formats import read_table
@@ -179,7 +179,7 @@ def test_the_demo_corpus_is_whole_and_covers_the_attributes() -> None:
     assert set(seen["complexity"]) == {"simple", "moderate", "complex"}
     assert seen["rotated"].keys() > {0}
     assert seen["long"][True] >= 2
-    assert {s.truth.attributes["language"] for s in samples} == set(LANGUAGES)
+    assert {s.truth.attributes["language"] for s in samples} == set(FROM_THE_LEFT)
     assert {s.truth.attributes["layout"] for s in samples} == {"single_column", "double_column"}
 
 

@@ -17,7 +17,7 @@ from parsemark.corpora.files import write_manifest
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.schema import CorpusFile
-from parsemark.corpora.synthetic.language import LANGUAGES
+from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.make import StoryOptions, make_stories
 
 SEED = 3
@@ -32,8 +32,10 @@ LATEX = SyntheticOptions(
     french=0.3,
     lines={"full": 0.25, "booktabs": 0.3, "partial": 0.2, "none": 0.25},
 )
+FROM_THE_LEFT = tuple(language for language in LANGUAGES if not vocabulary(language).right_to_left)
+"""Parsers differ in which column of an Arabic table is the first; the demo does not judge that."""
 STORIES = (
-    StoryOptions("typst", 17, SEED, "demo-typst", LANGUAGES, ("report", "statement"), 0.4, 0.0),
+    StoryOptions("typst", 17, SEED, "demo-typst", FROM_THE_LEFT, ("report", "statement"), 0.4, 0.0),
     StoryOptions("html", 14, SEED, "demo-web", ("english", "french"), document_pages=0.5, long=0.2),
     StoryOptions("docx", 12, SEED, "demo-word", ("english", "french"), document_pages=0.5, long=0.2),
 )
