@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test check conformance speed judge-demo faults system clean
+.PHONY: help bench test check conformance speed judge-demo faults wheels docs system clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -15,7 +15,7 @@ bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboa
 	$(BIN)/parsemark bench --protocol tables --protocol document --out runs/demo
 
 test: .stamps/test .stamps/system  ## Run the tests
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance" tests
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance and not packaging" tests
 
 check: .stamps/test  ## Lint, type-check, and hold the architecture
 	$(BIN)/ruff check .
@@ -32,6 +32,14 @@ speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 faults: .stamps/test .stamps/system  ## Attack the promises: kills, damage, links, full disks, hostile input
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
 	$(BIN)/python -m tests.faults
+
+wheels: .stamps/test  ## Build wheel and sdist, install each into an empty environment, run the demo from it
+	$(BIN)/python -m pytest -m packaging tests/packaging
+
+docs: .stamps/install  ## Build the documentation site in build/docs, strictly
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
+	@echo build/docs/index.html
 
 judge-demo: .stamps/test  ## Let a real, tiny language model judge, without a key (skips where it cannot be built)
 	$(BIN)/python scripts/judge_demo.py

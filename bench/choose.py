@@ -1,33 +1,87 @@
-"""How well few labels choose a parser: coverage, error, regret, and copies of a parser.
+"""How well few labels choose a parser: coverage, error, regret, copies of a parser, and no labels at all.
 
-python -m bench choose            on a run of the demo corpus (`runs/demo`, made by `make bench`)
-PARSEMARK_RUNS=a:b python -m bench choose    on runs of your own that have truth
+    python -m bench choose                        200 synthetic pages, ICDAR-2013, pdf-parse-bench
+    PARSEMARK_RUNS=a:b python -m bench choose     runs of your own that have truth
+
+The synthetic corpus is made, and all parses are kept, in `~/.cache/parsemark/bench` (or PARSEMARK_CACHE), so
+that a second call only draws. The other two corpora are read from PARSEMARK_DATA and left out without it.
+Truth is known for every page; each draw pretends to know it for the first pages of a random order alone.
 """
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
+from parsemark import api
 from parsemark.choose.agreement import Agreement, measure_agreement
 from parsemark.choose.choice import page_scores
+from parsemark.choose.sanity import layer_texts, measure_sanity
+from parsemark.corpora import load_corpus
+from parsemark.corpora.latex.synthetic.make import make_synthetic
+from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.engine.scoring import score_run
 from parsemark.protocols import get_protocol
-from parsemark.stats.prediction_powered import draw_order, estimate_mean
+from parsemark.stats.prediction_powered import draw_order, estimate_mean, standings
 from parsemark.store import Run
+from parsemark.system.files import cache_folder
+
+Floats = NDArray[np.float64]
 
 DRAWS = 500
 LABELS = (5, 10, 20)
+N_PAGES, SEED = 200, 14
 MIN_COVERAGE, MAX_ERROR_RATIO = 0.93, 0.5
 
 
+@dataclass(frozen=True)
+class Known:
+    """A run with truth, as arrays."""
+
+    agreement: Agreement
+    trust: Floats
+    """What each parser's guesses are multiplied with."""
+    truth: Floats
+    """(parsers, pages)."""
+    documents: list[str]
+
+
 def main() -> bool:
-    paths = [Path(p) for p in os.environ.get("PARSEMARK_RUNS", "runs/demo").split(":")]
-    found = [study(path) for path in paths if (path / "manifest.json").exists()]
+    found = [study(path) for path in runs()]
     return all(found)
 
 
-def study(path: Path) -> bool:
+def runs() -> Iterator[Path]:
+    """The runs to study; those of the three corpora are made when they are not there."""
+    if "PARSEMARK_RUNS" in os.environ:
+        yield from map(Path, os.environ["PARSEMARK_RUNS"].split(":"))
+        return
+    home = cache_folder("bench")
+    corpus = home / f"synthetic-{N_PAGES}"
+    if not corpus.exists():
+        make_synthetic(SyntheticOptions(pages=N_PAGES, seed=SEED), corpus)
+    yield made(str(corpus), home / "choose-synthetic")
+    data = os.environ.get("PARSEMARK_DATA")
+    if data is None:
+        print("PARSEMARK_DATA is not set: ICDAR-2013 and pdf-parse-bench are left out.")
+        return
+    yield made(f"icdar2013:{data}/icdar2013", home / "choose-icdar2013")
+    yield made(f"pdf-parse-bench:{data}/pdf-parse-bench-tables", home / "choose-pdf-parse-bench")
+
+
+def made(corpus: str, out: Path) -> Path:
+    """A run of the default parsers, gone on with if it is there."""
+    run = api.parse(load_corpus(corpus), None, api.parse_options(protocols=["tables"]), out=out)
+    score_run(run)
+    return out
+
+
+def known(path: Path) -> Known:
+    """Everything that the draws need."""
     run = Run.open(path)
     samples = run.table("samples")
     keys, documents = list(samples["sample"]), list(samples["document"])
@@ -35,41 +89,62 @@ def study(path: Path) -> bool:
     truth, _ = page_scores(run, get_protocol(run.protocols[0]), parsers, keys)
     predictions = {(s, p): run.prediction(s, p) for s in keys for p in parsers}
     agreement = measure_agreement(predictions, parsers, keys)
-    guesses, means = agreement.guesses(), truth.mean(axis=1)
-    tau = kendalltau(means, guesses.mean(axis=1)).statistic
-    broken = [c for c in (1, 3) for i in range(len(parsers)) if not survives(agreement, means, i, c)]
+    sanity = measure_sanity(
+        predictions, parsers, keys, layer_texts(load_corpus(run.manifest.corpus.spec), keys)
+    )
+    return Known(agreement, sanity.trust, truth, documents)
+
+
+def study(path: Path) -> bool:
+    return figures(path.name, known(path))
+
+
+def figures(name: str, of: Known) -> bool:
+    """Print what was measured on one run, and say whether it is what was promised."""
+    agreement, means = of.agreement, of.truth.mean(axis=1)
+    n_pages = of.truth.shape[1]
+    guesses = agreement.guesses() * of.trust[:, None]
+    means_guessed = guesses.mean(axis=1)
+    first, best = int(means_guessed.argmax()), int(means.argmax())
+    broken = [c for c in (1, 3) for i in range(len(means)) if not survives(of, i, c)]
     print(
-        f"{path}: {len(keys)} pages, {len(parsers)} parsers; label-free Kendall {tau:.2f}, families "
-        f"{[f for f in agreement.families() if len(f) > 1]}, winner lost by copies in {len(broken)} cases"
+        f"{name}: {n_pages} pages of {len(set(of.documents))} documents, {len(means)} parsers.\n"
+        f"    0 labels: Kendall {kendalltau(means, means_guessed).statistic:.2f}; "
+        f"{agreement.parsers[first]} first, best is {agreement.parsers[best]}, regret "
+        f"{means[best] - means[first]:.4f}; another one first with 1 or 3 copies of any parser in "
+        f"{len(broken)} of {2 * len(means)} cases"
     )
     good = not broken
-    for n in (n for n in LABELS if n < len(keys)):
-        found = np.array([draw(agreement, truth, documents, n, seed) for seed in range(DRAWS)])
+    for n in (n for n in LABELS if n < n_pages):
+        found = np.array([draw(of, guesses, n, seed) for seed in range(DRAWS)])
         covered, differences, ours, classical, regret, regret_random = found.mean(axis=0)
         print(
-            f"  {n:3d} labels: covers {covered:.3f}, differences {differences:.3f}, squared error "
-            f"{ours / classical:.2f} of the classical one, regret {regret:.4f} (random {regret_random:.4f})"
+            f"  {n:3d} labels: intervals cover {covered:.3f}, of differences {differences:.3f}; squared "
+            f"error {ours / classical:.2f} of that of random labels alone; regret {regret:.4f} (random "
+            f"{regret_random:.4f})"
         )
         good &= covered >= MIN_COVERAGE and differences >= MIN_COVERAGE
         good &= n != 10 or ours / classical <= MAX_ERROR_RATIO
     return good
 
 
-def survives(agreement: Agreement, means: np.ndarray, copied: int, n_copies: int) -> bool:
+def survives(of: Known, copied: int, n_copies: int) -> bool:
     """Whether the first of the label-free order stays the same parser (or its copy) with copies around."""
-    before = agreement.parsers[int(agreement.guesses().mean(axis=1).argmax())]
-    index = [*range(len(means)), *[copied] * n_copies]
+    agreement = of.agreement
+    n = len(agreement.parsers)
+    before = agreement.parsers[int((agreement.guesses().mean(axis=1) * of.trust).argmax())]
+    index = [*range(n), *[copied] * n_copies]
     names = (*agreement.parsers, *(f"{agreement.parsers[copied]} #{k}" for k in range(n_copies)))
     crowded = Agreement(names, agreement.samples, agreement.likeness[np.ix_(index, index)])
-    return names[int(crowded.guesses().mean(axis=1).argmax())].split(" #")[0] == before
+    after = (crowded.guesses().mean(axis=1) * of.trust[index]).argmax()
+    return names[int(after)].split(" #")[0] == before
 
 
-def draw(
-    agreement: Agreement, truth: np.ndarray, documents: list[str], n: int, seed: int
-) -> tuple[float, ...]:
-    guesses, means = agreement.guesses(), truth.mean(axis=1)
+def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
+    """One order of labelling: coverage, squared errors and regrets after n labels."""
+    truth, means = of.truth, of.truth.mean(axis=1)
     best = int(means.argmax())
-    order = draw_order(agreement.doubt() + 0.05, documents, seed)
+    order = draw_order(of.agreement.doubt() + 0.05, of.documents, seed)
     used, chances = order.order[:n], order.inclusion(n)
     random = np.random.default_rng(seed).permutation(truth.shape[1])[:n]
     estimates = [
@@ -87,6 +162,6 @@ def draw(
         float(np.mean(gaps)),
         float(((values - means) ** 2).mean()),
         float(((classical - means) ** 2).mean()),
-        float(means.max() - means[values.argmax()]),
+        float(means.max() - means[standings(truth[:, used], guesses, used, chances).argmax()]),
         float(means.max() - means[classical.argmax()]),
     )

@@ -7,7 +7,9 @@ document to document (beta-binomial, gamma-Poisson), as it does in real corpora.
 - the type-I error for two parsers of equal F1, one of high precision and one of high recall;
 - the family-wise error: how often any of several equal parsers is called worse than the one that the data
   chose as the best;
-- how often a difference that is there is resolved.
+- how often a difference that is there is resolved;
+- the coverage of the intervals of average precision and D-ECE, whose true values are those of 20,000
+  documents, and of costs per page, which have no upper end.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from parsemark.protocols.tables.evidence import Evidence, Pages
+from parsemark.protocols.tables.figures import ranked_figures
 from parsemark.stats.comparison import contrasts
 from parsemark.stats.intervals import jackknife_interval
 
@@ -24,6 +28,8 @@ Floats = NDArray[np.float64]
 DOCUMENTS = (14, 30, 60)
 N_COVERAGE = 2000
 N_VERDICTS = 1000
+N_RANKED = 400
+N_TRUE = 20_000
 HETEROGENEITY = 3.0
 PARSERS = {
     "nearly perfect": (0.97, 0.01, 0.99),
@@ -81,6 +87,70 @@ def errors_against_best(n: int, kinds: list[tuple[float, float, float]], rng: np
     return wrong / N_VERDICTS
 
 
+def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], bend: float) -> Evidence:
+    """Predictions with confidences, right ones mostly higher; `bend` is how far they are from honest.
+
+    A prediction's chance to be right is drawn first, so its confidence is known to be honest or not.
+    """
+    recall, invented, _ = kind
+    tables = _tables(rng, n)
+    n_pred = np.maximum(rng.poisson(tables * (recall + invented)), 0)
+    page = np.repeat(np.arange(n), n_pred)
+    right_share = recall / (recall + invented)
+    spread = rng.beta(right_share * HETEROGENEITY, (1 - right_share) * HETEROGENEITY, n)[page]
+    chance = rng.beta(spread * 2 + 0.05, (1 - spread) * 2 + 0.05)
+    hit = (rng.random(len(page)) < chance).astype(float)
+    # No document has more hits than tables.
+    for document in range(n):
+        own = np.flatnonzero((page == document) & (hit > 0))
+        hit[own[int(tables[document]) :]] = 0.0
+    confidence = np.clip(chance**bend, 0.06, 0.999)
+    names = tuple(f"d{k:05d}" for k in range(n))
+    return Evidence(
+        pages=Pages(names, names, tables),
+        page=page,
+        truth=("",) * len(page),
+        pred=("",) * len(page),
+        overlap=hit,
+        confidence=confidence,
+        has_confidence=True,
+        positive=confidence > 0.5,
+        count=np.ones(len(page)),
+        structure={},
+    )
+
+
+def ranked_coverage(n: int, kind: tuple[float, float, float], bend: float, runs: int) -> dict[str, float]:
+    """Share of the intervals of AP and D-ECE that hold the true value."""
+    from parsemark.stats.calibration import d_ece
+    from parsemark.stats.detection import average_precision
+
+    rng = np.random.default_rng(11)
+    many = ranked(rng, N_TRUE, kind, bend)
+    truth = {
+        "ap": average_precision(many.confidence, many.overlap, many.n_truth),
+        "d_ece": d_ece(many.confidence, many.overlap) or 0.0,
+    }
+    inside = dict.fromkeys(truth, 0)
+    for _ in range(runs):
+        found = ranked_figures(ranked(rng, n, kind, bend))
+        for name, value in truth.items():
+            low, high = found[name].interval or (0.0, 1.0)
+            inside[name] += low <= value <= high
+    return {name: count / runs for name, count in inside.items()}
+
+
+def cost_coverage(n: int, sigma: float, rng: np.random.Generator) -> float:
+    """Share of the intervals of a mean of lognormal costs that hold the true mean."""
+    inside, truth = 0, float(np.exp(sigma**2 / 2))
+    for _ in range(N_COVERAGE):
+        costs = rng.lognormal(0.0, sigma, n)
+        sums = np.stack([costs, np.ones(n)], axis=1)
+        low, high = jackknife_interval(sums, lambda t: t[..., 0] / t[..., 1], "positive") or (0.0, np.inf)
+        inside += low <= truth <= high
+    return inside / N_COVERAGE
+
+
 def _tables(rng: np.random.Generator, n: int) -> Floats:
     return 1.0 + rng.poisson(2.0, n)
 
@@ -110,4 +180,15 @@ def main() -> bool:
     print("a fair and a good parser (F1 .66 and .83) told apart")
     for n in DOCUMENTS:
         print(f"  {n:3} documents: {errors_against_best(n, [PARSERS['fair'], PARSERS['good']], rng):.1%}")
+    print("coverage of 95 % intervals of AP and D-ECE (honest confidences, and bent ones)")
+    for n in DOCUMENTS:
+        for name in ("very good", "fair", "poor"):
+            for bend, words in ((1.0, "honest"), (0.4, "too sure")):
+                found = ranked_coverage(n, PARSERS[name], bend, N_RANKED)
+                listed = "  ".join(f"{figure} {share:.1%}" for figure, share in found.items())
+                print(f"  {n:3} documents, {name}, {words}: {listed}")
+    print("coverage of 95 % intervals of seconds per page")
+    for n in (2, 5, *DOCUMENTS):
+        listed = "  ".join(f"sigma {s:g} {cost_coverage(n, s, rng):.1%}" for s in (0.2, 0.6, 1.2))
+        print(f"  {n:3} documents: {listed}")
     return met

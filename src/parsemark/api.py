@@ -56,6 +56,8 @@ def bench(
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
     """
+    from parsemark.engine.scoring import score_run as score
+
     options = parse_options(
         pages=pages,
         workers=workers,
@@ -65,7 +67,7 @@ def bench(
         protocols=protocols,
     )
     run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
-    score_run(run, workers=workers, events=events)
+    score(run, n_workers=workers, events=events)
     return run
 
 
@@ -114,16 +116,22 @@ def parse(
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
     from parsemark.corpora import load_corpus
+    from parsemark.engine.derived import add_made_of_others, split_specs
     from parsemark.engine.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.store import Run
 
     loaded = load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
-    chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
+    specs, made = split_specs(parsers or DEFAULT_PARSERS)
+    if made and not specs:
+        specs = list(DEFAULT_PARSERS)
+    chosen = [get_parser(spec) for spec in specs]
     folder = Path(out) if out is not None else Path("runs") / loaded.name
     if overwrite:
         Run.remove(folder)
-    return parse_corpus(folder, loaded, chosen, options, events)
+    run = parse_corpus(folder, loaded, chosen, options, events)
+    add_made_of_others(run, made, [parser.name for parser in chosen])
+    return run
 
 
 def score_run(
@@ -133,12 +141,17 @@ def score_run(
     workers: int | None = None,
     events: Events | None = None,
 ) -> list[Summary]:
-    """Score what a run has parsed, by its own protocols or by others; one summary for each."""
+    """Score what a run has parsed, by its own protocols or by others; one summary for each.
+
+    Where the truth of its corpus has been corrected since, the corrected one counts.
+    """
+    from parsemark.engine.parse import follow_truth
     from parsemark.engine.scoring import score_run as score
     from parsemark.protocols import canonical_specs
 
-    wanted = canonical_specs(protocols) if protocols else None
-    return list(score(_opened(run), protocols=wanted, n_workers=workers, events=events))
+    wanted, opened = canonical_specs(protocols) if protocols else None, _opened(run)
+    follow_truth(opened, events)
+    return list(score(opened, protocols=wanted, n_workers=workers, events=events))
 
 
 def compare(

@@ -41,6 +41,15 @@ class Spec:
         return dict(self.options)
 
 
+MADE_OF_OTHERS = ("calibrated", "ensemble", "estimated")
+"""Parsers that parsemark makes of other parsers' outputs."""
+
+
+def is_made_of_others(parser: str) -> bool:
+    """Whether a parser's name is that of one made of others: head-room, not a tool that one could choose."""
+    return parser.partition("(")[0].strip() in MADE_OF_OTHERS
+
+
 def parse_spec(text: str) -> Spec:
     """Read `name` or `name(key=value,…)`.
 

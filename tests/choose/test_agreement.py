@@ -1,5 +1,7 @@
 """Agreement, families and competence: clones must not win."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,14 @@ def test_likeness_of_outputs() -> None:
     assert (likeness[5, :5] == 0).all()
     text = measure_agreement(predictions, names, ["s"], text=True).likeness[:, :, 0]
     assert text[0, 1] == 1 and 0 < text[0, 2] < 1
+
+
+def test_what_a_parser_does_not_believe_itself_does_not_count() -> None:
+    sure = prediction("a", "one")
+    guess = replace(sure.elements[0], id="guess", confidence=0.1)
+    hedging = replace(sure, parser="b", elements=(replace(sure.elements[0], confidence=0.9), guess))
+    likeness = measure_agreement({("s", "a"): sure, ("s", "b"): hedging}, ["a", "b"], ["s"]).likeness
+    assert likeness[0, 1, 0] == 1
 
 
 def test_a_page_on_which_all_agree_is_not_in_doubt() -> None:

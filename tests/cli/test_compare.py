@@ -33,6 +33,27 @@ def test_two_parsers_in_words_and_numbers(runs: tuple[Run, Run]) -> None:
     assert "| te_f1_con |" in markdown
 
 
+def test_the_better_one_is_named_first_with_its_number(runs: tuple[Run, Run]) -> None:
+    values = runs[0].summary().parsers
+    first, third = (f"{values[name]['te_f1_con'].value:.3f}" for name in ("first", "third"))
+    for names in (("first", "third"), ("third", "first")):
+        words = comparison_markdown(compare_parsers(runs[0], *names)).splitlines()[0]
+        assert words.startswith(
+            f"first is better than third: TE F1 Con {first} (first) against {third} (third), difference +"
+        )
+
+
+def test_a_parser_is_not_compared_with_itself(runs: tuple[Run, Run]) -> None:
+    with pytest.raises(UsageError, match="with itself"):
+        compare_parsers(runs[0], "first", "first")
+
+
+def test_one_parser_alone_asks_for_the_other(runs: tuple[Run, Run]) -> None:
+    result = CliRunner().invoke(app, ["compare", str(runs[0].path), "first"])
+    assert isinstance(result.exception, UsageError)
+    assert "The run has second, third." in str(result.exception)
+
+
 def test_the_order_of_the_sides_only_turns_the_sign(runs: tuple[Run, Run]) -> None:
     there, back = (compare_parsers(runs[0], *names) for names in (("first", "second"), ("second", "first")))
     for a, b in zip(there.verdicts, back.verdicts, strict=True):

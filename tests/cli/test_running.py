@@ -30,5 +30,7 @@ def test_a_parser_that_failed_everywhere_ends_with_1(
         running.require_some_success(run, ["fake"], Console())
         return
     with pytest.raises(typer.Exit) as caught:
-        running.require_some_success(run, ["fake"], Console())
+        running.require_some_success(run, ["fake"], console := Console(record=True, width=60))
     assert caught.value.exit_code == 1
+    said = console.export_text()
+    assert "fake failed on every page. The first: " in said and len(said) > 60

@@ -1,10 +1,16 @@
 """The corpus commands, end to end on the demo corpus."""
 
+import json
 from pathlib import Path
 
+import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.errors import CorpusError
+from parsemark.model import Table
 
 runner = CliRunner()
 
@@ -35,3 +41,70 @@ def test_schemas_are_written(tmp_path: Path) -> None:
     result = runner.invoke(app, ["corpus", "schema", "--out", str(tmp_path)])
     assert result.exit_code == 0
     assert {p.name for p in tmp_path.iterdir()} == {"corpus.schema.json", "page.schema.json"}
+
+
+def own_documents(folder: Path) -> Path:
+    """Two documents: one labelled, one whose truth file is for a page that it does not have."""
+    demo = load_corpus("demo")
+    folder.mkdir()
+    for key, name in (("demo-0003-p1", "good"), ("demo-0006-p1", "odd")):
+        sample = demo.read(key)
+        assert sample.pdf is not None
+        (folder / f"{name}.pdf").write_bytes(sample.pdf.read_bytes())
+    (folder / "good.p1.t1.csv").write_text("a,b\n1,2\n")
+    (folder / "odd.p9.t1.csv").write_text("a,b\n1,2\n")
+    return folder
+
+
+@pytest.mark.parametrize("command", ["check", "list", "info"])
+def test_what_was_left_out_is_said_and_refused_if_asked(tmp_path: Path, command: str) -> None:
+    spec = f"folder:{own_documents(tmp_path / 'docs')}"
+    result = runner.invoke(app, ["corpus", command, spec])
+    assert result.exit_code == 0, result.output
+    assert "odd.p9.t1.csv" in result.stderr
+    assert isinstance(runner.invoke(app, ["corpus", command, spec, "--strict"]).exception, CorpusError)
+
+
+def correct(corpus: str, changes: object, tmp_path: Path) -> Result:
+    file = tmp_path / "corrections.json"
+    file.write_text(json.dumps(changes))
+    out = str(tmp_path / "corrected")
+    return runner.invoke(app, ["corpus", "correct", corpus, "--corrections", str(file), "--out", out])
+
+
+def test_corrections_are_applied_to_a_copy(tmp_path: Path) -> None:
+    spec = f"folder:{own_documents(tmp_path / 'docs')}"
+    change = {"cell": [1, 0], "was": "1", "set": {"text": "7"}, "strength": 0.8}
+    entry = {"document": "good", "sample": "good-p1", "element": "t1", "changes": [change]}
+    result = correct(spec, [entry], tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "1 cells of 1 tables corrected" in result.stdout and "1 pages without truth" in result.stdout
+    copy = load_corpus(str(tmp_path / "corrected"))
+    (sample,) = copy.samples()
+    assert sample.truth is not None and sample.truth.only_tables
+    assert sample.pdf is not None and sample.pdf.is_file()
+    assert sample.truth.tables[0].table == Table.from_rows([["a", "b"], ["7", "2"]])
+    assert (tmp_path / "docs" / "good.p1.t1.csv").read_text() == "a,b\n1,2\n"
+
+
+def one_change(cell: list[int], was: str) -> dict[str, object]:
+    changes = [{"cell": cell, "was": was, "set": {"text": ""}}]
+    return {"sample": "good-p1", "element": "t1", "changes": changes}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"sample": "no-p1", "element": "t1", "changes": []}, "no page"),
+        ({"sample": "good-p1", "element": "t9", "changes": []}, "no table"),
+        ({"sample": "odd-p1", "element": "t1", "changes": []}, "no truth"),
+        ({"sample": "good-p1", "element": "t1"}, "changes"),
+        (one_change([9, 9], ""), "no cell"),
+        (one_change([0, 0], "z"), "another state"),
+    ],
+)
+def test_a_correction_that_does_not_fit_is_refused(tmp_path: Path, entry: object, said: str) -> None:
+    spec = f"folder:{own_documents(tmp_path / 'docs')}"
+    result = correct(spec, [entry], tmp_path)
+    assert isinstance(result.exception, CorpusError) and said in str(result.exception)
+    assert not (tmp_path / "corrected" / "corpus.json").exists()

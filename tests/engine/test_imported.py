@@ -1,13 +1,18 @@
 """Outputs made elsewhere, in every format, and files that are not to be trusted."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.corpora.small_files import make_pdf, write
 from tests.engine.fakes import make_corpus
+from typer.testing import CliRunner
 
+from parsemark import api
+from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
+from parsemark.engine.events import Events
 from parsemark.engine.imported import import_predictions
 from parsemark.engine.parse import ParseOptions, open_run
 from parsemark.engine.scoring import score_run
@@ -153,3 +158,57 @@ def test_a_corrected_truth_is_taken_over_without_parsing_again(tmp_path: Path) -
     assert before < 1 and after == 1
     with pytest.raises(StoreError, match="holds a run of the corpus"):
         open_run(tmp_path / "run", make_corpus(tmp_path / "other", ["fine"]), ParseOptions())
+
+
+def folder_run(tmp_path: Path) -> Path:
+    """A run of a folder with one document of two pages, one table on each, and a right answer for page 1."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    make_pdf(docs / "a.pdf", (595, 842), (595, 842))
+    write(docs / "a.p1.t1.csv", "x,y\n1,2\n")
+    write(docs / "a.p2.t1.csv", "x,y\n3,4\n")
+    write(tmp_path / "mine" / "a-p1.csv", "x,y\n1,7\n")
+    import_predictions(tmp_path / "run", load_corpus(f"folder:{docs}"), tmp_path / "mine")
+    return docs
+
+
+class Notes(Events):
+    """Keeps what is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_scoring_again_takes_over_a_corrected_truth(tmp_path: Path) -> None:
+    docs = folder_run(tmp_path)
+    events = Notes()
+    before = api.score_run(tmp_path / "run", workers=1, events=events)[0]
+    assert events.notes == []
+    (docs / "a.p1.t1.csv").write_text("x,y\n1,7\n")
+    after = api.score_run(tmp_path / "run", workers=1, events=events)[0]
+    assert events.notes == [f"folder:{docs} has changed: the truth of 1 pages is taken over."]
+    assert after.parsers["mine"]["tsr_con"].value == 1 > (before.parsers["mine"]["tsr_con"].value or 0)
+
+
+@pytest.mark.parametrize("change", ["gone", "other pages"])
+def test_scoring_again_needs_no_corpus(tmp_path: Path, change: str) -> None:
+    docs = folder_run(tmp_path)
+    before = api.score_run(tmp_path / "run", workers=1)[0]
+    if change == "gone":
+        shutil.rmtree(docs)
+    else:
+        (docs / "a.pdf").unlink()
+        make_pdf(docs / "a.pdf")
+    assert api.score_run(tmp_path / "run", workers=1)[0] == before
+
+
+def test_outputs_that_all_fail_end_with_1_and_a_reason(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "docs" / "a.pdf")
+    write(tmp_path / "mine" / "a-p1.json", "this is no JSON")
+    command = ["score", "--predictions", str(tmp_path / "mine"), "--corpus", f"folder:{tmp_path / 'docs'}"]
+    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "run")])
+    assert result.exit_code == 1
+    assert "mine failed on every page. The first: a-p1.json: The file is not JSON" in result.stdout

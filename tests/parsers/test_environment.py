@@ -37,7 +37,7 @@ def die(*arguments):
     (Path(arguments[-1]) / "half").touch()
     os.kill(os.getpid(), signal.SIGKILL)
 
-environment._uv = die
+environment.run_uv = die
 Environment((), ">=3.11").build()
 """
 

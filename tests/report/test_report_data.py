@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.store.fabricate import fabricate_run
 
 from parsemark.errors import UsageError
+from parsemark.protocols.exhibits import Chart, Series
+from parsemark.protocols.tables.charts.structure import N_BINS
 from parsemark.report import build_report
+from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections
-from parsemark.report.charts.spec import Chart, Series, chart_to_json
-from parsemark.report.charts.structure import N_BINS
 from parsemark.report.charts.tradeoff import pareto_front
 from parsemark.report.chunks import decode, write_chunk
 from parsemark.report.element_lists import element_table
@@ -99,7 +100,7 @@ def test_structure_bars_equal_the_store(source: Source, run: Run) -> None:
     chart = charts(source)["structure"]
     for name, figures in run.summary().parsers.items():
         bars = series_of(chart, name)
-        entries = [figures[f"tsr_{short}"] for short in ("top", "con", "teds")]
+        entries = [figures[f"tsr_{short}"] for short in ("con", "teds", "top")]  # the ranking's first
         assert bars.y == tuple(e.value for e in entries)
         assert bars.low == tuple(e.low for e in entries)
 
@@ -113,6 +114,19 @@ def test_reliability_equals_the_store(source: Source, run: Run) -> None:
     shares = series_of(chart, "share of predictions").y
     assert sum(shares) == pytest.approx(1)
     assert shares == tuple(b["n"] / sum(b["n"] for b in bins) for b in bins)
+
+
+def test_risk_over_coverage_ends_at_all_predictions(source: Source, run: Run) -> None:
+    chart = charts(source)["risk-coverage"]
+    found = run.summary().details["risk_coverage"]
+    sure = [parser.name for parser in source.parsers if found[parser.name]]
+    assert sure and [s.parser for s in chart.series] == sure
+    for line in chart.series:
+        assert line.x[-1] == 1.0 and list(line.x) == sorted(line.x)
+        precision = 1 - line.y[-1]
+        bins = run.summary().details["reliability"][line.parser]
+        hits = sum(b["n"] * b["precision"] for b in bins if b["precision"] is not None)
+        assert precision == pytest.approx(hits / sum(b["n"] for b in bins))
 
 
 def test_histograms_count_every_true_table(source: Source, run: Run) -> None:
@@ -160,7 +174,7 @@ def test_lists_hold_every_match(source: Source, run: Run, site: Path) -> None:
     matches = run.table("matches").filter(pl.col("rule") == source.rule)
     assert element_table(source, source.samples.select("sample", "page")).height == matches.height
     for number, parser in enumerate(source.parsers):
-        listed = chunk(site, f"lists/{number}")
+        listed = chunk(site, f"lists/0/{number}")
         kinds = [listed["kinds"][k] for k in listed["kind"]]
         own = matches.filter(pl.col("parser") == parser.name)
         assert kinds.count("miss") == (own["kind"] == "miss").sum()
@@ -182,7 +196,7 @@ def test_a_page_chunk_holds_truth_predictions_scores_and_raw_output(
         scores = run.table("scores").filter(
             (pl.col("sample") == sample) & (pl.col("parser") == parser.name) & (pl.col("rule") == "bbox")
         )
-        assert [row[3] for row in data["scores"]["bbox"]] == [
+        assert [row[3] for row in data["scored"][0]["scores"]["bbox"]] == [
             None if v is None else round(v, 4) for v in scores["value"]
         ]
     raw = chunk(site, f"raw/{page_file(1)}")
@@ -239,12 +253,13 @@ def test_no_picture_of_a_pdf_that_has_changed_since(tmp_path: Path, blank_pdf: P
 def test_every_found_table_is_explained(site: Path, source: Source) -> None:
     explained = 0
     for page in range(source.samples.height):
-        for data in chunk(site, f"pages/{page_file(page)}")["parsers"]:
+        for parser in chunk(site, f"pages/{page_file(page)}")["parsers"]:
+            data = parser["scored"][0]
             pairs = [m for m in data["matches"].get(source.rule, []) if m[2] == "pair"]
             assert set(data["explained"]) == {m[0][0] for m in pairs}
             explained += len(pairs)
             for entry in data["explained"].values():
-                assert entry["value"] == 10 or entry["errors"]
+                assert entry["title"] == "reader 10.0 of 10" or entry["errors"]
     assert explained > 20
 
 

@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.protocols.exhibits import Chart
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import draw_chart, plain, save_chart
-from parsemark.report.charts.spec import Chart
 from parsemark.report.colours import PALETTE, colour_indices, stylesheet
 from parsemark.report.source import Source
 from parsemark.store import Run

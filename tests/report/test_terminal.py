@@ -107,3 +107,34 @@ def test_figures_that_nobody_described_are_no_reason_to_fail() -> None:
 def test_notes_are_told() -> None:
     summary = make_summary({"sick": {"quality": figure(0.5)}}, notes=["sick: needs [more] memory"])
     assert "Note: sick: needs [more] memory" in [line.rstrip() for line in shown(200, summary)]
+
+
+def test_no_figure_is_cut_at_any_width() -> None:
+    """What there is no room for is left out whole; whatever stands there can be read."""
+    names = [f"figure_{k}" for k in range(6)]
+    parsers = {
+        parser: {name: figure(0.123 + k / 10, 0.01, 0.99) for k, name in enumerate(names)}
+        for parser in ("a", "a-parser(with=settings)", "nobody")
+    }
+    ranking = Ranking(
+        figure="figure_0",
+        best="nobody",
+        verdicts=[verdict("nobody", other, "better") for other in ("a", "a-parser(with=settings)")],
+    )
+    wide = make_summary(
+        parsers,
+        primary="figure_0",
+        figures=[info(name, f"Figure number {name}") for name in names],
+        ranking=ranking,
+    )
+    seen = set()
+    for width in range(60, 220):
+        lines = shown(width, wide)
+        table = "\n".join(lines[2 : lines.index("", 3)])
+        assert "…" not in table
+        assert max(map(len, lines)) <= width
+        n_intervals = table.count(".01–.99")
+        assert n_intervals % 3 == 0 and n_intervals > 0, width
+        assert table.count("+.000") == 2
+        seen.add(n_intervals // 3)
+    assert seen >= {2, 6}

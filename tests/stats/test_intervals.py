@@ -11,6 +11,7 @@ from parsemark.stats.intervals import (
     interval_from,
     jackknife_interval,
     leave_one_out,
+    t_quantile,
 )
 
 
@@ -79,3 +80,19 @@ def test_sums_by_cluster() -> None:
     sums, names = sum_by_cluster(scores(0.25, 0.5, 1.0), ["a", "b", "a"])
     assert names == ["a", "b"]
     assert sums.tolist() == [[1.25, 2.0], [0.5, 1.0]]
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 13, 29, 100, 101, 999, 5000])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_quantiles_are_scipys(df: int, level: float) -> None:
+    from scipy.special import stdtrit
+
+    assert t_quantile(level, df) == pytest.approx(float(stdtrit(df, (1 + level) / 2)), rel=1e-10)
+
+
+def test_few_documents_give_no_absurd_upper_end() -> None:
+    """Two documents, one of them without any: the upper end was 164,893 tables per page."""
+    low, high = jackknife_interval(np.array([[1.0, 1.0], [0.0, 1.0]]), mean, "positive")
+    assert 0 <= low < 0.5 < high < 25
+    near = [jackknife_interval(scores(1.0 - d, 1.0 + d), mean, "positive") for d in (0.0786, 0.0788)]
+    assert near[0][1] == pytest.approx(near[1][1], rel=0.02), "no jump where the line begins"

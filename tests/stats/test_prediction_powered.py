@@ -11,6 +11,7 @@ from parsemark.stats.prediction_powered import (
     draw_order,
     estimate_mean,
     inclusion_probabilities,
+    standings,
     tuned_power,
 )
 
@@ -112,3 +113,19 @@ def test_the_same_seed_gives_the_same_order() -> None:
     orders = [tuple(draw_order(size, [k // 3 for k in range(30)], seed).order) for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
     assert all(sorted(order) == list(range(30)) for order in itertools.islice(orders, 3))
+
+
+def test_standings_draw_corrections_together_and_end_at_the_means() -> None:
+    rng = np.random.default_rng(3)
+    truth = np.clip(np.array([[0.8], [0.75], [0.3]]) + 0.2 * rng.standard_normal((3, 60)), 0, 1)
+    guesses = truth - 0.2 + 0.05 * rng.standard_normal(truth.shape)
+    everything = np.arange(60)
+    assert np.allclose(standings(truth, guesses, everything, np.ones(60)), truth.mean(axis=1))
+    few = everything[:4]
+    chances = np.full(60, 4 / 60)
+    noisy = truth[:, few] + np.array([[-0.1], [0.1], [0.0]])  # bad luck with the labels
+    drawn = standings(noisy, guesses, few, chances)
+    corrections = (noisy - guesses[:, few]).mean(axis=1)
+    shift = drawn - guesses.mean(axis=1)
+    assert np.ptp(shift) < np.ptp(corrections)
+    assert np.isclose(shift.mean(), corrections.mean(), atol=0.05)

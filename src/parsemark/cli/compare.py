@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -29,11 +30,13 @@ def compare(
     `parsemark compare OLD NEW --fail-below -0.01`. The last lines say where the two can be looked at beside
     the truth, with their differences marked cell by cell.
     """
+    from parsemark.errors import UsageError
     from parsemark.report import build_report
     from parsemark.report.comparison import (
         compare_parsers,
         compare_runs,
         comparison_markdown,
+        parsers_of,
         runs_markdown,
         side_by_side,
     )
@@ -46,8 +49,14 @@ def compare(
         typer.echo(comparison_markdown(comparison), nl=False)
         typer.echo("\n" + side_by_side(Run.open(run), comparison), nl=False)
         return
+    old = Run.open(run)
+    if first in (names := parsers_of(old)) and not Path(first).exists():
+        others = ", ".join(shlex.quote(name) for name in names if name != first) or "no other"
+        raise UsageError(
+            f"{first} is a parser of {run}: name the one to compare it with as well. The run has {others}."
+        )
     new = Run.open(Path(first))
-    result = compare_runs(Run.open(run), new, protocol)
+    result = compare_runs(old, new, protocol)
     if report:
         build_report(new.path, new.path / "report", against=run)
     typer.echo(runs_markdown(result, fail_below), nl=False)

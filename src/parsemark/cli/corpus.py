@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli.fresh import Commit, Fresh, Reveal, reveal
+from parsemark.cli.options import Strict
 from parsemark.cli.plain_help import Commands
 from parsemark.system import write_text
 
@@ -21,6 +24,19 @@ app.add_typer(make_app)
 
 CorpusArgument = Annotated[str, typer.Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
 OutOption = Annotated[Path, typer.Option("--out", help="Folder of the new corpus.")]
+PagesOption = Annotated[int | None, typer.Option(min=1, help="How many pages.")]
+SeedOption = Annotated[
+    int | None, typer.Option(help="The same seed gives the same corpus.", show_default="0")
+]
+app.command("reveal")(reveal)
+
+
+def _required(pages: int | None) -> int:
+    from parsemark.errors import UsageError
+
+    if pages is None:
+        raise UsageError("Say how many pages: --pages N.")
+    return pages
 
 
 def register(root: typer.Typer) -> None:
@@ -31,9 +47,9 @@ def register(root: typer.Typer) -> None:
 @make_app.command()
 def synthetic(
     *,
-    pages: Annotated[int, typer.Option(min=1, help="How many pages.")],
+    pages: PagesOption = None,
     out: OutOption,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+    seed: SeedOption = None,
     name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = "synthetic",
     empty: Annotated[float, typer.Option(help="Share of pages without tables.")] = 0.3,
     double_column: Annotated[float, typer.Option(help="Share of documents with two columns.")] = 0.35,
@@ -46,30 +62,37 @@ def synthetic(
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
     pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
+    commit: Commit = None,
+    reveal: Reveal = None,
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
     from parsemark.cli.page_progress import page_progress
     from parsemark.corpora.latex.synthetic.make import make_synthetic
-    from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
+    from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
 
-    options = SyntheticOptions(
-        pages=pages,
-        seed=seed,
-        name=name,
-        empty=empty,
-        double_column=double_column,
-        french=french,
-        rotated=rotated,
-        long=long,
-        document_pages=document_pages,
-        lines=read_line_weights(lines),
-        pool=pool,
-    )
-    with page_progress("Making pages", pages) as progress:
+    fresh = Fresh(commit, reveal)
+    if (secret := fresh.secret()) is not None:
+        options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
+    else:
+        options = SyntheticOptions(
+            pages=_required(pages),
+            seed=fresh.seed(seed),
+            name=name,
+            empty=empty,
+            double_column=double_column,
+            french=french,
+            rotated=rotated,
+            long=long,
+            document_pages=document_pages,
+            lines=read_line_weights(lines),
+            pool=pool,
+        )
+    with page_progress("Making pages", options.pages) as progress:
         manifest = make_synthetic(options, out, workers=workers, progress=progress)
-    print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+    print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
     for document, reason in manifest.settings.get("replaced", {}).items():
         print(f"{document} was {reason}")
+    fresh.finish(out)
 
 
 def _story_maker(maker: str, summary: str) -> None:
@@ -77,9 +100,9 @@ def _story_maker(maker: str, summary: str) -> None:
 
     def make(
         *,
-        pages: Annotated[int, typer.Option(min=1, help="How many pages.")],
+        pages: PagesOption = None,
         out: OutOption,
-        seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+        seed: SeedOption = None,
         name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = maker,
         languages: Annotated[
             str, typer.Option(help="Languages, separated by commas; `all` for all of them.")
@@ -89,27 +112,34 @@ def _story_maker(maker: str, summary: str) -> None:
         ] = "all",
         document_pages: Annotated[float, typer.Option(help="About how long reports are, in pages.")] = 1.5,
         long: Annotated[float, typer.Option(help="Share of reports with a table over pages.")] = 0.1,
+        commit: Commit = None,
+        reveal: Reveal = None,
     ) -> None:
         from parsemark.cli.page_progress import page_progress
         from parsemark.corpora.synthetic.language import LANGUAGES
-        from parsemark.corpora.synthetic.make import StoryOptions, make_stories
+        from parsemark.corpora.synthetic.make import GENERATOR, StoryOptions, make_stories
         from parsemark.corpora.synthetic.tell import TELLERS
 
-        options = StoryOptions(
-            maker,
-            pages,
-            seed=seed,
-            name=name,
-            languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
-            kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
-            document_pages=document_pages,
-            long=long,
-        )
-        with page_progress("Making pages", pages) as progress:
+        fresh = Fresh(commit, reveal)
+        if (secret := fresh.secret()) is not None:
+            options = fresh.options(secret, StoryOptions, f"parsemark {GENERATOR}")
+        else:
+            options = StoryOptions(
+                maker,
+                _required(pages),
+                seed=fresh.seed(seed),
+                name=name,
+                languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
+                kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
+                document_pages=document_pages,
+                long=long,
+            )
+        with page_progress("Making pages", options.pages) as progress:
             manifest = make_stories(options, out, progress=progress)
-        print(f"{out}: {pages} pages, hash {manifest.hash[:16]}")
+        print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
         for document, reason in manifest.settings.get("replaced", {}).items():
             print(f"{document} was {reason}")
+        fresh.finish(out)
 
     make.__doc__ = summary
     make_app.command(maker)(make)
@@ -155,6 +185,7 @@ def info(
     full: Annotated[
         bool, typer.Option(help="List all values of an attribute, not the first twelve.")
     ] = False,
+    strict: Strict = False,
 ) -> None:
     """Print what a corpus consists of."""
     from rich.console import Console
@@ -163,7 +194,7 @@ def info(
     from parsemark.cli import running
     from parsemark.corpora.info import corpus_info
 
-    found = corpus_info(running.load(corpus))
+    found = corpus_info(running.load(corpus, strict=strict))
     table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
     for label, value in (
         ("Documents", found.documents),
@@ -189,11 +220,11 @@ def info(
 
 
 @app.command("list")
-def list_pages(corpus: CorpusArgument) -> None:
+def list_pages(corpus: CorpusArgument, strict: Strict = False) -> None:
     """List the pages of a corpus: id, document, page, and what is known about it."""
     from parsemark.cli import running
 
-    loaded = running.load(corpus)
+    loaded = running.load(corpus, strict=strict)
     rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in loaded.samples()]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
     for identifier, document, page, status in rows:
@@ -237,12 +268,12 @@ def show(
     dpi: Annotated[int, typer.Option(min=20, max=600)] = 110,
 ) -> None:
     """Write a picture of a page with the boxes of its truth."""
-    from parsemark.corpora import load_corpus
+    from parsemark.cli import running
     from parsemark.corpora.base import sample_of
     from parsemark.corpora.show import draw_truth
 
     target = out or Path(f"{page}.png")
-    draw_truth(sample_of(load_corpus(corpus), page), dpi).save(target)
+    draw_truth(sample_of(running.load(corpus), page), dpi).save(target)
     print(target)
 
 
@@ -275,13 +306,17 @@ def harvest(
 def check(
     corpus: CorpusArgument,
     limit: Annotated[int, typer.Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
+    strict: Strict = False,
 ) -> None:
-    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs."""
+    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
+
+    What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
+    """
+    from parsemark.cli import running
     from parsemark.cli.page_progress import page_progress
-    from parsemark.corpora import load_corpus
     from parsemark.corpora.check import check_corpus
 
-    found = load_corpus(corpus)
+    found = running.load(corpus, strict=strict)
     with page_progress("Checking pages", len(found)) as progress:
         report = check_corpus(found, progress)
     for line in report.problems:
@@ -294,6 +329,8 @@ def check(
         print(f"{count:6d}  {cause}")
     for line in report.summary():
         print(line)
+    if found.remarks:
+        print(f"remarks: {len(found.remarks)}, of them {len(found.left_out)} left out")
     if not report.is_faithful:
         raise typer.Exit(1)
 
@@ -307,6 +344,7 @@ def audit(
         Path | None, typer.Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many cells to list.")] = 20,
+    strict: Strict = False,
 ) -> None:
     """Find errors of the truth: cells where independent parsers agree against it, worst first."""
     from parsemark.choose.audit import audit_run
@@ -315,7 +353,7 @@ def audit(
     from parsemark.report.audit_page import write_audit
     from parsemark.store import Run
 
-    loaded = running.load(corpus)
+    loaded = running.load(corpus, strict=strict)
     with page_progress("Auditing pages", len(loaded)) as progress:
         found = audit_run(loaded, Run.open(run), progress)
     for s in found.suspicions[:limit]:
@@ -326,6 +364,38 @@ def audit(
     if out is not None:
         for path in write_audit(loaded, found, out):
             print(path)
+        print("Delete from corrections.json what you do not accept, then apply it to a copy:")
+        print(f"  {shlex.join(_correct_command(corpus, out))}")
+
+
+def _correct_command(corpus: str, audit_folder: Path) -> list[str]:
+    file = str(audit_folder / "corrections.json")
+    return ["parsemark", "corpus", "correct", corpus, "--corrections", file, "--out", "CORRECTED"]
+
+
+@app.command()
+def correct(
+    corpus: CorpusArgument,
+    *,
+    corrections: Annotated[
+        Path,
+        typer.Option("--corrections", help="The file that `corpus audit --out` wrote, as you edited it."),
+    ],
+    out: OutOption,
+) -> None:
+    """Write a copy with corrected cells; what you deleted from the file stays as it is."""
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.correct import correct_corpus
+
+    loaded = running.load(corpus)
+    with page_progress("Copying pages", len(loaded)) as progress:
+        found = correct_corpus(loaded, corrections, out, progress)
+    print(
+        f"{out}: {found.n_cells} cells of {found.n_tables} tables corrected, hash {found.manifest.hash[:16]}"
+    )
+    if found.without_truth:
+        print(f"{found.without_truth} pages without truth are not in the copy")
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -13,6 +14,7 @@ from parsemark import __version__
 from parsemark.cli import (
     annotate,
     bench,
+    board,
     bundle,
     calibrate,
     choose,
@@ -24,6 +26,7 @@ from parsemark.cli import (
     export,
     figures,
     gate,
+    init,
     judge,
     metrics,
     pairs,
@@ -57,14 +60,27 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Settings of `bench`, `parse` and `gate`.", show_default="parsemark.toml"),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
+    path = config or Path("parsemark.toml")
+    if context.invoked_subcommand in ("bench", "parse", "gate") and (config is not None or path.is_file()):
+        from parsemark.config import defaults_of_commands, read_settings
+
+        context.default_map = defaults_of_commands(read_settings(path))
+        if context.default_map.get(context.invoked_subcommand):
+            typer.echo(f"Settings: {path}", err=True)
 
 
 for command in (
+    init,
     bench,
     parse,
     score,
@@ -75,6 +91,7 @@ for command in (
     compare,
     gate,
     bundle,
+    board,
     convert,
     corpus,
     query,

@@ -71,6 +71,21 @@ def install(
         raise typer.Exit(1)
 
 
+@parsers.command()
+def lock(
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Parsers or worker scripts, or `all`.")],
+) -> None:
+    """Write down all packages of parsers' environments with their versions, beside their scripts."""
+    from parsemark.parsers.catalogue import find_script
+    from parsemark.parsers.declaration import read_declaration
+    from parsemark.parsers.lock import write_lock
+
+    for name in _names() if names == ["all"] else names:
+        script = find_script(name)
+        path = write_lock(script, read_declaration(script))
+        _step(name, f"locked in {path}" if path is not None else "nothing to lock: its list is complete")
+
+
 @parsers.command("try")
 def try_(
     name: Annotated[str, typer.Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],

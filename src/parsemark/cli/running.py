@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from parsemark.report.visible import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -21,10 +23,18 @@ if TYPE_CHECKING:
 
 def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> None:
     """Exit with 1 if a parser has failed on every page: such a run is no result."""
-    worked = {record.parser for record in run.records() if record.status == "ok"}
+    records = run.records()
+    worked = {record.parser for record in records if record.status == "ok"}
     failed = [parser for parser in parsers if parser not in worked]
     for parser in failed:
-        console.print(f"{parser} failed on every page.", style="red", highlight=False, markup=False)
+        why = next((r.error for r in records if r.parser == parser and r.error), None)
+        console.print(
+            f"{parser} failed on every page." + (f" The first: {visible(why)}" if why else ""),
+            style="red",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
     if failed:
         raise typer.Exit(1)
 
@@ -48,7 +58,7 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
         console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
     if corpus.left_out:
         console.print(
-            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; `bench --strict` refuses that.",
+            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; `--strict` refuses that.",
             highlight=False,
             soft_wrap=True,
         )

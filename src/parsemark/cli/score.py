@@ -56,7 +56,8 @@ def score(
     """Score a run again without parsing, or outputs that were made elsewhere.
 
     `parsemark score RUN`, or `parsemark score --predictions DIR --corpus CORPUS --out RUN`. A page without
-    a file counts as not answered. Several folders may be scored into one run to compare them.
+    a file counts as not answered. Several folders may be scored into one run to compare them. Where the
+    truth of the corpus has been corrected since, the corrected one counts.
     """
     from rich.console import Console
 
@@ -64,6 +65,7 @@ def score(
     from parsemark.cli.calibrate import apply_calibrator
     from parsemark.cli.progress import progress_for
     from parsemark.engine.imported import import_predictions
+    from parsemark.engine.parse import follow_truth
     from parsemark.engine.scoring import score_run
     from parsemark.errors import UnknownNameError, UsageError
     from parsemark.report.terminal import leaderboard
@@ -100,6 +102,7 @@ def score(
                     names = [p.name for p in opened.manifest.parsers]
                     raise UnknownNameError("parser", parser, names)
                 opened.remove_parser(parser)
+            follow_truth(opened, events)
         if calibrator is not None:
             apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.
@@ -108,6 +111,8 @@ def score(
     for summary in summaries:
         console.print()
         console.print(leaderboard(summary, console.width))
+    if predictions is not None:
+        running.require_some_success(opened, [name or predictions.resolve().name], console)
 
 
 def register(app: typer.Typer) -> None:

@@ -36,12 +36,18 @@ def replay_(
     from rich.console import Console
     from rich.table import Table as View
 
+    from parsemark.errors import ParsemarkError
     from parsemark.parsers.recorded import replay
 
     path = recording / "recorded.json" if recording.is_dir() else recording
     results = list(replay(path))
+    if results and all(item.problem is not None for item in results):
+        raise ParsemarkError(f"No table of {path} can be read: {results[0].name}: {results[0].problem}")
     view = View("table", "size", "cells", "in the CSV", "agreement", "of the CSV", box=None)
     for item in results:
+        if item.problem is not None:
+            typer.echo(f"! {item.name} is not read: {item.problem}", err=True)
+            continue
         size = f"{item.table.n_rows} x {item.table.n_cols}"
         view.add_row(item.name, size, *_figures(item, "precision"), *_figures(item, "value"))
     console = Console()
@@ -64,12 +70,14 @@ def _overall(results: list[Replay]) -> str:
     ours, theirs = _total(r.ours for r in compared), _total(r.recorded for r in compared)
     better = sum((r.ours.value or 0) > (r.recorded.value or 0) + 1e-9 for r in compared if r.recorded)
     worse = sum((r.ours.value or 0) < (r.recorded.value or 0) - 1e-9 for r in compared if r.recorded)
-    without = len(results) - len(compared)
+    failed = sum(r.problem is not None for r in results)
+    without = len(results) - len(compared) - failed
     return (
         f"{len(compared)} tables with text: "
         f"cells {ours.precision or 0:.4f} (CSV {theirs.precision or 0:.4f}), "
         f"agreement {ours.value or 0:.4f} (CSV {theirs.value or 0:.4f}); "
         f"higher than the CSV in {better}, lower in {worse}; {without} without text or CSV"
+        + (f"; {failed} not read" if failed else "")
     )
 
 
@@ -102,6 +110,7 @@ def _write_json(target: Path, results: list[Replay]) -> None:
     rows = [
         {
             "name": r.name,
+            "problem": r.problem,
             "rows": r.table.text_rows(),
             "ours": {**asdict(r.ours), "cells": r.ours.precision, "agreement": r.ours.value},
             "recorded": None

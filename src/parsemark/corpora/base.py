@@ -25,6 +25,7 @@ CORPORA = Registry(
         "folder": "parsemark.corpora.loaders.folder:load",
         "icdar2013": "parsemark.corpora.loaders.icdar2013:load",
         "icdar2013-alternates": "parsemark.corpora.loaders.icdar2013:load_alternates",
+        "icdar2013-uncorrected": "parsemark.corpora.loaders.icdar2013:load_uncorrected",
         "omnidocbench": "parsemark.corpora.loaders.omnidocbench:load",
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",

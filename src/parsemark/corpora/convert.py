@@ -36,6 +36,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         elements,
         tuple(_relation(r, set(ids), sample_id) for r in data.extra.relation),
         _page_attributes(info.page_attribute),
+        only_tables=info.only_tables,
     )
 
 
@@ -54,6 +55,7 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
             document=sample.document,
             pdf=pdf,
             page_attribute={**page.attributes, "special_issue": issues},
+            only_tables=page.only_tables,
         ),
         extra=Extra(
             relation=[

@@ -81,6 +81,8 @@ def page_file_text(sample: Sample, pdf: str | None) -> str:
         for cell in (element.get("table") or {}).get("cells", []):
             _drop_none(cell)
     _drop_none(data["page_info"])
+    if not data["page_info"]["only_tables"]:
+        del data["page_info"]["only_tables"]
     return _lines(data)
 
 

@@ -91,6 +91,8 @@ class PageInfo(Strict):
     """Path in the corpus folder."""
     image_path: str | None = None
     page_attribute: dict[str, Scalar | list[str]] = Field(default_factory=dict)
+    only_tables: bool = False
+    """Whether `layout_dets` has the tables of the page and says nothing about the rest."""
 
 
 class RelationFile(Strict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora import Corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.picture_pdf import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Page, Plan, make_plan, select_keys
 from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
-from parsemark.errors import CorpusError, StoreError, UsageError
+from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
@@ -163,6 +164,44 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     wanted = {"protocols": protocols} if protocols else {}
     run.update_manifest(lambda m: m.model_copy(update={"limits": limits, **wanted}))
     return run
+
+
+def follow_truth(run: Run, events: Events | None = None) -> bool:
+    """Take over truths that were corrected since the run was made; returns whether there were any.
+
+    Only what can be meant: the corpus is still where it was, and the pages of the run are the same. Where it
+    has other pages by now, nothing is changed and `events` are told how to go on.
+    """
+    events, known = events or Events(), run.manifest.corpus
+    if not known.spec:
+        return False
+    try:
+        corpus = load_corpus(known.spec)
+        if corpus.hash == known.hash or corpus.name != known.name:
+            return False
+        stored = run.table("samples")
+        had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
+        rows = list(sample_rows(corpus, had_pdf))
+    except (CorpusError, UsageError, PdfError, OSError):  # it is elsewhere: the run has all that it needs
+        return False
+    if {r["sample"]: r["pdf_sha256"] for r in rows} != dict(
+        zip(stored["sample"], stored["pdf_sha256"], strict=True)
+    ):
+        events.note(
+            f"{known.spec} has other pages than this run, so its truth is not looked at. Parse what is new: "
+            f"parsemark bench --corpus {shlex.quote(known.spec)} --out {shlex.quote(str(run.path))}"
+        )
+        return False
+    before = dict(zip(stored["sample"], stored["truth"], strict=True))
+    changed = sum(row["truth"] != before[row["sample"]] for row in rows)
+    run.replace_samples(rows)
+    entry = known.model_copy(
+        update={"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
+    )
+    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+    if changed:
+        events.note(f"{known.spec} has changed: the truth of {changed} pages is taken over.")
+    return bool(changed)
 
 
 def _follow_corpus(run: Run, corpus: Corpus, entry: CorpusEntry) -> None:

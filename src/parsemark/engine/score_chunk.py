@@ -18,7 +18,7 @@ from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
 from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
-from parsemark.store import schema_of
+from parsemark.store import Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, replacing
@@ -118,6 +118,18 @@ def score_chunk(chunk: Chunk) -> None:
                 table,
                 ({c: getattr(row, c) for c in schema_of(table)} for row in rows),
             )
+
+
+def write_predictions(run: Run) -> None:
+    """Read the raw outputs of a run into its table of predictions, without scoring anything."""
+    rows = []
+    for record in run.records():
+        if record.blob is None:
+            read = Prediction(record.sample, record.parser, record.status, message=record.error)
+        else:
+            read = read_raw(run.raw(record.blob), record.sample, record.parser)
+        rows.append(_prediction_row(read))
+    run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
 
 
 def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:

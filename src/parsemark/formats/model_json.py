@@ -74,6 +74,8 @@ def page_to_json(page: Page) -> Json:
     }
     if page.annotation is not None:
         data["annotation"] = dict(page.annotation)
+    if page.only_tables:
+        data["only_tables"] = True
     return data
 
 
@@ -88,6 +90,7 @@ def page_from_json(data: Mapping[str, Any]) -> Page:
             relations=tuple(Relation(*r) for r in data.get("relations", [])),
             attributes=dict(data.get("attributes", {})),
             annotation=dict(data["annotation"]) if data.get("annotation") is not None else None,
+            only_tables=bool(data.get("only_tables", False)),
         )
 
 

@@ -39,7 +39,7 @@ _UNICODE_SCRIPT_RUN = re.compile(
     f"[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '^')}]+"
     f"|[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '_')}]+"
 )
-_DASHES = dict.fromkeys("‐‑‒–—−―﹣－⁃˗", "-")
+_DASHES = dict.fromkeys("‐‑‒–—−―﹣－⁃˗\ufffe", "-")  # U+FFFE is how pdfium writes a hyphen at a line's end
 _SAME_CHARACTER = str.maketrans(
     {
         **_DASHES,

@@ -35,6 +35,8 @@ METRICS = Registry(
         "bleu4": "parsemark.metrics.markup_text:Bleu4",
         "table_edit": "parsemark.metrics.markup_text:TableEdit",
         "reader": "parsemark.metrics.reader.metric:Reader",
+        "bleu": "parsemark.metrics.bleu:Bleu",
+        "meteor": "parsemark.metrics.meteor:Meteor",
         "formula_reader": "parsemark.metrics.formula_reader:FormulaReader",
     },
 )

@@ -83,6 +83,8 @@ class Page:
     annotation: Mapping[str, Any] | None = None
     """The page as its corpus annotates it, plain JSON data, for protocols that repeat another program's
     numbers from it: spellings, spans and marks that the elements above have not."""
+    only_tables: bool = False
+    """Whether the truth speaks of tables alone, so that what else is on the page is not known."""
 
     @property
     def tables(self) -> tuple[Element, ...]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from parsemark.errors import ParserError, UnknownNameError, UsageError
 from parsemark.parsers.declaration import read_declaration
+from parsemark.parsers.lock import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
-from parsemark.registry import Spec, parse_spec
+from parsemark.registry import Spec, is_made_of_others, parse_spec
 
 GROUP = "parsemark.parsers"
 
@@ -44,19 +45,31 @@ def get_parser(spec: str) -> Parser:
     if match := _SCRIPT_SPEC.fullmatch(spec):
         return _from_script(Path(match["path"].strip()), parse_spec(f"x{match['options'] or ''}"))
     parsed = parse_spec(spec)
+    return _make(parsed, parsed.name, find_script(parsed.name))
+
+
+def find_script(name: str) -> Path:
+    """The worker script of a parser, by name or by its own path.
+
+    Raises:
+        UsageError: If there is no such parser.
+    """
+    if name.endswith(".py"):
+        return Path(name).expanduser().resolve()
     scripts = _builtin()
-    if parsed.name in scripts:
-        return _make(parsed, parsed.name, scripts[parsed.name])
+    if name in scripts:
+        return scripts[name]
     plugins = _plugins()
-    if parsed.name not in plugins:
-        nearest = difflib.get_close_matches(parsed.name, parser_names(), n=3, cutoff=0.5)
-        raise UnknownNameError("parser", parsed.name, nearest)
-    return _make(parsed, parsed.name, _plugin_script(plugins[parsed.name]))
+    if name not in plugins:
+        raise UnknownNameError(
+            "parser", name, difflib.get_close_matches(name, parser_names(), n=3, cutoff=0.5)
+        )
+    return _plugin_script(plugins[name])
 
 
 def _from_script(script: Path, spec: Spec) -> Parser:
     script = script.expanduser().resolve()
-    if script.stem in parser_names():
+    if script.stem in parser_names() or is_made_of_others(script.stem):
         raise UsageError(f"{script.name} would have the name of a known parser; rename the file.")
     if re.fullmatch(r"[A-Za-z_][\w.\-]*", script.stem) is None:
         raise UsageError(f"{script.name} cannot name a parser: use letters, digits, '_', '-' and '.'.")
@@ -66,7 +79,7 @@ def _from_script(script: Path, spec: Spec) -> Parser:
 def _make(spec: Spec, name: str, script: Path, *, builtin: bool = True) -> Parser:
     declaration = read_declaration(script)
     options = declaration.complete_options(name, spec.as_dict())
-    return Parser(name, script, declaration, options, builtin)
+    return Parser(name, script, declaration, options, builtin, read_lock(script, declaration))
 
 
 def _builtin() -> dict[str, Path]:

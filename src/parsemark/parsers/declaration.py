@@ -65,6 +65,8 @@ class Info(BaseModel):
     """Beyond Python packages: see `parsemark.parsers.needs`."""
     weights: str = ""
     """What to put where, for parsers whose models are not in their packages."""
+    weight_files: tuple[str, ...] = Field(default=(), alias="weight-files")
+    """Paths (or patterns) below the folder of weights without which the parser cannot run."""
     paid: bool = False
     """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
     paper: str = ""
@@ -94,6 +96,8 @@ class Declaration(BaseModel):
     info: Info = Field(default_factory=Info)
     sources: Mapping[str, Source] = Field(default_factory=dict)
     """Where packages come from that are not from an index: `[tool.uv.sources]`."""
+    overrides: tuple[str, ...] = ()
+    """Versions that hold against what the packages ask for: `override-dependencies` of `[tool.uv]`."""
 
     def complete_options(self, parser: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
         """All options of the parser, with the given values checked and the others at their defaults."""
@@ -132,7 +136,10 @@ def read_declaration(script: Path) -> Declaration:
     try:
         data = tomllib.loads(toml)
         tools = data.pop("tool", {})
-        sources = tools.get("uv", {}).get("sources", {})
-        return Declaration.model_validate({**data, "info": tools.get("parsemark", {}), "sources": sources})
+        ours = tools.get("uv", {})
+        sources, overrides = ours.get("sources", {}), ours.get("override-dependencies", [])
+        return Declaration.model_validate(
+            {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
+        )
     except (tomllib.TOMLDecodeError, ValidationError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}") from error

@@ -39,12 +39,14 @@ class Environment:
     no_deps: bool = False
     trees: tuple[Path, ...] = ()
     """Projects on this disk among the dependencies; the environment holds them as they are now."""
+    lock: tuple[str, ...] = ()
+    """Everything that is installed, with versions; empty if `uv` is to find out what is needed."""
 
     @property
     def python_request(self) -> str:
         """Our own interpreter where it satisfies `requires_python`, else what `uv` finds or fetches."""
-        minimum = _AT_LEAST.fullmatch(self.requires_python.strip())
-        if minimum and sys.version_info[:2] >= (3, int(minimum.group(1))):
+        minimum = least_python(self.requires_python)
+        if minimum is not None and sys.version_info[:2] >= (3, minimum):
             return f"{sys.version_info.major}.{sys.version_info.minor}"
         return self.requires_python
 
@@ -58,6 +60,7 @@ class Environment:
             sys.platform,
             platform.machine(),
             *(tree_hash(path) for path in self.trees),
+            *([sorted(self.lock)] if self.lock else ()),
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
@@ -97,16 +100,21 @@ class Environment:
 
     def _build_in(self, draft: Path, progress: Progress) -> None:
         progress("creating the environment")
-        _uv("venv", "--quiet", "--relocatable", "--python", self._interpreter(), str(draft))
+        run_uv("venv", "--quiet", "--relocatable", "--python", self._interpreter(), str(draft))
         if not self.dependencies:
             return
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
+        python = str(draft / "bin" / "python")
+        if self.lock:
+            listed = draft / "locked.txt"
+            listed.write_text("\n".join(self.lock), encoding="utf-8")
+            run_uv("pip", "install", "--quiet", "--python", python, "--no-deps", "-r", str(listed))
+            return
         flags = ["--no-deps"] if self.no_deps else []
         for path in self.trees:  # uv would take the wheel that it has built of an earlier state
             name = package_name(path)
             flags += ["--refresh-package", name] if name else ["--no-cache"]
-        python = str(draft / "bin" / "python")
-        _uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
+        run_uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
 
     def _interpreter(self) -> str:
         ours = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -118,7 +126,18 @@ class Environment:
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def _uv(*arguments: str) -> None:
+def least_python(requires: str) -> int | None:
+    """The 11 of `>=3.11`; None for any other way to say it."""
+    minimum = _AT_LEAST.fullmatch(requires.strip())
+    return int(minimum.group(1)) if minimum else None
+
+
+def run_uv(*arguments: str) -> str:
+    """What `uv` prints.
+
+    Raises:
+        ParserError: If it fails, with the end of what it said.
+    """
     import uv
 
     clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
@@ -137,3 +156,4 @@ def _uv(*arguments: str) -> None:
     if done.returncode != 0:
         said = done.stderr.strip()[-1500:] or done.stdout.strip()[-1500:]
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
+    return done.stdout

@@ -32,26 +32,45 @@ PROGRAMS = {
 }
 
 
-def missing_needs(needs: Iterable[str]) -> tuple[str, ...]:
+def missing_needs(
+    needs: Iterable[str], weights: str = "", weight_files: Iterable[str] = ()
+) -> tuple[str, ...]:
     """Which needs are not met, each with what to do.
 
     A need is the name of a program in `PROGRAMS`, `env:NAME` (a variable: a key or an address) or
     `folder:NAME` (a variable that names a folder, as for weights).
+
+    Args:
+        needs: What a parser needs.
+        weights: What belongs into the folder of weights, in words.
+        weight_files: What must be there: paths below that folder, or patterns of them.
     """
-    return tuple(message for need in needs if (message := _what_is_missing(need)) is not None)
+    found = (_what_is_missing(need, weights, tuple(weight_files)) for need in needs)
+    return tuple(message for message in found if message is not None)
 
 
-def _what_is_missing(need: str) -> str | None:
+def _what_is_missing(need: str, weights: str, weight_files: tuple[str, ...]) -> str | None:
     kind, _, name = need.partition(":")
     if kind == "env":
         return None if os.environ.get(name) else f"{name} (set this environment variable)"
     if kind == "folder":
-        value = os.environ.get(name)
-        return None if value and Path(value).is_dir() else f"{name} (set it to a folder with the weights)"
+        return _what_is_missing_in(name, weights, weight_files)
     program = PROGRAMS.get(need)
     if program is None:
         return None if shutil.which(need) else f"{need} (put it on the PATH)"
     return None if shutil.which(program.executable) else f"{need} ({program.install})"
+
+
+def _what_is_missing_in(name: str, weights: str, weight_files: tuple[str, ...]) -> str | None:
+    value = os.environ.get(name)
+    wanted = f"; {weights}" if weights else ""
+    if not value:
+        return f"{name} (set it to a folder with the weights{wanted})"
+    folder = Path(value)
+    if not folder.is_dir():
+        return f"{name} (it is set to {value}, where there is no folder{wanted})"
+    absent = [path for path in weight_files if next(folder.glob(path), None) is None]
+    return f"{', '.join(absent)} in {folder} ({name}{wanted})" if absent else None
 
 
 def given_files(needs: Iterable[str]) -> list[tuple[str, int, int]]:

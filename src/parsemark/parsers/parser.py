@@ -56,6 +56,8 @@ class Parser:
     options: Mapping[str, OptionValue]
     """All of them, defaults included."""
     builtin: bool = True
+    lock: tuple[str, ...] = ()
+    """All packages of its environment, where it has a lock."""
 
     @cached_property
     def name(self) -> str:
@@ -88,6 +90,7 @@ class Parser:
             declared.requires_python,
             declared.info.no_deps,
             tuple(requirement.path for requirement in found if requirement.path is not None),
+            self.lock,
         )
 
     @property
@@ -102,7 +105,7 @@ class Parser:
 
     def state(self) -> State:
         """Whether it is ready, can be installed, or misses something."""
-        if missing := missing_needs(self.needs):
+        if missing := missing_needs(self.needs, self.info.weights, self.info.weight_files):
             return State("missing", missing)
         return State("ready" if self.environment.is_ready() else "installable")
 

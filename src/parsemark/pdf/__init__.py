@@ -3,6 +3,8 @@
 from parsemark.pdf.document import (
     PageShape,
     count_pages,
+    made_with,
+    maker_kind,
     open_document,
     open_page,
     page_shapes,
@@ -21,6 +23,8 @@ __all__ = [
     "Word",
     "count_pages",
     "glyphs_of",
+    "made_with",
+    "maker_kind",
     "open_document",
     "open_page",
     "open_picture",

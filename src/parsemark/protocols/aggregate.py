@@ -25,6 +25,7 @@ from parsemark.protocols.base import (
     Statistic,
     Verdict,
 )
+from parsemark.registry import is_made_of_others
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.comparison import Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
@@ -203,7 +204,9 @@ def rank(figure: FigureSums) -> Ranking:
     value = {parser: v for parser, v in value.items() if np.isfinite(v)}
     if not value or not len(figure.samples):
         return Ranking(figure=name)
-    best = max(value, key=lambda parser: sign * value[parser])
+    # What is made of others shows the head-room; the best is a parser that one could choose.
+    tools = [parser for parser in value if not is_made_of_others(parser)]
+    best = max(tools or value, key=lambda parser: sign * value[parser])
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)
     pairs = list(combinations(value, 2))

@@ -61,7 +61,13 @@ class Comparison:
 def compare_parsers(
     protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
 ) -> Comparison:
-    """Two parsers of one run."""
+    """Two parsers of one run.
+
+    Raises:
+        UsageError: They are one and the same, or have no figure to be compared in.
+    """
+    if a == b:
+        raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
     compared = _compared(protocol.figure_sums(tables), summary.primary)
     verdicts = [verdict for f in compared if (verdict := rank(f).verdict(a, b))]
     if not verdicts or verdicts[0].figure != summary.primary:
@@ -111,16 +117,16 @@ def require_comparable(old: Summary, new: Summary) -> None:
 def in_words(comparison: Comparison) -> str:
     """The answer to "is A better than B?" as one or two sentences."""
     a, b, v = comparison.a, comparison.b, comparison.primary
+    if v.state == "worse":  # the better one is named first, and so is its number
+        a, b, v = b, a, v.seen_from(v.b)
     interval = "" if v.low is None else f", simultaneous 95 % interval {v.low:+.3f} to {v.high:+.3f}"
+    values = f"{_number(v.value_a)} ({a}) against {_number(v.value_b)} ({b})"
     evidence = (
-        f"{comparison.info(v.figure).label} {_number(v.value_a)} against {_number(v.value_b)}, difference "
-        f"{v.difference:+.3f}{interval}, p = {format_p(v.p)} on {comparison.n_pages} pages of "
-        f"{v.n_documents} documents"
+        f"{comparison.info(v.figure).label} {values}, difference {v.difference:+.3f}{interval}, "
+        f"p = {format_p(v.p)} on {comparison.n_pages} pages of {v.n_documents} documents"
     )
     if v.state == "better":
         return f"{a} is better than {b}: {evidence}."
-    if v.state == "worse":
-        return f"{b} is better than {a}: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{EQUIVALENCE_MARGIN:g}: {evidence}."
     return f"The difference between {a} and {b} is not resolved: {evidence}."

@@ -8,6 +8,7 @@ from pathlib import Path
 from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import Older, write_compare
 from parsemark.report.document_pages import write_document_pages, write_profiles
+from parsemark.report.errors import find_errors
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
@@ -15,6 +16,7 @@ from parsemark.report.parser_page import write_parser_pages
 from parsemark.report.provenance import write_provenance
 from parsemark.report.site import Site
 from parsemark.report.source import Source
+from parsemark.report.tables_page import write_tables
 from parsemark.report.viewer import write_page_images, write_viewer
 from parsemark.store import Run
 from parsemark.system import remove_tree
@@ -23,10 +25,11 @@ from parsemark.system.scratch import ScratchFolder
 
 MARK = ".parsemark-report"
 """A file that says that a folder holds a report, which may be replaced."""
-_FOLDERS = ("assets", "data", "images", "thumbnails")
+_FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 _PAGES = (
     "index",
     "figures",
+    "tables",
     "viewer",
     "compare",
     "provenance",
@@ -53,7 +56,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         try:
             with run.blaming_damage():
                 sources = [Source(run, protocol) for protocol in run.protocols] or [Source(run)]
-                _write_site(Site(scratch.path, sources), chosen)
+                _write_site(Site(scratch.path, sources, chosen.home), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:
             scratch.close()
@@ -65,11 +68,13 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
 def _write_site(site: Site, chosen: ReportOptions) -> None:
     site.write_assets()
     images = write_page_images(site, chosen)
-    write_leaderboards(site, chosen)
-    write_figures(site)
+    errors = [find_errors(source, chosen.max_explanations) for source in site.sources]
     older = Older.of(site.source, chosen)
-    write_viewer(site, chosen, images, older.source(site.source.summary.protocol) if older else None)
-    write_parser_pages(site, images)
+    write_leaderboards(site, chosen, errors)
+    write_figures(site)
+    write_tables(site)
+    write_viewer(site, chosen, images, errors, older.source(site.source.summary.protocol) if older else None)
+    write_parser_pages(site, images, errors[0])
     write_document_pages(site, images)
     write_profiles(site)
     write_compare(site, older)

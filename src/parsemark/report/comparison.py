@@ -50,10 +50,10 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
         raise UsageError(
             f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
         )
-    summary = _summary(new, protocol)
-    sides = [
-        (_summary(run, protocol), run.run_tables(_summary(run, protocol).protocol)) for run in (old, new)
-    ]
+    # Without a wish: the first protocol of the new run that the old one was scored by, too.
+    wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
+    summary = _summary(new, wanted)
+    sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
     with old.blaming_damage(), new.blaming_damage():
         found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)
     only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)

@@ -1,32 +1,39 @@
-"""For each parser the list of all tables, true and invented, that the viewer steps through."""
+"""For each parser the list of all elements, true and invented, that the viewer steps through."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from parsemark.protocols.tables import CONFIDENCE_THRESHOLD
 from parsemark.report.chunks import write_chunk
+from parsemark.report.errors import Errors
 from parsemark.report.page_values import page_values
-from parsemark.report.source import STRUCTURE_METRICS, Source
+from parsemark.report.source import Parser, Source
 
+UNSURE = 0.5
+"""A prediction with a confidence up to this answers nothing, and is not shown as invented."""
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 
 
-def write_element_lists(root: Path, source: Source, folder: str = "lists", *, pages: Source) -> None:
-    """Write `data/FOLDER/N.js` for parser number N: one entry for each table, and one value for each page.
+def write_element_lists(
+    root: Path, source: Source, folder: str, errors: Errors, *, pages: Source, parsers: Sequence[Parser]
+) -> None:
+    """Write `data/FOLDER/N.js` for parser number N: one entry for each element, and one value for each page.
 
     Args:
         root: The site's folder.
         source: The run whose parsers are listed.
         folder: Below `data`.
+        errors: By type; empty where the lists need none.
         pages: The run by whose pages they are numbered: the same one, or a newer one.
+        parsers: In the order of their numbers.
     """
     numbers = pages.samples.select("sample", "page")
     tables = element_table(source, numbers)
-    for number, parser in enumerate(source.parsers):
+    for number, parser in enumerate(parsers):
         own = tables.filter(pl.col("parser") == parser.name)
         parses = source.parses.filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
         failed = numbers.join(parses.select("sample", "status"), on="sample", how="inner")
@@ -40,6 +47,7 @@ def write_element_lists(root: Path, source: Source, folder: str = "lists", *, pa
                 "kind": own["kind_code"].to_list(),
                 "value": _rounded(own["value"]),
                 "spread": _rounded(own["spread"]),
+                "errors": _errors(own, errors, parser.name),
                 "failed": dict(failed.select("page", "status").iter_rows()),
                 "page_value": page_values(source, parser.name, numbers["sample"]),
             },
@@ -47,24 +55,27 @@ def write_element_lists(root: Path, source: Source, folder: str = "lists", *, pa
 
 
 def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
-    """One row per table and parser: page, element, kind, main metric's value, spread over the metrics.
+    """One row per element and parser: page, element, kind, main metric's value, spread over the metrics.
 
     Args:
         source: The run.
-        numbers: `sample` and the number of its `page`; tables of other samples are left out.
+        numbers: `sample` and the number of its `page`; those of other samples are left out.
     """
-    structure = [m for m in STRUCTURE_METRICS if m in source.metrics]
-    known = pl.col("metric").is_in(structure) & pl.col("value").is_not_null()
+    comparable = [m for m in source.metrics if is_unit(m)]
+    known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
+    compared = pl.col("value").filter(pl.col("metric").is_in(comparable))
     scores = (
         source.scores.filter(known)
         .group_by("sample", "parser", "element", "pred")
         .agg(
             pl.col("value").filter(pl.col("metric") == source.main_metric).first().alias("value"),
-            (pl.col("value").max() - pl.col("value").min()).alias("spread"),
+            (compared.max() - compared.min()).alias("spread"),
         )
     )
+    if source.main_metric in source.recipe.lower_is_better:
+        scores = scores.with_columns(1 - pl.col("value"))  # lists go from bad to good
     truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
-    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= CONFIDENCE_THRESHOLD).fill_null(False)
+    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= UNSURE).fill_null(False)
     kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
     rows = source.matches.select(
         "sample",
@@ -76,9 +87,33 @@ def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
     return (
         rows.join(scores, on=["sample", "parser", "element", "pred"], how="left")
         .join(numbers, on="sample")
-        .with_columns(pl.col("kind").replace_strict(list(KINDS), list(range(len(KINDS)))).alias("kind_code"))
+        .with_columns(
+            kind_code=pl.col("kind").replace_strict(list(KINDS), list(range(len(KINDS))), default=0)
+        )
         .sort("page", maintain_order=True)
     )
+
+
+def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[int]]:
+    """Type of error to the numbers of the entries that have it."""
+    numbered = own.with_row_index("entry").select("sample", "element", "entry").unique(["sample", "element"])
+    rows = errors.rows.filter(pl.col("parser") == parser)
+    joined = (
+        rows.join(numbered, on=["sample", "element"]).group_by("error").agg(pl.col("entry").unique().sort())
+    )
+    return dict(joined.iter_rows())
+
+
+def is_unit(metric: str) -> bool:
+    """Whether a metric lies between 0 and 1 and is better higher, so that it can be held against others."""
+    from parsemark.errors import ParsemarkError
+    from parsemark.metrics import get_metric
+
+    try:
+        facts = get_metric(metric).facts
+    except ParsemarkError:
+        return False
+    return facts.higher_is_better and facts.range[1] == 1
 
 
 def _rounded(values: pl.Series) -> list[Any]:

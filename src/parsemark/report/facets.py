@@ -34,13 +34,14 @@ def slices(source: Source) -> list[PageSlice]:
     for part in of_pages:
         values[part.attribute] = values.get(part.attribute, 0) + 1
     return found + [
-        PageSlice(f"{p.attribute}={_words(p.value)}", p.attribute, _words(p.value), p.n, p.figures)
+        PageSlice(f"{p.attribute}={value_words(p.value)}", p.attribute, value_words(p.value), p.n, p.figures)
         for p in of_pages
         if values[p.attribute] <= MOST_VALUES and FEWEST_PAGES <= p.n < n_all
     ]
 
 
-def _words(value: str) -> str:
+def value_words(value: str) -> str:
+    """A slice's value as the pages and the viewer's filter write it."""
     return {"true": "yes", "false": "no"}.get(value, value)
 
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.protocols import get_protocol
 from parsemark.report.board import Board, Row, make_board
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.tradeoff import trade_off
 from parsemark.report.chunks import write_chunk
+from parsemark.report.errors import Errors
 from parsemark.report.facets import PageSlice, slices
+from parsemark.report.names import viewer_link
+from parsemark.report.numbers import plural
 from parsemark.report.options import ReportOptions
 from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import Source
+from parsemark.report.source import Parser, Source
 from parsemark.store import Run
 
 
@@ -36,9 +38,21 @@ class Tab:
     current: bool
 
 
-def write_leaderboards(site: Site, options: ReportOptions) -> None:
+@dataclass(frozen=True, slots=True)
+class ErrorCell:
+    """How often a parser makes one type of error."""
+
+    n: int
+    """Elements that have it."""
+    title: str
+    href: str
+    heat: int
+    """0 to 5: how many, among the parsers and types of the table."""
+
+
+def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Errors]) -> None:
     """Write the leaderboard of each protocol; that of the first one is `index.html`."""
-    for source in site.sources:
+    for source, found in zip(site.sources, errors, strict=True):
         parts = [*_own_parts(source), *_other_corpora(source, options.also)]
         name = site.leaderboard_name(source)
         chunk = f"leaderboards/{name}"
@@ -57,17 +71,43 @@ def write_leaderboards(site: Site, options: ReportOptions) -> None:
             current="index",
             scripts=(*CHART_SCRIPTS, "js/leaderboard.js"),
             chunk=chunk,
-            title=get_protocol(source.summary.protocol).title,
-            tabs=[
-                Tab(get_protocol(s.summary.protocol).title, f"{site.leaderboard_name(s)}.html", s is source)
-                for s in site.sources
-            ],
+            title=source.recipe.title,
+            tabs=[Tab(s.recipe.title, f"{site.leaderboard_name(s)}.html", s is source) for s in site.sources],
             board=parts[0].board,
             settings=source.summary.settings,
             notes=[*source.summary.ranking.notes, *source.summary.notes],
             facts=_facts(source),
+            errors=error_table(source, found, parts[0].board),
+            error_kinds=found.kinds,
+            n_explained=len(found.explained),
+            n_pairs=found.n_pairs,
             slice_groups=_groups([part.pages for part in parts]),
         )
+
+
+def error_table(source: Source, errors: Errors, board: Board) -> list[tuple[Parser, list[ErrorCell]]]:
+    """Parsers in the order of the leaderboard, and for each type of error how often it happens."""
+    counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
+    most = max((n for own in counts.values() for n, _ in own.values()), default=0)
+    table = []
+    for row in board.rows:
+        cells = []
+        for kind in errors.kinds:
+            n, total = counts[row.parser.name].get(kind.name, (0, 0))
+            often = f", {total} in all" if total != n else ""
+            href = viewer_link(
+                parser=row.parser.name, queue=f"error-{kind.name}", protocol=source.summary.protocol
+            )
+            cells.append(
+                ErrorCell(
+                    n,
+                    f"{kind.label}: {n} {plural('element', n)}{often}",
+                    href,
+                    -(-5 * n // most) if most else 0,
+                )
+            )
+        table.append((row.parser, cells))
+    return table if most else []
 
 
 def _own_parts(source: Source) -> list[Part]:
@@ -109,7 +149,7 @@ def _groups(parts: Sequence[PageSlice]) -> list[dict[str, Any]]:
         {
             "name": name,
             "slices": [
-                {"key": p.key, "label": p.label, "n_pages": f"{p.n_pages:,} pages"}
+                {"key": p.key, "label": p.label, "n_pages": f"{p.n_pages:,} {plural('page', p.n_pages)}"}
                 for p in parts
                 if p.attribute == name
             ],
@@ -122,6 +162,7 @@ def _slice_json(source: Source, part: Part) -> dict[str, Any]:
     chart, pages, board = trade_off(part.pages.figures, source), part.pages, part.board
     return {
         "label": f"{pages.attribute}: {pages.label}" if pages.attribute else pages.label,
+        "sentence": board.sentence,
         "n_pages": pages.n_pages,
         "chart": chart_to_json(chart) if chart else None,
         "rows": {

@@ -46,6 +46,8 @@ def viewer_link(
     beside: str | None = None,
     beside_older: str | None = None,
     queue: str | None = None,
+    protocol: str | None = None,
+    only: str | None = None,
 ) -> str:
     """The address of a view in the site's page viewer; what is None is left to the viewer.
 
@@ -59,5 +61,7 @@ def viewer_link(
         "with": beside,
         "old": beside_older,
         "queue": queue,
+        "protocol": protocol,
+        "filter": only,
     }
     return f"viewer.html#{urlencode({k: v for k, v in named.items() if v is not None})}"

@@ -28,5 +28,14 @@ def figure_note(figure: Figure, style: Style) -> str:
     if figure.interval:
         low, high = (format_value(end, style) for end in figure.interval)
         parts.append(f"95 % interval {low} to {high}")
-    parts.append(f"n = {figure.n:,g}")
+    parts.append(f"n = {figure.n:,.0f}")
     return ", ".join(parts)
+
+
+def plural(word: str, n: float) -> str:
+    """The word for so many of a thing.
+
+    >>> plural("page", 1), plural("page", 0)
+    ('page', 'pages')
+    """
+    return word if n == 1 else f"{word}s"

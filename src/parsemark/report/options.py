@@ -21,3 +21,5 @@ class ReportOptions:
     """An older run to compare with."""
     also: tuple[Path, ...] = ()
     """Runs of the same parsers on other corpora, to choose from on the leaderboard."""
+    home: str | None = None
+    """The page that the report belongs to, where it is one of many: a link relative to it."""

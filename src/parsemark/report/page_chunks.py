@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,38 @@ import polars as pl
 
 from parsemark.errors import StoreError
 from parsemark.report.chunks import write_chunk, write_text_chunk
-from parsemark.report.explanations import Explanations
+from parsemark.report.errors import Key
 from parsemark.report.names import page_file
 from parsemark.report.options import ReportOptions
 from parsemark.report.source import Source
 from parsemark.report.trimming import cut, prediction_json
 
+Explained = Mapping[Key, dict[str, Any]]
 BATCH = 200
 MAX_RAW_CHARACTERS = 100_000
 MAX_MESSAGE = 4_000
 
 
 def write_page_chunks(
-    root: Path, source: Source, options: ReportOptions, images: set[int], explanations: Explanations
+    root: Path,
+    sources: Sequence[Source],
+    options: ReportOptions,
+    images: set[int],
+    explained: Sequence[Explained],
 ) -> None:
-    """Write `data/pages/…` and, where the run is small enough, `data/raw/…`."""
+    """Write `data/pages/…` and, where the run is small enough, `data/raw/…`.
+
+    Args:
+        root: The site's folder.
+        sources: One for each protocol of the run.
+        options: What the report leaves out.
+        images: The numbers of the pages that have a picture.
+        explained: What explains pairs, for each protocol.
+    """
+    source = sources[0]
     with_raw = len(source.samples) * len(source.parsers) <= options.max_raw_outputs
     for first, ids in source.batches(BATCH):
-        batch = _Batch(source, ids, explanations)
+        batch = _Batch(sources, ids, explained)
         for offset, sample in enumerate(ids):
             index = first + offset
             write_text_chunk(
@@ -42,25 +57,45 @@ def write_older_chunks(root: Path, source: Source, older: Source) -> None:
     """Write `data/older/pages/…`: what an older run's parsers made of the pages that both runs have."""
     known = set(older.samples["sample"])
     for first, ids in source.batches(BATCH):
-        batch = _Batch(older, ids, {})
+        batch = _Batch([older], ids, [{}])
         for offset, sample in enumerate(ids):
             if sample in known:
                 write_text_chunk(root, f"older/pages/{page_file(first + offset)}", batch.parsers_json(sample))
 
 
+class _Scored:
+    """What one protocol says about some neighbouring pages."""
+
+    def __init__(self, source: Source, ids: pl.Series, explained: Explained) -> None:
+        self.explained = explained
+        self.matches = _matches(source.rows_of("matches", ids), source.rules)
+        self.scores, self.page_scores = _scores(source.rows_of("scores", ids), source.rules)
+
+    def facts(self, sample: str, parser: str) -> dict[str, Any]:
+        """Matches, scores and explanations of one parser on one page."""
+        key = (sample, parser)
+        matches = self.matches.get(key, {})
+        truths = {truth for found in matches.values() for match in found for truth in match[0]}
+        keys = {truth: (sample, parser, truth) for truth in truths}
+        return {
+            "matches": matches,
+            "scores": self.scores.get(key, {}),
+            "page_scores": self.page_scores.get(key, {}),
+            "explained": {truth: self.explained[k] for truth, k in keys.items() if k in self.explained},
+        }
+
+
 class _Batch:
     """The rows of some neighbouring pages, by page."""
 
-    def __init__(self, source: Source, ids: pl.Series, explanations: Explanations) -> None:
-        self.source = source
-        self.explanations = explanations
+    def __init__(self, sources: Sequence[Source], ids: pl.Series, explained: Sequence[Explained]) -> None:
+        self.source = source = sources[0]
         rows = source.rows_of("samples", ids)
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
         self.predictions = _by_key(source.rows_of("predictions", ids))
         parses = source.parses.filter(pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1])))
         self.parses = _by_key(parses)
-        self.matches = _matches(source.rows_of("matches", ids))
-        self.scores, self.page_scores = _scores(source.rows_of("scores", ids))
+        self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
         """The page as JSON text; stored JSON is passed on without reading it."""
@@ -88,20 +123,10 @@ class _Batch:
         stored = next(iter(self.predictions.get(key, ())), None)
         facts = {
             "parse": _parse_facts(parse) if parse else None,
-            "matches": self.matches.get(key, {}),
-            "scores": self.scores.get(key, {}),
-            "page_scores": self.page_scores.get(key, {}),
-            "explained": self._explanations(sample, parser),
+            "scored": [scored.facts(sample, parser) for scored in self.scored],
         }
         prediction = prediction_json(stored["prediction"]) if stored else "null"
         return f'{_dump(facts)[:-1]},"prediction":{prediction}}}'
-
-    def _explanations(self, sample: str, parser: str) -> dict[str, Any]:
-        """Truth id to what explains its score."""
-        rules = self.matches.get((sample, parser), {})
-        truths = {truth for matches in rules.values() for match in matches for truth in match[0]}
-        keys = {truth: (sample, parser, truth) for truth in truths}
-        return {truth: self.explanations[key] for truth, key in keys.items() if key in self.explanations}
 
     def raw_outputs(self, sample: str) -> list[dict[str, Any] | None]:
         """What each parser returned, as text."""
@@ -138,25 +163,27 @@ def _parse_facts(row: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in facts.items() if v is not None}
 
 
-def _matches(frame: pl.DataFrame) -> dict[tuple[str, str], dict[str, list[Any]]]:
+def _matches(frame: pl.DataFrame, rules: Sequence[str]) -> dict[tuple[str, str], dict[str, list[Any]]]:
     """Page and parser to rule to `[truth ids, pred ids, kind, overlap]`."""
     found: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     columns = ("sample", "parser", "rule", "truth", "pred", "kind", "overlap")
-    plain = frame.filter(~pl.col("rule").str.ends_with("-ranked"))
-    for sample, parser, rule, truth, pred, kind, overlap in plain.select(columns).iter_rows():
+    shown = frame.filter(pl.col("rule").is_in(list(rules)))
+    for sample, parser, rule, truth, pred, kind, overlap in shown.select(columns).iter_rows():
         found[sample, parser][rule].append(
             [truth, pred, kind, None if overlap is None else round(overlap, 4)]
         )
     return found
 
 
-def _scores(frame: pl.DataFrame) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]]]:
+def _scores(
+    frame: pl.DataFrame, rules: Sequence[str]
+) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]]]:
     """Scores of tables (`rule → [element, pred, metric, value, status, message]`) and of whole pages."""
     tables: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     pages: dict[Any, dict[str, Any]] = defaultdict(dict)
     columns = ("sample", "parser", "rule", "element", "pred", "metric", "value", "status", "message")
-    plain = frame.filter(~pl.col("rule").str.ends_with("-ranked"))
-    for sample, parser, rule, element, pred, metric, value, status, message in plain.select(
+    shown = frame.filter(pl.col("rule").is_in(list(rules)) | (pl.col("element") == ""))
+    for sample, parser, rule, element, pred, metric, value, status, message in shown.select(
         columns
     ).iter_rows():
         number = None if value is None else round(value, 4)

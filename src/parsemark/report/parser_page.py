@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from parsemark.protocols import Figure, FigureInfo
+from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.board import Scale
-from parsemark.report.charts import Chart, chart_to_json
-from parsemark.report.charts.attributes import figure_key
-from parsemark.report.charts.calibration import reliability
-from parsemark.report.charts.structure import score_histogram
+from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
+from parsemark.report.errors import Errors
+from parsemark.report.facets import value_words
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.numbers import format_value
 from parsemark.report.page_values import page_values
@@ -24,30 +24,39 @@ WORST = 24
 MAX_FAILURES = 200
 MAX_MESSAGE = 2_000
 UNIT = Scale(0.0, 1.0)
+FEWEST = 5
+"""An attribute that fewer pages or elements have says little about a parser, and is held back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A number with its interval, as a row."""
+class Weakness:
+    """What a parser earns on the pages or elements with one attribute, beside the others."""
 
     label: str
+    note: str
+    n: int
     value: float
     low: float | None
     high: float | None
     text: str
-    n: str
-    note: str = ""
+    others: str
+    """The middle one of the other parsers there."""
+    behind: float
+    """How far the parser is behind it; below 0 it is ahead."""
+    gap: str
+    href: str
 
 
-def write_parser_pages(site: Site, images: set[int]) -> None:
+def write_parser_pages(site: Site, images: set[int], errors: Errors) -> None:
     """Write `parser-….html` for each parser."""
     for parser in site.source.parsers:
-        _write(site, parser, images)
+        _write(site, parser, images, errors)
 
 
-def _write(site: Site, parser: Parser, images: set[int]) -> None:
+def _write(site: Site, parser: Parser, images: set[int], errors: Errors) -> None:
     source = site.source
-    charts = _charts(source, parser)
+    charts = source.recipe.parser_charts(source, parser)
+    shown, held_back = profile(source, parser)
     chunk = f"parsers/{parser.key}"
     data = {"colours": source.colours, "charts": {c.key: chart_to_json(c) for c in charts}}
     write_chunk(site.root, chunk, data)
@@ -60,19 +69,18 @@ def _write(site: Site, parser: Parser, images: set[int]) -> None:
         chunk=chunk,
         entry=source.manifest.parser(parser.name),
         figures=_figures(source, parser),
-        profile=profile(source, parser),
+        profile=shown,
+        held_back=held_back,
+        fewest=FEWEST,
+        n_others=len(source.figures) - 1,
         unit=UNIT,
         charts=charts,
+        errors=_errors(parser, errors),
         worst=_worst(source, parser, images),
         failures=_failures(source, parser),
         n_failures=source.failures(parser.name).height,
         viewer_link=viewer_link(parser=parser.name, queue="worst"),
     )
-
-
-def _charts(source: Source, parser: Parser) -> list[Chart]:
-    histograms = [score_histogram(source, m, [parser], bars=True) for m in source.metrics]
-    return [c for c in (*histograms, reliability(source, parser)) if c is not None]
 
 
 def _figures(source: Source, parser: Parser) -> list[tuple[FigureInfo, Figure, str, str]]:
@@ -87,19 +95,64 @@ def _figures(source: Source, parser: Parser) -> list[tuple[FigureInfo, Figure, s
     return rows
 
 
-def profile(source: Source, parser: Parser) -> list[Entry]:
-    """Every attribute value of pages and tables with this parser's score, the weakest first."""
+def profile(source: Source, parser: Parser) -> tuple[list[Weakness], list[Weakness]]:
+    """Every attribute value with this parser's score beside the others', where it is furthest behind first.
+
+    Returns:
+        Those with enough pages or elements to say something, and those that are held back.
+    """
     counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
     found = []
     for part in source.summary.slices:
-        figure = part.figures.get(parser.name, {}).get(figure_key(source, part.scope))
-        if counts[part.scope, part.attribute] > 1 and figure is not None and figure.value is not None:
-            info = source.summary.info(figure_key(source, part.scope))
-            text, n = format_value(figure.value, info.style), f"{figure.n:,g}"
-            note = f"{info.label} of {part.scope}s"
-            label = f"{part.attribute}: {part.value}"
-            found.append(Entry(label, figure.value, figure.low, figure.high, text, n, note))
-    return sorted(found, key=lambda e: (e.value, e.label))
+        name = source.slice_figure(part.scope)
+        figure = part.figures.get(parser.name, {}).get(name)
+        if counts[part.scope, part.attribute] < 2 or figure is None or figure.value is None:
+            continue
+        found.append(_weakness(source, parser, part, name, figure.value))
+    found.sort(key=lambda w: (-w.behind, w.label))
+    return [w for w in found if w.n >= FEWEST], [w for w in found if w.n < FEWEST]
+
+
+def _weakness(source: Source, parser: Parser, part: Slice, name: str, value: float) -> Weakness:
+    info, figure = source.summary.info(name), part.figures[parser.name][name]
+    others = [
+        own[name].value
+        for other, own in part.figures.items()
+        if other != parser.name and name in own and own[name].value is not None
+    ]
+    middle = median(v for v in others if v is not None) if others else None
+    behind = 0.0 if middle is None else (middle - value) * (1 if info.higher_is_better else -1)
+    of_pages = part.scope == "page"
+    only = f"{part.attribute}={value_words(part.value)}" if of_pages else None
+    return Weakness(
+        label=f"{part.attribute}: {value_words(part.value)}",
+        note=f"{info.label} of {part.scope.replace('_', ' ')}s",
+        n=part.n,
+        value=value,
+        low=figure.low,
+        high=figure.high,
+        text=format_value(value, info.style),
+        others=format_value(middle, info.style),
+        behind=behind,
+        gap="–" if middle is None else f"{value - middle:+.3f}".replace("-", "−"),
+        href=viewer_link(parser=parser.name, queue="worst", only=only),
+    )
+
+
+def _errors(parser: Parser, errors: Errors) -> list[dict[str, Any]]:
+    """The types of errors that the parser makes, the most frequent first."""
+    counts = errors.counts(parser.name)
+    rows = [
+        {
+            "kind": kind,
+            "n": counts[kind.name][0],
+            "total": counts[kind.name][1],
+            "href": viewer_link(parser=parser.name, queue=f"error-{kind.name}"),
+        }
+        for kind in errors.kinds
+        if kind.name in counts
+    ]
+    return sorted(rows, key=lambda row: -row["n"])
 
 
 def _worst(source: Source, parser: Parser, images: set[int]) -> list[dict[str, Any]]:
@@ -111,10 +164,11 @@ def _worst(source: Source, parser: Parser, images: set[int]) -> list[dict[str, A
         {
             "sample": ids[index],
             "text": format_value(value, "score"),
+            "number": k + 1,
             "href": viewer_link(page=ids[index], parser=parser.name),
             "thumbnail": f"thumbnails/{page_file(index)}.webp" if index in images else None,
         }
-        for value, index in scored[:WORST]
+        for k, (value, index) in enumerate(scored[:WORST])
     ]
 
 

@@ -43,20 +43,18 @@ class Link:
 NAVIGATION = (
     Link("index", "index.html", "Leaderboard"),
     Link("figures", "figures.html", "Figures"),
+    Link("tables", "tables.html", "Tables"),
     Link("viewer", "viewer.html", "Pages"),
     Link("compare", "compare.html", "Compare"),
     Link("provenance", "provenance.html", "Provenance"),
 )
 
 
-class Site:
-    """The folder that a report is written to."""
+class Pages:
+    """A folder of pages that look alike: templates, stylesheets and scripts, and the frame around each."""
 
-    def __init__(self, root: Path, sources: Sequence[Source]) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.sources = tuple(sources)
-        """One for each protocol of the run."""
-        self.source = self.sources[0]
         self.templates = Environment(
             loader=PackageLoader("parsemark.report"),
             autoescape=True,
@@ -66,29 +64,12 @@ class Site:
             finalize=visible_value,
         )
 
-    def _navigation(self) -> list[Link]:
-        """The pages that this report has."""
-        specs = [source.summary.protocol for source in self.sources]
-        of_documents = [spec for spec in specs if spec.partition("(")[0] == "document"]
-        more = []
-        if any("profile=v" not in spec for spec in of_documents):
-            more.append(Link("document", "document.html", "Whole pages"))
-        if len(of_documents) > 1:
-            more.append(Link("profiles", "profiles.html", "Profiles"))
-        at = [link.key for link in NAVIGATION].index("viewer") + 1
-        return [*NAVIGATION[:at], *more, *NAVIGATION[at:]]
-
-    def leaderboard_name(self, source: Source) -> str:
-        """The page of a protocol's leaderboard."""
-        first = source is self.source
-        return "index" if first else f"leaderboard-{safe_name(source.summary.protocol)}"
-
     def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
         text = template.render(
             csp=CSP,
-            navigation=self._navigation(),
+            navigation=self.navigation(),
             current=current,
             scripts=list(scripts),
             stylesheets=[
@@ -99,7 +80,7 @@ class Site:
                 "css/document.css",
                 "css/parsers.css",
             ],
-            run=self._footer(),
+            run=self.footer(),
             **values,
         )
         (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
@@ -112,7 +93,46 @@ class Site:
             shutil.copytree(folder, target)
         (target / "css" / "parsers.css").write_text(stylesheet(), encoding="utf-8")
 
-    def _footer(self) -> dict[str, Any]:
+    def navigation(self) -> list[Link]:
+        """The pages that all pages link to."""
+        raise NotImplementedError
+
+    def footer(self) -> dict[str, Any] | None:
+        """The run that the pages are about, if it is one."""
+        return None
+
+
+class Site(Pages):
+    """The folder that a report is written to."""
+
+    def __init__(self, root: Path, sources: Sequence[Source], home: str | None = None) -> None:
+        super().__init__(root)
+        self.sources = tuple(sources)
+        """One for each protocol of the run."""
+        self.source = self.sources[0]
+        self.home = home
+        """The page that the report belongs to, where it is one of many."""
+
+    def navigation(self) -> list[Link]:
+        """The pages that this report has."""
+        specs = [source.summary.protocol for source in self.sources]
+        of_documents = [spec for spec in specs if spec.partition("(")[0] == "document"]
+        more = []
+        if any("profile=v" not in spec for spec in of_documents):
+            more.append(Link("document", "document.html", "Whole pages"))
+        if len(of_documents) > 1:
+            more.append(Link("profiles", "profiles.html", "Profiles"))
+        at = [link.key for link in NAVIGATION].index("viewer") + 1
+        home = [] if self.home is None else [Link("home", self.home, "All boards")]
+        return [*home, *NAVIGATION[:at], *more, *NAVIGATION[at:]]
+
+    def leaderboard_name(self, source: Source) -> str:
+        """The page of a protocol's leaderboard."""
+        first = source is self.source
+        return "index" if first else f"leaderboard-{safe_name(source.summary.protocol)}"
+
+    def footer(self) -> dict[str, Any]:
+        """The run."""
         manifest = self.source.manifest
         return {
             "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",

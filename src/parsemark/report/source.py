@@ -11,14 +11,10 @@ from typing import Any
 import polars as pl
 
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums, Summary, get_protocol
+from parsemark.protocols import Figure, FigureSums, PageProtocol, Summary, get_protocol
 from parsemark.report.colours import colour_indices
-from parsemark.report.names import safe_name
+from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
-
-RULES = ("bbox", "content", "ngrams")
-STRUCTURE_METRICS = ("grits_con", "teds", "grits_top")
-"""What a pair of tables is shown with first; others follow in the order of their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,8 @@ class Source:
         self.manifest = run.manifest
         self.protocol = protocol or next(iter(run.protocols), None)
         self.summary: Summary = run.summary(self.protocol)
-        self.samples = run.table("samples").drop("truth").with_row_index("page")
+        self.recipe: PageProtocol = get_protocol(self.summary.protocol)
+        self.samples: pl.DataFrame = run.table("samples").drop("truth").with_row_index("page")
         names = self._parser_names()
         colours = colour_indices(names)
         self.parsers = tuple(Parser(n, colours[n], safe_name(n)) for n in names)
@@ -83,9 +80,7 @@ class Source:
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that pairs of tables were scored with, the best known first."""
-        present = set(self.scores["metric"].unique())
-        first = [m for m in STRUCTURE_METRICS if m in present]
-        return (*first, *sorted(present - set(first)))
+        return tuple(self.recipe.shown_metrics(sorted(self.scores["metric"].unique())))
 
     @cached_property
     def main_metric(self) -> str:
@@ -96,10 +91,13 @@ class Source:
     def rule(self) -> str:
         """The matching that leaderboard and lists use for all parsers."""
         stated = self.summary.settings.get("match")
-        if stated in RULES:
-            return str(stated)
-        present = set(self.scan("matches").select(pl.col("rule").unique()).collect()["rule"])
-        return next((rule for rule in RULES if rule in present), RULES[0])
+        return stated if stated in self.rules else self.rules[0] if self.rules else ""
+
+    @cached_property
+    def rules(self) -> tuple[str, ...]:
+        """The matchings that people may choose from."""
+        present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
+        return tuple(self.recipe.shown_rules(sorted(present)))
 
     @property
     def primary(self) -> str:
@@ -111,6 +109,30 @@ class Source:
         """Parser name to its numbers."""
         return self.summary.parsers
 
+    @property
+    def corpus(self) -> str:
+        """Name and version of the corpus."""
+        return f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
+
+    def element_link(self, sample: str, parser: str, element: str) -> str:
+        """Where an element is shown."""
+        return viewer_link(page=sample, table=element, parser=parser)
+
+    def slice_figure(self, scope: str) -> str:
+        """The figure by which pages or elements with one attribute are compared: one that they have."""
+        wanted = self.recipe.slice_figure(self.summary, scope)
+        names = {
+            n for part in self.summary.slices if part.scope == scope for f in part.figures.values() for n in f
+        }
+        return wanted if wanted in names or not names else min(names)
+
+    def is_share(self, figure: str) -> bool:
+        """Whether a score lies between 0 and 1; some are out of 10 or of 100."""
+        if self.summary.info(figure).style != "score":
+            return False
+        values = [own[figure].value for own in self.figures.values() if figure in own]
+        return all(value is None or value <= 1 for value in values)
+
     def details(self, part: str, parser: str) -> Any:
         """What the protocol keeps for its own charts about a parser; empty if nothing."""
         return self.summary.details.get(part, {}).get(parser) or {}
@@ -118,7 +140,7 @@ class Source:
     @cached_property
     def primary_sums(self) -> FigureSums | None:
         """What the primary figure is made of, page by page; None where nothing could be scored."""
-        sums = get_protocol(self.summary.protocol).figure_sums(self.run.run_tables(self.protocol))
+        sums = self.recipe.figure_sums(self.run.run_tables(self.protocol))
         return next((f for f in sums if f.info.name == self.primary), None)
 
     @cached_property

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,54 +15,77 @@ from parsemark.protocols import Figure, FigureInfo, Summary
 from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.report.numbers import format_value
 
-WIDE = 116
-"""From this many columns on, intervals stand beside their values instead of below."""
 BEST = "★"
 STATES = {"not_resolved": "?", "equivalent": "=", "better": "+", "worse": " "}
 _NARROW_HEAD = 8
 _NAME_WIDTH = 16
-_TO_BEST = 11
+"""Names of parsers have at least this much room, and fold at twice of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table as it will be printed."""
+
+    figure: str
+    """The figure that it belongs to."""
+    head: Text
+    cells: Sequence[Text]
+
+    @property
+    def width(self) -> int:
+        return max(cell_len(line) for text in (self.head, *self.cells) for line in text.plain.split("\n"))
 
 
 def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
     """Parsers from best to worst: the main figures with 95 % intervals, and what goes wrong.
 
+    Intervals stand beside their values where all columns have room for that, and else below them.
+
     Args:
         summary: Of a scored run.
         width: Of the terminal, in characters.
     """
-    wide, compared = width >= WIDE, bool(summary.ranking.verdicts)
-    columns = _fitting([info for info in summary.shown() if info.main], summary, width)
+    figures = [info for info in summary.shown() if info.main]
+    longest = max((cell_len(name) for name in summary.parsers), default=0)
+    names = min(max(longest, _NAME_WIDTH), 2 * _NAME_WIDTH)
+    room = width - names - 2
+    columns = _columns(summary, figures, wide=True)
+    if _needed(columns) > room:
+        columns = _fitting(_columns(summary, figures, wide=False), summary, room)
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
-    table.add_column("")
-    table.add_column("\nparser", overflow="fold", min_width=_NAME_WIDTH)
+    table.add_column("", width=1)
+    table.add_column("\nparser", overflow="fold", width=names)
     for column in columns:
-        style = "bold underline" if column.name == summary.primary else "bold"
-        table.add_column(Text(_head(column.label), style=style), justify="right", no_wrap=True)
-        if column.name == summary.primary and compared:
-            table.add_column(Text(_head("to best")), justify="right", no_wrap=True)
-    for parser in summary.ordered():
-        cells = []
-        for column in columns:
-            cells.append(_cell(summary.figure(parser, column.name), column, wide=wide))
-            if column.name == summary.primary and compared:
-                cells.append(_to_best(parser, summary, wide=wide))
-        table.add_row(_mark(parser, summary), Text(parser), *cells)
+        table.add_column(column.head, justify="right", no_wrap=True, min_width=column.width)
+    for row, parser in enumerate(summary.ordered()):
+        table.add_row(_mark(parser, summary), Text(parser), *(column.cells[row] for column in columns))
     return Group(_heading(summary), Text(), table, *_legend(summary), *_notes(summary))
 
 
-def _fitting(columns: list[FigureInfo], summary: Summary, width: int) -> list[FigureInfo]:
-    """As many columns as the terminal has room for: the primary one, what failed, the others in order."""
-    names = min(max((len(name) for name in summary.parsers), default=0), 2 * _NAME_WIDTH)
-    room = width - max(names, _NAME_WIDTH) - 4 - (_TO_BEST if summary.ranking.verdicts else 0)
-    taken = 0
-    kept: list[FigureInfo] = []
-    for column in sorted(columns, key=lambda c: (c.name != summary.primary, c.style != "count")):
-        figures = [own[column.name] for own in summary.parsers.values() if column.name in own]
-        cells = [_cell(figure, column, wide=width >= WIDE).plain for figure in figures]
-        lines = [line for text in (*cells, _head(column.label)) for line in text.split("\n")]
-        taken += 1 + max(len(line) for line in lines)
-        if taken <= room or not kept:
+def _columns(summary: Summary, figures: Sequence[FigureInfo], *, wide: bool) -> list[_Column]:
+    parsers = summary.ordered()
+    columns = []
+    for info in figures:
+        is_primary = info.name == summary.primary
+        head = Text(_head(info.label), style="bold underline" if is_primary else "bold")
+        cells = [_cell(summary.figure(parser, info.name), info, wide=wide) for parser in parsers]
+        columns.append(_Column(info.name, head, cells))
+        if is_primary and summary.ranking.verdicts:
+            cells = [_to_best(parser, summary, wide=wide) for parser in parsers]
+            columns.append(_Column(info.name, Text(_head("to best")), cells))
+    return columns
+
+
+def _needed(columns: Sequence[_Column]) -> int:
+    return sum(1 + column.width for column in columns)
+
+
+def _fitting(columns: list[_Column], summary: Summary, room: int) -> list[_Column]:
+    """As many columns as there is room for: the primary ones, what failed, the others in order."""
+    count = {info.name for info in summary.shown() if info.style == "count"}
+    kept: list[_Column] = []
+    for column in sorted(columns, key=lambda c: (c.figure != summary.primary, c.figure not in count)):
+        if not kept or _needed([*kept, column]) <= room:
             kept.append(column)
     return [column for column in columns if column in kept]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.element_lists import write_element_lists
-from parsemark.report.explanations import explain_tables
+from parsemark.report.errors import Errors
 from parsemark.report.facets import value_text
 from parsemark.report.images import write_images
 from parsemark.report.options import ReportOptions
@@ -29,23 +31,34 @@ SCRIPTS = (
 )
 
 
-def write_viewer(site: Site, options: ReportOptions, images: set[int], older: Source | None = None) -> None:
-    """Write `viewer.html`, the list of pages, the lists of tables, and the data of each page.
+def write_viewer(
+    site: Site,
+    options: ReportOptions,
+    images: set[int],
+    errors: Sequence[Errors],
+    older: Source | None = None,
+) -> None:
+    """Write `viewer.html`, the list of pages, the lists of elements, and the data of each page.
 
     Args:
         site: The report.
         options: What it leaves out.
         images: The numbers of the pages that have a picture.
-        older: An older run of the same pages, to look at beside this one.
+        errors: What went wrong, for each protocol.
+        older: An older run of the same pages under the first protocol, to look at beside this one.
     """
     source = site.source
-    write_chunk(site.root, "pages", page_list(source, images) | {"older": _older(older)})
-    write_element_lists(site.root, source, pages=source)
+    protocols = [_protocol(s, found) for s, found in zip(site.sources, errors, strict=True)]
+    write_chunk(
+        site.root, "pages", page_list(source, images) | {"protocols": protocols, "older": _older(older)}
+    )
+    for k, (of_protocol, found) in enumerate(zip(site.sources, errors, strict=True)):
+        write_element_lists(site.root, of_protocol, f"lists/{k}", found, pages=source, parsers=source.parsers)
     if older is not None:
-        write_element_lists(site.root, older, "older/lists", pages=source)
+        write_element_lists(site.root, older, "older/lists", Errors(), pages=source, parsers=older.parsers)
         write_older_chunks(site.root, source, older)
-    write_page_chunks(site.root, source, options, images, explain_tables(source, options.max_explanations))
-    site.page("viewer", current="viewer", scripts=SCRIPTS, main_metric=source.main_metric or "score")
+    write_page_chunks(site.root, site.sources, options, images, [found.explained for found in errors])
+    site.page("viewer", current="viewer", scripts=SCRIPTS)
 
 
 def write_page_images(site: Site, options: ReportOptions) -> set[int]:
@@ -67,10 +80,20 @@ def page_list(source: Source, images: set[int]) -> dict[str, object]:
         "images": sorted(images) if len(images) < len(samples) else True,
         "attributes": _columns(source.attributes),
         "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
-        "metrics": list(source.metrics),
+    }
+
+
+def _protocol(source: Source, errors: Errors) -> dict[str, object]:
+    """What the viewer must know of a protocol: its rules, metrics and types of errors."""
+    return {
+        "spec": source.summary.protocol,
+        "title": source.recipe.title,
+        "metric_names": {metric: source.recipe.metric_words(metric) for metric in source.metrics},
         "main_metric": source.main_metric,
         "rule": source.rule,
-        "primary": source.primary,
+        "rules": list(source.rules),
+        "higher_is_better": source.summary.info(source.primary).higher_is_better,
+        "errors": [{"name": kind.name, "label": kind.label} for kind in errors.kinds],
     }
 
 

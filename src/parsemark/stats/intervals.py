@@ -9,8 +9,10 @@ documents that could differ unseen. `bench/intervals.py` measures what the inter
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -32,10 +34,35 @@ MAX_GROUPS = 200
 
 @lru_cache(maxsize=256)
 def t_quantile(level: float, df: int) -> float:
-    """Student's t with `df` degrees of freedom: half-width that covers `level` on both sides."""
-    from scipy.special import stdtrit
+    """Student's t with `df` degrees of freedom: half-width that covers `level` on both sides.
 
-    return float(stdtrit(df, (1 + level) / 2))
+    Newton's method on the finite sum that the distribution is for whole degrees of freedom. `scipy.special`
+    says the same, but to import it costs more than to score a page.
+    """
+    scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - math.log(df * math.pi) / 2
+    angle = math.atan(NormalDist().inv_cdf((1 + level) / 2) / math.sqrt(df))
+    low, high = 0.0, math.pi / 2
+    for _ in range(100):
+        excess = _t_share(angle, df) - level
+        low, high = (low, angle) if excess > 0 else (angle, high)
+        slope = 2 * math.exp(scale) * math.sqrt(df) * math.cos(angle) ** (df - 1)
+        step = excess / slope if slope else math.inf
+        following = angle - step if low < angle - step < high else (low + high) / 2
+        if abs(following - angle) <= 1e-15 * angle:
+            break
+        angle = following
+    return math.tan(angle) * math.sqrt(df)
+
+
+def _t_share(angle: float, df: int) -> float:
+    """How much of Student's t lies within tan(angle) · √df of 0."""
+    cosine = math.cos(angle)
+    term, total = (cosine, 0.0) if df % 2 else (1.0, 0.0)
+    for k in range(2 + df % 2, df + 1, 2):
+        total += term
+        term *= cosine * cosine * (k - 1) / k
+    share = math.sin(angle) * total
+    return 2 / math.pi * (angle + share) if df % 2 else share
 
 
 def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:
@@ -80,10 +107,20 @@ def interval_from(
         variance += (UNSEEN / n) ** 2
     half = t_quantile(level, n - 1) * float(np.sqrt(variance))
     if bounds == "positive":
-        factor = float(np.exp(min(half / value, 700.0)))
-        return value / factor, value * factor
+        return _log_interval(value, half)
     centre, width = np.log(value / (1 - value)), min(half / (value * (1 - value)), 700.0)
     return _expit(centre - width), _expit(centre + width)
+
+
+def _log_interval(value: float, half: float) -> Interval:
+    """Symmetric on the log scale; upwards only while that is less than doubling twice or so.
+
+    Few documents of very different value have a half-width of many times the value. On the log scale that
+    would be a factor of millions, so from `half == value` on the upper end goes on as a straight line.
+    """
+    relative = half / value
+    low = value * float(np.exp(-min(relative, 700.0)))
+    return low, value * float(np.exp(relative)) if relative <= 1 else value + half * (np.e - 1)
 
 
 def group_documents(n_documents: int, seed: int = 0) -> NDArray[np.int64]:

@@ -148,6 +148,33 @@ def estimate_mean(
     return Estimate(value, low, high, error, n_labels, trust)
 
 
+def standings(labels: Floats, guesses: Floats, labelled: Indices, inclusion: Floats) -> Floats:
+    """Means of several parsers for putting them in order; unlike `estimate_mean` without an interval.
+
+    What the labels say about a parser's guesses (they are .2 too low) is largely the same for all parsers, so
+    each parser's correction is drawn towards the mean of them, the further the less its labels tell
+    (empirical Bayes). From 5 labels that chooses better than the estimates themselves, which are unbiased
+    and noisy (`python -m bench choose`).
+
+    Args:
+        labels: (parsers, labelled pages).
+        guesses: (parsers, pages).
+        labelled: Indices of the labelled pages.
+        inclusion: Probability of every page to be labelled.
+    """
+    n_labels = len(labelled)
+    weights = 1.0 / inclusion[labelled]
+    residuals = labels - guesses[:, labelled]
+    corrections = np.average(residuals, axis=1, weights=weights)
+    deviations = residuals - corrections[:, None]
+    noise = ((weights * deviations) ** 2).sum(axis=1) / weights.sum() ** 2
+    noise += (MISSING_RESIDUAL / n_labels) ** 2
+    spread = max(float(corrections.var() - noise.mean()), 1e-6)
+    kept = spread / (spread + noise) if n_labels < guesses.shape[1] else np.ones(len(labels))
+    centre = corrections.mean()
+    return np.asarray(guesses.mean(axis=1) + centre + kept * (corrections - centre))
+
+
 def tuned_power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -> float:
     """λ of least variance: the slope of labels on guesses, between 0 and 1, shrunk when labels are few."""
     centred = own - np.average(own, weights=weights)

@@ -6,9 +6,9 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.formats import write_document
-from parsemark.model import Element, Page, Prediction, Status
+from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.document.summary import TABLES_ONLY
+from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."
 MARKETS = "A completely different sentence about economics and markets."
@@ -144,3 +144,18 @@ HOSTILE = {
 def test_hostile_pages_are_scored_or_say_why_not(name: str) -> None:
     found = measures(TRUTH, HOSTILE[name])
     assert found["text_edit"] is not None and 0 <= found["text_edit"] <= 1
+
+
+@pytest.mark.parametrize("spec", ["document", "document(profile=v1.0)", "document(profile=v1.6)"])
+def test_a_truth_of_tables_alone_says_nothing_about_text(spec: str) -> None:
+    """Right text around a right table is not invented: the truth does not know it."""
+    table = Table.from_rows([["a", "b"], ["1", "2"]])
+    truth = Page("p", 600, 800, (Element("t1", "table", order=1, table=table),), only_tables=True)
+    output = f"{FOX}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n{MARKETS}\n"
+    rows = get_protocol(spec).score_page(truth, Prediction("p", "parser", text=output), None).scores
+    values = {row.metric: row.value for row in rows if row.element == ""}
+    assert values["text_edit"] is None
+    assert values.keys().isdisjoint({"invented_text", "lost_text", "text_edits", "text_length"})
+    assert values["teds_f1" if spec == "document" else "teds"] == 1
+    assert next(r for r in rows if r.metric == "text_edit").message == TRUTH_HAS_ONLY_TABLES
+    assert all(row.category in ("table", "") for row in rows)

@@ -204,7 +204,7 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
             except CorpusError as error:
                 remarks.append(Remark(f"{document.name}.pdf, page {number}", f"has no truth: {error}"))
         elif others:
-            page = Page(identifier, shape.width, shape.height)
+            page = Page(identifier, shape.width, shape.height, only_tables=True)
         yield Sample(identifier, document.name, number, page, document.pdf)
 
 
@@ -241,9 +241,9 @@ def _page(identifier: str, width: float, height: float, labels: Sequence[_Label]
     if len(set(tables)) < len(tables) or (whole and len(labels) > 1):
         raise CorpusError(f"{' and '.join(names)} are for the same page or table. Keep one of them.")
     if not whole:
-        return Page(identifier, width, height, tuple(_element(label) for label in labels))
+        return Page(identifier, width, height, tuple(_element(label) for label in labels), only_tables=True)
     if whole[0].no_tables:
-        return Page(identifier, width, height)
+        return Page(identifier, width, height, only_tables=True)
     return page_from_file(read_page(whole[0].path), identifier)
 
 

@@ -56,7 +56,7 @@ def read_sample(files: dict[str, Path], identifier: str) -> Sample:
     is_structure = any(item.label == ROW for item in voc.objects)
     elements = (_structure(voc, path),) if is_structure else _detections(voc)
     attributes = {"split": path.parent.name, "part": "structure" if is_structure else "detection"}
-    page = Page(identifier, voc.width, voc.height, elements, attributes=attributes)
+    page = Page(identifier, voc.width, voc.height, elements, attributes=attributes, only_tables=True)
     document = _DOCUMENT.match(path.stem)
     return Sample(identifier, document[0] if document else path.stem, 1, page, image=_picture(path, voc))
 

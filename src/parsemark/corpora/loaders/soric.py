@@ -112,7 +112,8 @@ class _Reader:
             scale = width / voc.width if voc.width else 1.0
         tables = [item for item in voc.objects if _TABLES.fullmatch(item.label)]
         elements = _elements(tables, files.html, scale)
-        page = Page(identifier, width, height, elements, attributes={"annotated": files.xml is not None})
+        attributes = {"annotated": files.xml is not None}
+        page = Page(identifier, width, height, elements, attributes=attributes, only_tables=True)
         return Sample(identifier, document, number, page, pdf, files.image)
 
     def _pdf(self, stem: str) -> tuple[Path | None, int, str]:

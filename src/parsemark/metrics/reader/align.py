@@ -28,6 +28,9 @@ _LEAST_ROW = 0.15
 """Rows less alike than this do not answer each other."""
 
 
+_SURELY = 0.8
+"""Lines that are left over and at least this alike have moved."""
+
 MAX_TEXT_PAIRS = 10_000_000
 """Different texts of one table times those of the other (3,100 each): 4 bytes each, and a second of work."""
 MAX_LINE_PAIRS = 4_000_000
@@ -43,6 +46,9 @@ class Alignment:
     columns: dict[int, int]
     rows: dict[int, int]
     """Truth row to predicted row, for rows below the truth's header."""
+    moved_columns: frozenset[int] = frozenset()
+    """Columns of the truth whose partners stand in another order."""
+    moved_rows: frozenset[int] = frozenset()
 
 
 class Lookup:
@@ -97,17 +103,44 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
     body = truth[n_header:] if len(truth) > n_header else truth
     columns = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * _column_likeness(body, pred, matrix))
     rows: Pairs = []
+    moved_columns: Pairs = []
+    moved_rows: Pairs = []
     for _ in range(refinements):
-        rows = best_path(_row_likeness(lookup, columns), _LEAST_ROW)
+        likeness = _row_likeness(lookup, [*columns, *moved_columns])
+        rows = best_path(likeness, _LEAST_ROW)
         if not rows:
             break
-        values = _aligned_columns(truth, pred, matrix, [pair for pair in rows if pair[0] >= n_header] or rows)
-        refined = best_path(_HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values)
-        if refined == columns:
+        moved_rows = [pair for pair in _moved(likeness, rows) if pair[0] >= n_header]
+        known = [pair for pair in rows if pair[0] >= n_header] or rows
+        values = _aligned_columns(truth, pred, matrix, [*known, *moved_rows])
+        scores = _HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values
+        refined = best_path(scores)
+        moved = _moved(scores, refined)
+        if refined == columns and moved == moved_columns:
             break
-        columns = refined
+        columns, moved_columns = refined, moved
     # Header rows take part, so that none of them is taken for a row of data; their partners do not matter.
-    return Alignment(dict(columns), {i: k for i, k in rows if i >= n_header})
+    return Alignment(
+        dict([*columns, *moved_columns]),
+        {i: k for i, k in [*rows, *moved_rows] if i >= n_header},
+        frozenset(i for i, _ in moved_columns),
+        frozenset(i for i, _ in moved_rows),
+    )
+
+
+def _moved(scores: Floats, pairs: Pairs) -> Pairs:
+    """Of what the monotone pairing left over, the pairs that are surely each other's, in another order."""
+    n, m = scores.shape
+    if len(pairs) == min(n, m):
+        return []
+    left = np.ones((n, m), dtype=bool)
+    left[[i for i, _ in pairs], :] = False
+    left[:, [j for _, j in pairs]] = False
+    found: Pairs = []
+    for i, j in np.argwhere(left & (scores >= _SURELY)).tolist():
+        if all(i != a and j != b for a, b in found):
+            found.append((i, j))
+    return found
 
 
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:

@@ -40,6 +40,7 @@ class Kind(Enum):
     COLUMN_SPLIT = "column_split"
     SPAN_WRONG = "span_wrong"
     SPAN_LOST = "span_lost"
+    MOVED = "moved"
     HEADER_SHIFTED = "header_shifted"
     HEADER_MOVED = "header_moved"
     CELLS_MERGED = "cells_merged"
@@ -68,6 +69,7 @@ PRICE: dict[Kind, str] = {
     Kind.COLUMN_SPLIT: "span",
     Kind.SPAN_WRONG: "span",
     Kind.SPAN_LOST: "spanned",
+    Kind.MOVED: "context",
     Kind.HEADER_SHIFTED: "counted",
     Kind.HEADER_MOVED: "header",
     Kind.CELLS_MERGED: "merged",

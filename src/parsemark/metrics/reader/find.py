@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
-from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import NEAR, Change, difference, likeness, slip, tight
+from parsemark.metrics.reader.likeness import NEAR, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.structure import Structure, is_section
+from parsemark.metrics.reader.structure import is_section
+from parsemark.metrics.reader.values import Position, Side, Values
 
-Position = tuple[int, int]
-_SHORT = 4
-"""A slip of so many characters (`->.` is three) that comes again has one cause."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One predicted table against the truth: who answers whom."""
-
-    truth: Sheet
-    structure: Structure
-    pred: Sheet
-    alignment: Alignment
-
-    @cached_property
-    def pred_header(self) -> int:
-        """The predicted rows above the first one that answers a row of data are headers."""
-        return min(self.alignment.rows.values(), default=self.pred.n_rows)
-
-    @cached_property
-    def stubs(self) -> frozenset[int]:
-        """The truth's label columns."""
-        return frozenset(s for stub in self.structure.labels for s in stub)
+_PUT_TOGETHER = 0.9
+"""Pieces that are so much like a name when put together are that name, cut."""
 
 
 def find_events(side: Side, outside: str, no_value: float) -> Account:
@@ -61,126 +38,16 @@ def find_events(side: Side, outside: str, no_value: float) -> Account:
         message = f"Row {values.name(row, side.truth.n_cols - 1)}: its cells have slipped."
         event = Event(Kind.VALUE_SHIFTED, values.of_row[row], message, {"row": row, "col": None})
         causes.add((Kind.VALUE_SHIFTED,), event)
+    for row in sorted(side.alignment.moved_rows & set(values.of_row)):
+        message = f"Row {values.name(row, side.truth.n_cols - 1)}: given in another order."
+        event = Event(Kind.MOVED, values.of_row[row], message, {"row": row, "col": None})
+        causes.add((Kind.MOVED, "row"), event)
+    for col in sorted(side.alignment.moved_columns):
+        message = f"Column {values.header(col)}: given in another order."
+        event = Event(Kind.MOVED, values.of_column.get(col, 1.0), message, {"row": None, "col": col})
+        causes.add((Kind.MOVED, "column"), event)
     events = [*causes.events(), *_missing(values, set(moved)), *_invented(side, set(moved.values()))]
     return Account(tuple(events), values.total)
-
-
-class Values:
-    """The values of the truth: what a table is asked for."""
-
-    def __init__(self, side: Side, no_value: float) -> None:
-        self.side = side
-        truth, structure = side.truth, side.structure
-        self.weights: dict[Position, float] = {}
-        for row in range(structure.n_header, truth.n_rows):
-            if row in structure.sections:
-                continue
-            named_only = not any(truth.present[row][c] for c in range(truth.n_cols) if c not in side.stubs)
-            for col in range(truth.n_cols):
-                # A name is no value of its own where it names something.
-                if truth.present[row][col] and (named_only or not self._is_name(row, col)):
-                    self.weights[row, col] = 1.0 if truth.texts[row][col] else no_value
-        self.of_row: dict[int, float] = defaultdict(float)
-        self.of_column: dict[int, float] = defaultdict(float)
-        for (row, col), weight in self.weights.items():
-            self.of_row[row] += weight
-            self.of_column[col] += weight
-        self.total = max(1.0, sum(self.weights.values()))
-
-    def _is_name(self, row: int, col: int) -> bool:
-        """Whether a cell is in a label column, or is one that begins there and spans further columns."""
-        truth, stubs = self.side.truth, self.side.stubs
-        while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
-            col -= 1
-        if col in stubs:
-            return True
-        spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
-        return spans and col - 1 in stubs
-
-    def compare(self, causes: Causes) -> None:
-        """Compare the values whose row and column were found."""
-        side = self.side
-        for (row, col), weight in self.weights.items():
-            at, partner = side.alignment.rows.get(row), side.alignment.columns.get(col)
-            if at is None or partner is None:
-                continue
-            text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
-            if text != found:
-                self._compare(row, col, at, partner, weight, causes)
-
-    def _compare(self, row: int, col: int, at: int, partner: int, weight: float, causes: Causes) -> None:
-        side = self.side
-        text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
-        diff = difference(text, found)
-        if diff.change is Change.NONE:
-            return
-        where = {"row": row, "col": col}
-        given = side.pred.shown[at][partner]
-        told = f"{self._place(row, col)}: {quote(given)} instead of {quote(side.truth.shown[row][col])}."
-        if diff.change is Change.NOTATION:
-            event = Event(Kind.NOTATION, weight, told, where)
-            causes.add((Kind.NOTATION, "value", diff.cause), event)
-        elif diff.change is Change.MISREAD:
-            event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
-            causes.add((Kind.VALUE_MISREAD, slip(text, found)), event)
-        elif not found and not side.truth.starts[row][col] and self._given_before(row, col, at):
-            event = Event(Kind.SPAN_LOST, weight, f"{self._place(row, col)}: given once for several.", where)
-            causes.add((Kind.SPAN_LOST,), event)
-        elif text and self._elsewhere(text, at, partner):
-            event = Event(Kind.VALUE_SHIFTED, weight, f"{self._place(row, col)}: moved in its row.", where)
-            causes.add((Kind.VALUE_SHIFTED,), event)
-        elif text and f" {text} " in f" {found} ":
-            event = Event(Kind.CELLS_MERGED, weight, told, where)
-            causes.add((Kind.CELLS_MERGED, found), event)
-        elif not found:
-            lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
-            causes.add((Kind.VALUE_LOST, row), Event(Kind.VALUE_LOST, weight, lost, where))
-        else:
-            # The same slip in many values is one cause; values that have nothing in common are not.
-            cause = slip(text, found)
-            key = (Kind.VALUE_WRONG, cause if len(cause) <= _SHORT else (row, col))
-            causes.add(key, Event(Kind.VALUE_WRONG, weight, told, where))
-
-    def _given_before(self, row: int, col: int, at: int) -> bool:
-        """Whether the spanning cell is given for an earlier column or row."""
-        side = self.side
-        text = side.truth.texts[row][col]
-        for c, r in ((col - 1, row), (col, row - 1)):
-            if c < 0 or r < 0 or side.truth.texts[r][c] != text:
-                continue
-            partner, above = side.alignment.columns.get(c), side.alignment.rows.get(r)
-            if partner is not None and above is not None and side.pred.texts[above][partner] in (text, ""):
-                return True
-        return False
-
-    def _elsewhere(self, text: str, at: int, partner: int) -> bool:
-        """Whether a value stands in its row, but under another column, where it does not belong."""
-        side = self.side
-        answered = {p: c for c, p in side.alignment.columns.items()}
-        truth_row = next(t for t, p in side.alignment.rows.items() if p == at)
-        for place, other in enumerate(side.pred.texts[at]):
-            if place == partner or other != text:
-                continue
-            owner = answered.get(place)
-            if owner is None or side.truth.texts[truth_row][owner] != other:
-                return True
-        return False
-
-    def _place(self, row: int, col: int) -> str:
-        return f"Row {self.name(row, col)}, column {self.header(col)}"
-
-    def header(self, col: int) -> str:
-        """A column's header in a message."""
-        truth = self.side.truth
-        rows = range(self.side.structure.n_header)
-        shown = " / ".join(dict.fromkeys(truth.shown[r][col] for r in rows if truth.shown[r][col]))
-        return quote(shown or f"number {col + 1}")
-
-    def name(self, row: int, col: int) -> str:
-        """A row's name in a message."""
-        truth, stub = self.side.truth, self.side.structure.labels[col]
-        shown = " / ".join(dict.fromkeys(truth.shown[row][s] for s in stub if truth.shown[row][s]))
-        return quote(shown or f"number {row - self.side.structure.n_header + 1}")
 
 
 def _columns(values: Values) -> Iterable[Named]:
@@ -189,8 +56,11 @@ def _columns(values: Values) -> Iterable[Named]:
     truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
     padded = column_paths(side.truth, range(side.structure.n_header), Fill.PADDED)
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
-    given = {fill: column_paths(side.pred, rows, fill) for fill in Fill}
-    counted = counted_paths(side.pred, rows, sorted(side.alignment.columns.values()))
+    heads, torn = _mended(side, rows)
+    given = {fill: column_paths(heads, rows, fill) for fill in Fill}
+    partners = side.alignment.columns
+    groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
+    counted = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -205,9 +75,48 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.SHORT, given[Fill.RAGGED][partner]),
                 (How.COUNTED, counted[partner]),
             )
+            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+                continue  # its unit stands in the cells instead
             if padded[col] != path and match_padded(padded[col], given, partner):
                 continue
-        yield Named(path, readings, extent, {"row": None, "col": col}, needed=col not in side.stubs)
+        # The only column of values is known without a name.
+        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
+        yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn)
+
+
+def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
+    """The prediction with group headers put together that were cut at the columns, and these columns."""
+    truth, partners = side.truth, side.alignment.columns
+    texts: dict[int, list[str]] = {}
+    torn: set[int] = set()
+    for row in range(side.structure.n_header):
+        for columns in _groups(truth, row, partners):
+            if len(columns) < 2:
+                continue
+            col = next(c for c, p in partners.items() if p == columns[0])
+            name = tight(truth.texts[row][col])
+            for at in rows:
+                pieces = [side.pred.texts[at][p] for p in sorted(columns)]
+                cut = len({*pieces}) > 1 and all(tight(p) != name for p in pieces)
+                if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
+                    line = texts.setdefault(at, list(side.pred.texts[at]))
+                    for p in columns:
+                        line[p] = truth.texts[row][col]
+                    torn.update(columns)
+    if not torn:
+        return side.pred, torn
+    return side.pred.with_texts([texts.get(r, line) for r, line in enumerate(side.pred.texts)]), torn
+
+
+def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]:
+    """For each name in a header row of the truth the columns of the prediction that it names."""
+    groups: list[list[int]] = []
+    for col, text in enumerate(truth.texts[row]):
+        if text and truth.starts[row][col]:
+            groups.append([])
+        if text and groups and col in partners:
+            groups[-1].append(partners[col])
+    return groups
 
 
 def match_padded(padded: Path, given: dict[Fill, list[Path]], partner: int) -> bool:
@@ -234,6 +143,7 @@ def _rows(values: Values) -> Iterable[Named]:
     leading = set(range(min(valued, default=0))) - set(valued)
     columns = sorted(answered | leading)
     given = _filled_down(pred, columns, side.pred_header, hanging=True)
+    below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
     section = ""
@@ -253,8 +163,12 @@ def _rows(values: Values) -> Iterable[Named]:
             for c in side.stubs
             if (p := side.alignment.columns.get(c)) is not None
         )
-        readings = ((How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried))
-        yield Named(path, readings, values.of_row[row], {"row": row, "col": None})
+        readings = [(How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried)]
+        if emptied:
+            # The name of several rows may stand at the middle one of them.
+            readings.append((How.SHORT, _distinct([sections[at], *(below[c][at] for c in columns)])))
+        needed = len(values.of_row) > 1
+        yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 
 
 def _distinct(texts: Iterable[str]) -> Path:
@@ -307,6 +221,14 @@ def _filled_down(
     return filled
 
 
+def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
+    """The texts of a column, an empty cell taking the next one below."""
+    texts = [row[col] for row in sheet.texts]
+    for row in range(sheet.n_rows - 2, n_header - 1, -1):
+        texts[row] = texts[row] or texts[row + 1]
+    return texts
+
+
 def _moved_rows(values: Values) -> dict[int, int]:
     """Rows that nothing answers column by column, but that stand in the prediction with the same texts."""
     side = values.side
@@ -317,10 +239,13 @@ def _moved_rows(values: Values) -> dict[int, int]:
         if r not in answers
     }
     moved = {}
-    for row in values.of_row:
-        texts = tuple(filter(None, side.truth.texts[row]))
-        if row not in side.alignment.rows and texts in left:
-            moved[row] = left.pop(texts)
+    for row in (row for row in values.of_row if row not in side.alignment.rows):
+        texts, starts = side.truth.texts[row], side.truth.starts[row]
+        begun = tuple(t for t, start in zip(texts, starts, strict=True) if t and start)
+        for found in (tuple(filter(None, texts)), begun):
+            if found in left:
+                moved[row] = left.pop(found)
+                break
     return moved
 
 
@@ -366,11 +291,26 @@ def _cut_off(side: Side) -> set[int]:
     return set(range(last + 1, side.truth.n_rows))
 
 
+def _said(side: Side) -> list[set[str]]:
+    """What the truth says in each row: its texts and the section heading above it."""
+    said, section = [], ""
+    for row, texts in enumerate(side.truth.texts):
+        section = texts[0] if row in side.structure.sections else section
+        said.append({tight(text) for text in (section, *texts)})
+    return said
+
+
 def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     """What the prediction has and the truth has not: rows, columns and single values."""
     pred = side.pred
     rows = {p: t for t, p in side.alignment.rows.items()}
     cols = {p: t for t, p in side.alignment.columns.items()}
+    said = _said(side)
+    names = _filled_down(side.truth, sorted(side.stubs), side.structure.n_header) if side.stubs else {}
+
+    def carried(row: int, col: int) -> str:
+        return names[col][row] if col in names else ""
+
     heads = {tuple(pred.texts[r]) for r in range(side.pred_header)}
     expected = {tight(t) for row in side.truth.texts for t in row if t}
     by_row: Counter[int] = Counter()
@@ -389,8 +329,8 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in expected else 1
             elif c not in cols:
-                by_column[c] += 0 if tight(text) in map(tight, side.truth.texts[rows[r]]) else 1
-            elif not side.truth.present[rows[r]][cols[c]]:
+                by_column[c] += 0 if tight(text) in said[rows[r]] else 1
+            elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
                 single.append((r, c))
     for run in _runs(sorted(r for r in by_row if by_row[r]), list(body)):
         shown = " ".join(t for t in pred.shown[run[0]] if t)

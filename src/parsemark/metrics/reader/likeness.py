@@ -16,10 +16,18 @@ from rapidfuzz.distance import Levenshtein
 
 _NUMBER = re.compile(r"(?<![\w.)])-?\d[\d.]*|\d[\d.]*")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
+_DECORATION = str.maketrans("", "", "↑↓*†‡§")
+"""Marks at a name that say how to read its values, not which one it is."""
 _LOOKS_ALIKE = str.maketrans({"‖": "|", "ı": "i", "×": "x"})
 _DROPPED = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])")
 _SEPARATORS = re.compile(r"[\s,;]+")
 _APART = re.compile(r"(?<=[\d.]) (?=[\d.])")
+_RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
+"""A script that is told from what it stands at without its height: no digit meets a digit."""
+_SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
+_BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
+_DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _CACHE = 50_000
 _COMPARED = 400
 """Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
@@ -120,16 +128,46 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
     if not one or not other:
         return Difference(Change.OTHER, 0.0)
+    if not name and is_numeric(truth) and _flat(one) == _flat(other):
+        # A deviation stands raised, lowered or on the line.
+        same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
+        return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
     lettered = name and any(c.isalpha() for c in one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
-            return Difference(Change.NOTATION, 0.75, "numbers run together")
-        return Difference(Change.OTHER, 0.0)
-    if bare(one) == bare(other):
+        return _other_numbers(truth, pred)
+    return _other_letters(one, other, name)
+
+
+def _other_letters(one: str, other: str, name: bool) -> Difference:
+    """The difference of two tight texts by their letters."""
+    plain, given = bare(one), bare(other)
+    if plain == given:
         return _marks(one, other)
-    similarity = float(Levenshtein.normalized_similarity(bare(one)[:_COMPARED], bare(other)[:_COMPARED]))
-    change = Change.MISREAD if similarity >= NEAR else Change.OTHER
-    return Difference(change, similarity)
+    if name and plain.translate(_DECORATION) == given.translate(_DECORATION) != "":
+        return Difference(Change.MISREAD, 0.95, "marks")
+    similarity = float(Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED]))
+    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
+
+
+def _other_numbers(truth: str, pred: str) -> Difference:
+    """The difference of two values that do not have the same numbers in the same order."""
+    if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
+        return Difference(Change.NOTATION, 0.75, "numbers run together")
+    if "e" in truth and _flat(pred) == _flat(truth.replace("e", "×10")):
+        return Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
+        return Difference(Change.NOTATION, 0.6, "parts in another order")
+    return Difference(Change.OTHER, 0.0)
+
+
+def _flat(text: str) -> str:
+    """The text with its scripts on the line, those below last; not where digits would meet digits.
+
+    >>> _flat("10^3"), _flat("5_{-1}^{+2}"), _flat("5_-1^+2")
+    ('10^3', '5+2-1', '5+2-1')
+    """
+    ordered = _BELOW_FIRST.sub(r"\2\1", tight(text))
+    return _RAISED.sub(lambda found: found[1] or "", ordered)
 
 
 def _marks(one: str, other: str) -> Difference:

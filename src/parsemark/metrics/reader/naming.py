@@ -24,7 +24,7 @@ _CERTAIN = 0.999
 _MOST_RIVALS = 4
 """How many other names a misread one is compared with."""
 _MISLEADING = 1.3
-"""Severity of a header that belongs to another column, against 1 for one that is lost."""
+"""Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
@@ -58,6 +58,8 @@ class Named:
     where: dict[str, Any]
     needed: bool = True
     """Whether what it names cannot be known without it; the header over names is not needed."""
+    torn: bool = False
+    """Whether a group over it was cut into pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,9 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
         if not name.truth:
             continue
         how, given, found = _best(name)
+        if name.torn:
+            message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
+            causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN:
@@ -162,9 +167,11 @@ def _explain(
                 event = Event(Kind.HEADER_MOVED, name.extent, message, name.where)
                 causes.add((Kind.HEADER_MOVED, moved), event)
             else:
-                severity = _MISLEADING if misled else _OUTSIDE if holds(around.outside, level.text) else 1.0
+                severity = _MISLEADING if misled or not given else 1.0
+                severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
                 event = Event(axis.lost, name.extent, message, name.where, severity)
-                causes.add((axis.lost, level.text), event)
+                # Without any name, all is one row or column of names that is lost.
+                causes.add((axis.lost, level.text if given else ()), event)
     if found.extra and told:
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
@@ -195,7 +202,7 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes) -> None:
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
     else:
         event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
-        causes.add((axis.misread, slip(level.text, level.found)), event)
+        causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)
 
 
 def _shown(name: Named) -> str:

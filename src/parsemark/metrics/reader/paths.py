@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from parsemark.metrics.reader.likeness import NEAR, SAME, Difference, difference, tight
+from parsemark.metrics.reader.likeness import NEAR, SAME, Change, Difference, difference, tight
 from parsemark.metrics.reader.sheet import Sheet
 
 Path = tuple[str, ...]
@@ -18,6 +18,7 @@ _GROUP_WEIGHT = 0.5
 _WHOLE = 0.8
 """Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
 _SEPARATORS = re.compile(r"[\s/_\-|:>.,;()\[\]&+]+")
+_BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _CACHE = 50_000
 _LONGEST_FLAT = 600
 
@@ -56,23 +57,42 @@ def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
     return texts
 
 
-def counted_paths(sheet: Sheet, header_rows: Iterable[int], columns: list[int]) -> list[Path]:
+def counted_paths(
+    sheet: Sheet, header_rows: Iterable[int], columns: list[int], groups: Sequence[list[list[int]]]
+) -> list[Path]:
     """The header paths if names are given to the columns in turn, wherever their cells stand.
 
     So a reader does where a header row has as many names as there are columns, or one less because the
-    label column has none, but its cells have slipped.
+    label column has none, but its cells have slipped; or as many as a header row of the truth has groups.
+
+    Args:
+        sheet: The prediction.
+        header_rows: Its headers.
+        columns: Those that answer columns of the truth, in order.
+        groups: For each header row of the truth and each of its names the columns here that it names.
     """
     levels: list[list[str]] = [[] for _ in range(sheet.n_cols)]
+    level = 0
     for row in header_rows:
         names = [t for t, start in zip(sheet.texts[row], sheet.starts[row], strict=True) if t and start]
         if 0 <= len(columns) - len(names) <= 1:
             placed = list(zip(columns[len(columns) - len(names) :], names, strict=True))
+        elif (same := _level_of(len(names), groups, level)) is not None and len(names) == sum(
+            map(bool, sheet.texts[row])  # a cell that spans says itself what it covers
+        ):
+            level = same + 1
+            placed = [(c, name) for group, name in zip(groups[same], names, strict=True) for c in group]
         else:
             placed = [(c, t) for c, t in enumerate(sheet.texts[row]) if t]
         for col, name in placed:
             if name not in levels[col][-1:]:
                 levels[col].append(name)
     return [tuple(found) for found in levels]
+
+
+def _level_of(n_names: int, groups: Sequence[list[list[int]]], begin: int) -> int | None:
+    """The next header row of the truth that has so many names."""
+    return next((k for k in range(begin, len(groups)) if len(groups[k]) == n_names), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +162,10 @@ def _level(text: str, given: Path) -> Level:
         return Level(text, text, SAME)
     for found in given:
         diff = SAME if holds(found, text) else difference(text, found, name=True)
+        if diff.change is not Change.NONE and tight(_BRACKETED.sub("", text)) == tight(found):
+            # It still tells which one; its unit or what it stands for is lost.
+            share = len(tight(found)) / len(tight(text))
+            diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")
         if diff.likeness > best.difference.likeness:
             best = Level(text, found, diff)
     return best

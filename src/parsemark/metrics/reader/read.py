@@ -15,7 +15,7 @@ from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Alignment, Lookup, align
 from parsemark.metrics.reader.events import Account, Event, Kind
-from parsemark.metrics.reader.find import Side, Values, find_events
+from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
@@ -24,6 +24,7 @@ from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
+from parsemark.metrics.reader.values import Side, Values
 
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
@@ -34,6 +35,12 @@ _PLAUSIBLE = 0.6
 """Where this share of the values is there, a table is not tried transposed."""
 _ROWS_TOGETHER = 0.8
 """Severity of rows run together with spaces between them, against 1 without."""
+_NARROW = 2
+"""A table of so few rows or columns is tried transposed in any case: little tells which way it stands."""
+_LISTED = 0.5
+"""Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
+_CELL_BY_CELL = 2.0
+"""Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
 """A reading of less than this value is tried transposed in any case."""
 _RELATED = 0.1
@@ -114,12 +121,32 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
             best = found
         if best.score(parameters) >= _GOOD_ENOUGH:
             return best
-    lines = _lines_of(pages, truth)
-    if lines is not None:
-        found = reader.lines(lines)
+    for lines, severity in _lines_of(pages, truth):
+        found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
+    blocks = _below_each_other(truth, structure)
+    if blocks is not None:
+        reader = _Reader(blocks, read_structure(blocks), pages.outside, parameters)
+        for sheet in pages.sheets[:1]:
+            best = reader.better(best or Account((), 0.0), reader.sheet(with_symbols_of(truth, sheet)))
     return best or Account((), 0.0)
+
+
+def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
+    """The truth with the tables that stand beside each other in it put below each other."""
+    begins = [c for c, labels in enumerate(structure.labels) if not labels]
+    ends = [*begins[1:], truth.n_cols]
+    widths = {end - begin for begin, end in zip(begins, ends, strict=True)}
+    if len(begins) < 2 or len(widths) > 1 or widths == {1}:
+        return None
+    blocks = []
+    for begin, end in zip(begins, ends, strict=True):
+        columns = list(range(begin, end))
+        rows = [r for r in range(truth.n_rows) if any(truth.present[r][c] for c in columns)]
+        block = truth.part(rows, columns)
+        blocks.append(dataclasses.replace(block, header_rows=structure.n_header))
+    return stacked(blocks, [""] * len(blocks))
 
 
 def _arrangements(pages: Pages) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
@@ -139,13 +166,21 @@ def _unasked(sheet: Sheet) -> Event:
     return Event(Kind.INVENTED, float(count), "The output has a further table that does not belong here.")
 
 
-def _lines_of(pages: Pages, truth: Sheet) -> Sheet | None:
-    """The text around the tables as lines, if it has something of the truth."""
+def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
+    """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
     words = {tight(text) for row in truth.texts for text in row if text}
     said = tight(pages.outside)
     if not words or sum(word in said for word in words) < len(words) / 3:
-        return None
-    return Sheet.from_lines(pages.lines)
+        return
+    lines = pages.lines
+    listed = sum(":" in line for line in lines) > len(lines) / 2
+    yield Sheet.from_lines(lines), _LISTED if listed else 1.0
+    if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:
+        # One cell on each line, row after row or column after column.
+        by_row = [list(lines[k : k + truth.n_cols]) for k in range(0, len(lines), truth.n_cols)]
+        yield Sheet.stacked([], by_row, truth.n_cols), _CELL_BY_CELL
+        by_column = [list(lines[k :: truth.n_rows]) for k in range(truth.n_rows)]
+        yield Sheet.stacked([], by_column, truth.n_cols), _CELL_BY_CELL
 
 
 class _Reader:
@@ -159,7 +194,8 @@ class _Reader:
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
         same = range(self.truth.n_cols), range(self.structure.n_header, self.truth.n_rows)
-        alignment = Alignment(*({index: index for index in indices} for indices in same))
+        columns, rows = ({index: index for index in indices} for indices in same)
+        alignment = Alignment(columns, rows)
         side = Side(self.truth, self.structure, self.truth, alignment)
         return Account((), Values(side, self.parameters.no_value).total)
 
@@ -169,6 +205,7 @@ class _Reader:
         if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
         doubtful = best.known < _PLAUSIBLE or best.score(self.parameters) < _POOR
+        doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed()))
         kinds = {event.kind for event in best.events}
@@ -177,13 +214,14 @@ class _Reader:
             best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
         return best
 
-    def lines(self, pred: Sheet) -> Account:
+    def lines(self, pred: Sheet, severity: float) -> Account:
         """The account of lines of text."""
-        regrouped = regroup_columns(self.truth, pred)
-        if regrouped is None:
+        regrouped = regroup_columns(self.truth, pred) if pred.n_cols == 1 else None
+        if regrouped is None and pred.n_cols == 1:
             return self.upright(pred)
-        found = self.upright(regrouped.sheet)
-        event = Event(Kind.PLAIN_LINES, found.total, "The table is given as lines of text.")
+        found = self.upright(regrouped.sheet if regrouped else pred)
+        message = "The table is given as lines of text."
+        event = Event(Kind.PLAIN_LINES, found.total, message, severity=severity)
         return dataclasses.replace(found, events=(*found.events, event))
 
     def has_something_of_it(self, pred: Sheet) -> bool:
@@ -236,10 +274,12 @@ class _Reader:
                 apart = 1 - sum(group.held / len(group.lines) for group in groups) / held if held else 1.0
                 apart = max(apart, _ROWS_TOGETHER) if kind is Kind.ROWS_MERGED else apart
                 yield Event(kind, held, message, severity=apart + (1 - apart) * glued)
-        for lines in found.split:
-            extent = float(self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols)
-            where = "–".join(str(line + 1) for line in (lines[0], lines[-1]))
-            yield Event(Kind.COLUMN_SPLIT, extent, f"{noun} {where} of the output are one in the truth.")
+        if found.split:
+            length = self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols
+            where = ", ".join(f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split[:3])
+            more = f" and {len(found.split) - 3} more" if len(found.split) > 3 else ""
+            message = f"{noun} {where}{more} of the output are one in the truth."
+            yield Event(Kind.COLUMN_SPLIT, float(length * len(found.split)), message)
 
     def names(self, group: Grouped, kind: Kind) -> str:
         """The lines of a group, counted from one."""

@@ -8,6 +8,8 @@ from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Sheet
 
+_GAIN = 0.05
+"""Likeness that a piece has to add."""
 _MOST_LINES = 6
 """A torn row has at most this many pieces on each side of the one that was recognised."""
 
@@ -53,7 +55,7 @@ def _best_group(
     for up in range(len(above) + 1):
         for down in range(len(below) + 1):
             group = [*above[len(above) - up :], partner, *below[:down]]
-            if len(group) > 1 and (value := worth(group)) > most + 0.2:
+            if len(group) > 1 and (value := worth(group)) > most + _GAIN:
                 best, most = group, value
     return best
 

@@ -17,6 +17,12 @@ Grid = list[list[Entry]]
 _SPACED_PAIR = re.compile(r"(?<=\d)(?:\s+,\s*|,(?:\s|\\[ ,;:]|~)+)(?=[-\d])")
 _COMMA = re.compile(r"(?<=\d),(?=[-\d])")
 _BRACKETED = re.compile(r"[(\[][^()\[\];]*[)\]]")
+_POWER = re.compile(
+    r"(?<![\w.])(-?\d[\d.]*)"
+    r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^?([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
+)
+_SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
+"""A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
 _ORDINAL = str.maketrans({"º": "°"})
 
 
@@ -135,12 +141,22 @@ def fold_cell(text: str) -> str:
 
     >>> fold_cell("(81, 501)") == fold_cell("(81,501)"), fold_cell("1,234 K"), fold_cell("[1,000, 2,000]")
     (True, '1234 K', '[1000;2000]')
+    >>> fold_cell("$3 \\times 10^{-4}$"), fold_cell("3E-04"), fold_cell("10^3")
+    ('3e-4', '3e-4', '10^3')
     """
     folded = fold_notation(_separated(text.translate(_ORDINAL)))
     folded = _COMMA.sub(";", folded) if "," in folded else folded
+    folded = _SET_OFF.sub(r"\1", folded) if "_" in folded else folded
+    folded = _POWER.sub(_with_exponent, folded) if "1" in folded or "e" in folded.lower() else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
+
+
+def _with_exponent(found: re.Match[str]) -> str:
+    """`3 × 10^{-4}` and `3E-04` as `3e-4`."""
+    exponent = found[2] or found[3] or found[4] or found[5]
+    return f"{found[1]}e{int(exponent)}"
 
 
 def _separated(text: str) -> str:

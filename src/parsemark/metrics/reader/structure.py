@@ -52,13 +52,30 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
     spans = [bool(texts[c]) and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols)]
     if is_section(sheet, row):
         return False
-    if sheet.present[row][0] and sheet.starts[row][0]:
-        # The first column is itself below a group, so its own name is still to come.
-        return bool(spans) and spans[0]
-    if (sheet.header_rows or 0) > 1:
+    if (sheet.header_rows or 0) > 1 and not all(spans):
         return False  # a source that tells several header rows tells all of them
+    unnamed = not sheet.present[above][0] and not sheet.present[row][0]
+    # What a group covers has names that differ.
+    names = sheet.texts[row]
+    grouped = any(spans) and all(names[c] != names[c - 1] for c in range(1, sheet.n_cols) if spans[c - 1])
+    if (unnamed or grouped) and _names_values(sheet, row):
+        return True
+    if sheet.present[row][0] and sheet.starts[row][0]:
+        # The first column is itself below a group, so its own name is still to come. Where the source tells
+        # that the header has ended, a row with values is the first of the data.
+        told = sheet.header_rows is not None and any(map(is_numeric, sheet.texts[row]))
+        return bool(spans) and spans[0] and not told
     padded = any(not sheet.present[above][c] for c in range(1, sheet.n_cols))
     return any(spans) or padded
+
+
+def _names_values(sheet: Sheet, row: int) -> bool:
+    """Whether a row has words over columns of numbers."""
+    columns = [c for c in range(1, sheet.n_cols) if sheet.texts[row][c]]
+    if not columns or any(is_numeric(sheet.texts[row][c]) for c in columns):
+        return False
+    below = [sheet.texts[r][c] for r in range(row + 1, sheet.n_rows) for c in columns if sheet.texts[r][c]]
+    return 2 * len(columns) >= sheet.n_cols - 1 and sum(map(is_numeric, below)) > len(below) * 0.7
 
 
 def _is_record(sheet: Sheet, n_header: int) -> bool:
@@ -89,17 +106,30 @@ def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tupl
     """
     if not sheet.n_cols:
         return ()
-    rows = [r for r in range(n_header, sheet.n_rows) if r not in sections]
+    parts = _parts(sheet, n_header, sections)
     names = [_own_name(sheet, n_header, c) for c in range(sheet.n_cols)]
     begins = [0] + [
-        c for c in range(2, sheet.n_cols) if names[0] and names[c] == names[0] and _names_rows(sheet, rows, c)
+        c
+        for c in range(2, sheet.n_cols)
+        if names[0] and names[c] == names[0] and _names_rows(sheet, parts, c)
     ]
     result: list[tuple[int, ...]] = []
     for position, begin in enumerate(begins):
         end = begins[position + 1] if position + 1 < len(begins) else sheet.n_cols
-        stub = _stub(sheet, rows, begin, end)
+        stub = _stub(sheet, parts, begin, end)
         result += [tuple(s for s in stub if s < c) for c in range(begin, end)]
     return tuple(result)
+
+
+def _parts(sheet: Sheet, n_header: int, sections: frozenset[int]) -> list[list[int]]:
+    """The rows of data, section by section: a name may come again in the next one."""
+    parts: list[list[int]] = [[]]
+    for row in range(n_header, sheet.n_rows):
+        if row in sections:
+            parts.append([])
+        else:
+            parts[-1].append(row)
+    return [part for part in parts if part]
 
 
 def _own_name(sheet: Sheet, n_header: int, col: int) -> str:
@@ -107,12 +137,17 @@ def _own_name(sheet: Sheet, n_header: int, col: int) -> str:
     return next((sheet.texts[r][col] for r in range(n_header - 1, -1, -1) if sheet.texts[r][col]), "")
 
 
-def _names_rows(sheet: Sheet, rows: list[int], col: int) -> bool:
+def _names_rows(sheet: Sheet, parts: list[list[int]], col: int) -> bool:
     """Whether a column tells rows apart: at least half of its runs of equal texts are different ones."""
-    begun = [sheet.texts[r][col] for r in rows if sheet.present[r][col] and sheet.starts[r][col]]
-    runs = [text for text, _ in groupby(begun)]
+    runs: list[str] = []
+    different = 0
+    for rows in parts:
+        begun = [sheet.texts[r][col] for r in rows if sheet.present[r][col] and sheet.starts[r][col]]
+        found = [text for text, _ in groupby(begun)]
+        different += len(set(found))
+        runs += found
     worded = sum(any(c.isalnum() for c in text) for text in runs)
-    return bool(runs) and len(set(runs)) >= len(runs) / 2 and worded >= len(runs) / 2
+    return bool(runs) and different >= len(runs) / 2 and worded >= len(runs) / 2
 
 
 def _repeats(sheet: Sheet, rows: list[int], col: int) -> bool:
@@ -122,11 +157,14 @@ def _repeats(sheet: Sheet, rows: list[int], col: int) -> bool:
     )
 
 
-def _stub(sheet: Sheet, rows: list[int], begin: int, end: int) -> list[int]:
-    if not _names_rows(sheet, rows, begin):
+def _stub(sheet: Sheet, parts: list[list[int]], begin: int, end: int) -> list[int]:
+    rows = [row for part in parts for row in part]
+    if begin + 1 < end and not any(sheet.present[r][begin] and sheet.starts[r][begin] for r in rows):
+        begin += 1  # an indent
+    if not _names_rows(sheet, parts, begin):
         return []
     stub = [begin]
-    while stub[-1] + 2 < end and _repeats(sheet, rows, stub[-1]):
+    while stub[-1] + 2 < end and any(_repeats(sheet, part, stub[-1]) for part in parts):
         following = stub[-1] + 1
         values = [sheet.texts[r][following] for r in rows if sheet.texts[r][following]]
         if not values or sum(is_numeric(v) for v in values) > len(values) / 2:

@@ -285,7 +285,11 @@ def program_version(argv: Sequence[str]) -> str:
 
 def hash_files(paths: Iterable[str | Path]) -> dict[str, str]:
     """SHA-256 of each weights file, by its name."""
-    return {Path(path).name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths}
+    found = {}
+    for path in map(Path, paths):
+        with path.open("rb") as stream:  # models may be larger than the memory
+            found[path.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
 
 
 _spent: dict[str, float] = {}

@@ -119,7 +119,8 @@ class PublishedFigures(DocumentFigures):
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, then the overall value, then totals over all elements."""
-        present = set(tables.scores.filter(pl.col("element") == PAGE_LEVEL)["metric"].unique())
+        known = (pl.col("element") == PAGE_LEVEL) & pl.col("value").is_not_null()
+        present = set(tables.scores.filter(known)["metric"].unique())
         pages = {
             info.name: mean_sums(info, page_rows(tables, info.name), "value", tables)
             for info in self.infos
@@ -163,7 +164,7 @@ class PublishedFigures(DocumentFigures):
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """Overall, where all its parts are there."""
         names = [s.info.name for s in sums]
-        return next((n for n in ("overall", "overall_without_cdm") if n in names), names[0])
+        return next((n for n in ("overall", "overall_without_cdm", "teds") if n in names), names[0])
 
     def notes(self) -> list[str]:
         """Defects that the profile keeps."""

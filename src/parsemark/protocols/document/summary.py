@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 TABLES_ONLY = "It gives tables only, so there is no page to score."
 """Message of the pages of a parser that is left out."""
+TRUTH_HAS_ONLY_TABLES = "The truth of this page has only its tables; the rest of the page is not scored."
+"""Message of the measures of whole pages that such a truth does not allow."""
 
 
 def figure_sums(protocol: DocumentProtocol, tables: RunTables) -> list[FigureSums]:
@@ -59,7 +61,12 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
             *element_slices(counted, pages),
         ],
         ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
-        notes=[*figures.notes(), *(f"{p} is left out: {TABLES_ONLY}" for p in left_out), *_failed(counted)],
+        notes=[
+            *figures.notes(),
+            *_only_tables(pages),
+            *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
+            *_failed(counted),
+        ],
         details={"variances": _variances(sums, counted), "left_out": left_out},
     )
 
@@ -109,6 +116,18 @@ def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
         "formulas": categories["equation_isolated"],
         "tables": categories["table"],
     }
+
+
+def _only_tables(pages: Mapping[str, Page]) -> list[str]:
+    """Where the truth says nothing about text, that is no finding about the parsers."""
+    n = sum(page.only_tables for page in pages.values())
+    if not n:
+        return []
+    which = "every page" if n == len(pages) else f"{n} of {len(pages)} pages"
+    return [
+        f"The truth of {which} has only tables: text, formulas and reading order are not scored there. "
+        "The protocol `tables` says more about them."
+    ]
 
 
 def _failed(tables: RunTables) -> list[str]:

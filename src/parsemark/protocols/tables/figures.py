@@ -15,7 +15,8 @@ from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Sta
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, Evidence
 from parsemark.protocols.tables.infos import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
-from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, reliability_bins
+from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
+from parsemark.stats.confidence import risk_coverage
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,
@@ -179,8 +180,20 @@ def ranked_figures(evidence: Evidence) -> dict[str, Figure]:
     hit, positive = names["ap"], evidence.confidence > CONFIDENCE_THRESHOLD
     for name, chosen in (("d_ece", evidence.confidence > MIN_CONFIDENCE), ("d_ece_positive", positive)):
         compute = partial(_calibration_error, evidence.confidence, hit, chosen)
-        found[name] = _jackknifed(evidence, compute, float(chosen.sum()))
+        figure = _jackknifed(evidence, compute, float(chosen.sum()))
+        found[name] = _allowing_for_chance(figure, evidence, hit, chosen)
     return found
+
+
+def _allowing_for_chance(
+    figure: Figure, evidence: Evidence, hit: Floats, chosen: NDArray[np.bool_]
+) -> Figure:
+    """D-ECE is never too small by chance, only too large: the lower end of its interval allows for that."""
+    if figure.low is None:
+        return figure
+    documents = np.asarray(evidence.pages.documents)[evidence.page]
+    chance = d_ece_by_chance(evidence.confidence[chosen], hit[chosen], documents[chosen])
+    return figure.model_copy(update={"low": max(0.0, figure.low - chance)})
 
 
 def curves(evidence: Evidence) -> dict[str, list[list[float]]]:
@@ -203,6 +216,18 @@ def reliability(evidence: Evidence) -> list[dict[str, Any]]:
         {"low": b.low, "high": b.high, "n": b.n, "precision": b.precision, "confidence": b.confidence}
         for b in reliability_bins(evidence.confidence, is_detected(evidence.overlap, THETA))
     ]
+
+
+def risk_over_coverage(evidence: Evidence) -> dict[str, Any]:
+    """Risk over coverage if only the most confident predictions are taken, as plain data."""
+    found = None
+    if evidence.has_confidence:
+        sure = evidence.confidence > MIN_CONFIDENCE
+        found = risk_coverage(evidence.confidence[sure], is_detected(evidence.overlap[sure], THETA))
+    if found is None:
+        return {}
+    points = [list(p) for p in zip(found.coverage, found.risk, strict=True)]
+    return {"points": points, "area": found.area, "best_area": found.best_area}
 
 
 def _average_precision(evidence: Evidence, credit: Floats) -> Figure:

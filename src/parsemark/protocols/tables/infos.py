@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
 
 from parsemark.protocols.base import FigureInfo, Style
 
+if TYPE_CHECKING:
+    from parsemark.metrics.base import Facts
+
 SHORT_NAMES = {"grits_top": "top", "grits_con": "con", "teds": "teds"}
 """How some structure metrics are called in the names of figures (te_f1_top and so on)."""
+_WORDS = {"grits_con": "GriTS content", "grits_top": "GriTS topology", "teds": "TEDS"}
 _LABELS = {"grits_top": "Top", "grits_con": "Con", "teds": "TEDS"}
 SENSITIVITY = (0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -28,15 +34,39 @@ def metric_label(metric: str) -> str:
     return _LABELS.get(metric, metric.replace("_", " "))
 
 
-def metric_title(metric: str) -> str:
-    """How a structure metric is called in a sentence; its spec where it is not installed here."""
+def metric_facts(metric: str) -> Facts | None:
+    """What a metric says of itself; None where it is not installed here."""
     from parsemark.errors import ParsemarkError
     from parsemark.metrics import get_metric
 
     try:
-        return get_metric(metric).facts.title
+        return get_metric(metric).facts
     except ParsemarkError:
-        return metric
+        return None
+
+
+def metric_title(metric: str) -> str:
+    """How a structure metric is called in a sentence; its spec where it is not installed here."""
+    facts = metric_facts(metric)
+    return facts.title if facts else metric
+
+
+def metric_words(metric: str) -> str:
+    """How a structure metric is called on an axis."""
+    return _WORDS.get(metric, metric.replace("_", " "))
+
+
+def metric_range(metric: str) -> tuple[float, float]:
+    """Its lowest and highest value; 0 and 1 where it is not installed here, or has no bound."""
+    facts = metric_facts(metric)
+    low, high = facts.range if facts else (0.0, 1.0)
+    return (low if isfinite(low) else 0.0), (high if isfinite(high) else 1.0)
+
+
+def worst_value(metric: str) -> float:
+    """What a missed table has."""
+    facts, (low, high) = metric_facts(metric), metric_range(metric)
+    return low if facts is None or facts.higher_is_better else high
 
 
 def figure_infos(metrics: Sequence[str]) -> list[FigureInfo]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
-from parsemark.report.charts.spec import Axis, Chart
-from parsemark.report.charts.structure import interval_series
-from parsemark.report.source import Parser, Source
+from parsemark.protocols.exhibits import Axis, Chart, interval_bars
+from parsemark.report.source import Source
 
 LEVELS = ("simple", "moderate", "complex")
 
@@ -19,34 +17,29 @@ def attribute_names(source: Source) -> list[tuple[str, str]]:
     return sorted(names, key=lambda n: (n[1] != "complexity", n[0] == "page", n[1]))
 
 
-def breakdown(source: Source, scope: str, attribute: str, parsers: Sequence[Parser]) -> Chart | None:
+def breakdown(source: Source, scope: str, attribute: str) -> Chart | None:
     """One attribute: a group of bars for each value, a bar for each parser."""
     parts = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
     values = _ordered(set(parts))
-    key = figure_key(source, scope)
+    info = source.summary.info(source.slice_figure(scope))
     series = []
-    for parser in parsers:
-        entries = [(i, parts[v].figures.get(parser.name, {}).get(key)) for i, v in enumerate(values)]
+    for parser in source.parsers:
+        entries = [(i, parts[v].figures.get(parser.name, {}).get(info.name)) for i, v in enumerate(values)]
         known = [(i, entry) for i, entry in entries if entry is not None and entry.value is not None]
         if known:
-            series.append(interval_series(parser.name, known))
+            series.append(interval_bars(parser.name, known))
     if not series:
         return None
-    kind = "tables" if scope == "table" else "pages"
-    what = "End-to-end recall" if scope == "table" else "End-to-end F1"
+    kind = scope.replace("_", " ")
     return Chart(
-        f"by-{scope}-{_key(attribute)}",
-        f"By {attribute} of the {'table' if scope == 'table' else 'page'}",
-        f"{what} ({key}) over the {kind} with each value, with 95 % intervals.",
+        f"by-{_key(scope)}-{_key(attribute)}",
+        f"By {attribute} of the {kind}",
+        f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
+        f"{info.direction.capitalize()}.",
         Axis(attribute, kind="category", categories=tuple(values)),
-        Axis(what.lower(), 0.0, 1.0),
+        Axis(info.label, 0.0, 1.0 if info.style == "score" and source.is_share(info.name) else None),
         tuple(series),
     )
-
-
-def figure_key(source: Source, scope: str) -> str:
-    """The figure that is broken down: F1 for pages; a table has no precision, so recall for tables."""
-    return source.primary if scope == "page" else source.primary.replace("te_f1_", "te_recall_")
 
 
 def _ordered(values: set[str]) -> list[str]:

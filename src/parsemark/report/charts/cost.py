@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from parsemark.report.charts.spec import Axis, Chart, Series
+from parsemark.protocols.exhibits import Axis, Chart, Series
 from parsemark.report.source import Source
 
 SHORTEST_S = 1e-4

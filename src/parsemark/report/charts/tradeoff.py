@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from parsemark.protocols import Figure
-from parsemark.report.charts.spec import Axis, Chart, Series
+from parsemark.protocols.exhibits import Axis, Chart, Series
 from parsemark.report.source import Source
 
 TIME = "cpu_s_per_page"
@@ -50,7 +50,7 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: Source) -> Ch
         f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
         "No other parser is both faster and better than one on the dashed front.",
         Axis("CPU seconds per page", kind="log"),
-        Axis(quality.label, 0.0, 1.0 if quality.style == "score" else None),
+        Axis(quality.label, 0.0, 1.0 if source.is_share(quality.name) else None),
         (line, *series),
         labelled=True,
     )

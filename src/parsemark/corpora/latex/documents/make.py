@@ -235,7 +235,7 @@ def _sample(
     size = round(page.width, 2), round(page.height, 2)
     numbered = tuple(replace(_clipped(e, *size), order=order) for order, e in enumerate(placed))
     rotated = any(element.attributes.get("rotated") for element in elements)
-    truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated})
+    truth = Page(key, *size, numbered, attributes={**attributes, "rotated": rotated}, only_tables=True)
     return Sample(key, document, page.number, truth)
 
 

@@ -32,29 +32,37 @@ def latex_to_text(latex: str, *, strict_braces: bool = False) -> str | None:
     Args:
         latex: What is between the delimiters.
         strict_braces: As pylatexenc 3.0a30 has it, where 2.10 is more lenient: a stray closing brace leaves
-            nothing at all.
+            nothing at all. Malformed formulas alone are concerned.
     """
     if len(latex) > _MAX_ANY:
         return None
-    if strict_braces:
-        latex = _as_newer_parser(latex)
+    newer = _as_newer_parser(latex) if strict_braces else latex
+    if newer is None:
+        return None
     try:
-        return str(_converter().latex_to_text(latex))
+        text = str(_converter().latex_to_text(newer))
+        return text.replace("%s", "") if strict_braces and "%s" not in latex else text
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, RecursionError):
         return None
 
 
-_DELIMITERS = re.compile(r"\\begin\{[^{}]*\}|\\end\{[^{}]*\}|\\[\[\]()]|\\.|[{}$]|%[^\n]*", re.DOTALL)
+_DELIMITERS = re.compile(r"\\begin\{[\w*.\- ]*\}|\\end\{[\w*.\- ]*\}|\\[\[\]()]|\\.|[{}$]|%[^\n]*", re.DOTALL)
 _CLOSES = {"{": "}", "\\[": "\\]", "\\(": "\\)", "$": "$"}
-_HALF_FRACTION = re.compile(r"\\[dtc]?frac\s*(?:\{[^{}]*\}|[^\s{}\\])?\s*$")
+_RUN_ON = re.compile(r"(\\(?:[A-Za-z]+(?=[^\W\d_A-Za-z])|[^\W\d_A-Za-z](?=[^\W\d_])))")
+_MATRIX = re.compile(r"\\begin\{(?:array|(?:[pb]|small|[pb]small)matrix)\}")
+_NO_ARGUMENTS = "{}{}{}"
+"""Behind the end: what a command lacks there is empty; groups that no command takes print nothing."""
 
 
-def _as_newer_parser(latex: str) -> str:
-    """What is left of malformed LaTeX by pylatexenc 3.0a30.
+def _as_newer_parser(latex: str) -> str | None:
+    """LaTeX of which pylatexenc 2.10 makes what 3.0a30 makes of the one given; None where that fails.
 
     A closing delimiter that closes nothing leaves nothing at all; one of the wrong kind ends the group and
-    its content is lost; so is that of a group that is never closed.
+    its content is lost; so is that of a group that is never closed; an open matrix is an error.
+    Arguments that are missing at the end are empty, as are those of a command that is an argument itself.
+    The name of a command is of ASCII letters; 2.10 takes the letters of all scripts.
     """
+    latex = _RUN_ON.sub(r"\1 ", latex)
     stack: list[tuple[str, int]] = []
     lost: list[tuple[int, int]] = []
     for match in _DELIMITERS.finditer(latex):
@@ -76,10 +84,12 @@ def _as_newer_parser(latex: str) -> str:
     done = 0
     for start, end in sorted(lost, key=lambda span: (span[0], -span[1])):
         if start >= done:
+            if _MATRIX.match(latex, start) is not None:
+                return None
             parts += (latex[done:start], "{}")
         done = max(done, end)
     kept = "".join(parts) + latex[done:]
-    return kept + "{}{}" if _HALF_FRACTION.search(kept[-200:]) or lost else kept
+    return kept + _NO_ARGUMENTS if "\\" in kept else kept
 
 
 def safe_text(latex: str, fallback: str) -> str:

@@ -9,7 +9,7 @@ from parsemark.protocols.document.published.latex_text import latex_to_text, saf
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import (
     Span,
-    balanced_end,
+    brace_ends,
     replace_spans,
     spans,
     sub_closed,
@@ -112,22 +112,20 @@ def without_tags(text: str) -> str:
 
 def delete_with_group(text: str, command: re.Pattern[str], *, stop_if_open: bool) -> str:
     """Delete a command with the balanced group behind it; of an open group only the command."""
+    ends = brace_ends(text)
     parts: list[str] = []
     done = 0
-    is_open = False
     for match in command.finditer(text):
         if match.start() < done:
             continue
-        end = -1 if is_open else balanced_end(text, match.end())
         parts.append(text[done : match.start()])
-        if end < 0:
-            is_open = True  # what is open here is open at all later places too, or cut short by this one
-            done = match.start() + len(match.group().rstrip().rstrip("*").rstrip())
-            if stop_if_open:
-                break
-            is_open = False
-        else:
+        end = ends.get(match.end())
+        if end is not None:
             done = end
+            continue
+        done = match.start() + len(match.group().rstrip().rstrip("*").rstrip())
+        if stop_if_open:
+            break
     return "".join(parts) + text[done:]
 
 

@@ -121,7 +121,7 @@ def _match_tables(
         else:
             records.tables = found
     used = {p for r in found for p in r.pred_idx}
-    left = [c for k, c in enumerate(candidates) if k not in used] + (html if as_latex else latex)
+    left = [c for k, c in enumerate(candidates) if k not in used]
     if as_latex and profile.latex_tables == "zero":
         for record in found:
             record.pred, record.norm_pred, record.pred_idx = "", "", [""]

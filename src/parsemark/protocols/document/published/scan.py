@@ -116,3 +116,15 @@ def balanced_end(text: str, start: int, left: str = "{", right: str = "}") -> in
         if depth == 0:
             return start + match.end()
     return -1
+
+
+def brace_ends(text: str) -> dict[int, int]:
+    """The place behind the brace that closes each brace that is closed, in one pass."""
+    ends: dict[int, int] = {}
+    stack: list[int] = []
+    for match in re.finditer("[{}]", text):
+        if match.group() == "{":
+            stack.append(match.start())
+        elif stack:
+            ends[stack.pop()] = match.end()
+    return ends

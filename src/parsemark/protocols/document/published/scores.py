@@ -12,6 +12,7 @@ from parsemark.protocols.document.published.measures import Measured, Results, m
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.summary import TRUTH_HAS_ONLY_TABLES
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
@@ -45,6 +46,9 @@ def score_page(
     for record in records.ignored:
         writer.match(record)
     for element, measured in results.elements.items():
+        if truth.only_tables and element != "table":
+            writer.page(f"{SHORT[element]}_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
+            continue
         for one in measured:
             writer.element(element, one)
         _page_rows(writer, element, measured, results, profile)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import re
+import sys
 import unicodedata
+import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +15,7 @@ from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import collapse
 
 _TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
+_TABLE_END = re.compile("</table>", re.IGNORECASE)
 _ATTRIBUTES = [re.compile(f' {name}="[^"\n]*"') for name in ("style", "height", "width", "align", "class")]
 _TBODY = re.compile(r"</?tbody>")
 _SPACES = re.compile(r"\s+")
@@ -44,8 +48,8 @@ def norm_table(text: str, profile: Profile) -> str:
     text = _simplified(text, profile)
     text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
     start = _TABLE_START.search(text)
-    end = text.lower().rfind("</table>")
-    inner = text[start.end() : end] if start is not None and end >= start.end() else ""
+    ends = [match.start() for match in _TABLE_END.finditer(text)]
+    inner = text[start.end() : ends[-1]] if start is not None and ends and ends[-1] >= start.end() else ""
     for pattern in _ATTRIBUTES:
         inner = pattern.sub("", inner)
     inner = _SPACES.sub(" ", _TBODY.sub("", inner))
@@ -57,31 +61,101 @@ def norm_table(text: str, profile: Profile) -> str:
 
 def parse_html(text: str) -> Any:
     """The tree that Beautiful Soup makes with Python's own parser."""
-    from bs4 import BeautifulSoup
+    return _beautiful_soup()(text, "html.parser")
 
-    return BeautifulSoup(text, "html.parser")
+
+@lru_cache(maxsize=1)
+def _beautiful_soup() -> Any:
+    """Beautiful Soup, which loads its CSS selectors only when someone uses them.
+
+    We never do, and to import them costs as much as to score some pages.
+    """
+    spec = importlib.util.find_spec("soupsieve")
+    if spec is None or spec.loader is None or {"bs4", "soupsieve"} & sys.modules.keys():
+        from bs4 import BeautifulSoup
+
+        return BeautifulSoup
+    sys.modules["soupsieve"] = None  # type: ignore[assignment]  # as if it were not installed
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import bs4
+    finally:
+        del sys.modules["soupsieve"]
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    selectors = sys.modules["soupsieve"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(selectors)
+    if "bs4.css" in sys.modules:
+        sys.modules["bs4.css"].soupsieve = selectors  # type: ignore[attr-defined]
+    return bs4.BeautifulSoup
+
+
+_VOID = re.compile(r"<(/?)(br|hr|img|col|input|wbr)\b([^<>]*)>", re.IGNORECASE)
+_LEFT_OPEN = "open-void-"
+
+
+def _mark_left_open(text: str) -> str:
+    """Name the tags that Beautiful Soup 4.11.1 leaves open, so that a later version leaves them open too.
+
+    Behind a `<br>` the next `<br/>` is taken for its end, and holds all that follows in the cell.
+    """
+    unclosed: dict[str, int] = {}
+
+    def marked(match: re.Match[str]) -> str:
+        slash, name, rest = match[1], match[2].lower(), match[3]
+        count = unclosed.get(name, 0)
+        is_closed = rest.endswith("/")
+        if slash or is_closed:
+            unclosed[name] = max(0, count - 1)
+            if slash:
+                return "" if count else f"</{_LEFT_OPEN}{name}>"
+            return f"<{_LEFT_OPEN}{name}{rest[:-1]}>" if count else match[0]
+        unclosed[name] = count + 1
+        return match[0]
+
+    return _VOID.sub(marked, text)
+
+
+_EMPTY_LEFT_OPEN = re.compile(rf"<{_LEFT_OPEN}([^<>]*)></{_LEFT_OPEN}\w+>")
 
 
 def _simplified(text: str, profile: Profile) -> str:
-    soup = parse_html(text)
-    for cell in soup.find_all("th"):
-        cell.name = "td"
-    for name in ("thead", "tbody") if profile.normalises_table_cells else ("thead",):
-        for tag in soup.find_all(name):
-            tag.unwrap()
-    for formula in soup.find_all("math"):
-        formula.replace_with(f"${formula.get('alttext', '')}$")
-    for span in soup.find_all("span"):
-        span.unwrap()
+    is_mixed = "/>" in text and _VOID.search(text) is not None
+    soup = parse_html(_mark_left_open(text) if is_mixed else text)
+    lower = text.lower()
+    unwrapped = ("thead", "tbody") if profile.normalises_table_cells else ("thead",)
+    if "<th" in lower:
+        for cell in soup.find_all("th"):
+            cell.name = "td"
+    for name in (*unwrapped, "math", "span"):
+        for tag in soup.find_all(name) if f"<{name}" in lower else ():
+            if name == "math":
+                tag.replace_with(f"${tag.get('alttext', '')}$")
+            else:
+                tag.unwrap()
     serialised = str(soup)
-    if not profile.normalises_table_cells:
-        return serialised
-    soup = parse_html(serialised)
-    from bs4.element import PreformattedString
+    if is_mixed:
+        serialised = _EMPTY_LEFT_OPEN.sub(r"<\1/>", serialised).replace(_LEFT_OPEN, "")
+    return _with_norm_cells(serialised) if profile.normalises_table_cells else serialised
 
-    for node in soup.find_all(string=True):
-        if not isinstance(node, PreformattedString) and node.find_parent(["td", "th"]) is not None:
-            node.replace_with(norm_cell(str(node)))
+
+def _with_norm_cells(text: str) -> str:
+    soup = parse_html(text)
+    from bs4.element import NavigableString, PreformattedString
+
+    inside: dict[int, bool] = {}
+
+    def is_in_cell(node: Any) -> bool:
+        parent = id(node.parent)
+        if parent not in inside:
+            inside[parent] = any(tag.name in ("td", "th") for tag in node.parents)
+        return inside[parent]
+
+    for node in [d for d in soup.descendants if isinstance(d, NavigableString)]:
+        if not isinstance(node, PreformattedString) and is_in_cell(node):
+            new = norm_cell(str(node))
+            if new != node:
+                node.replace_with(new)
     return str(soup)
 
 

@@ -24,7 +24,7 @@ from parsemark.protocols.document.strict.page import (
     pred_side,
     truth_side,
 )
-from parsemark.protocols.document.summary import TABLES_ONLY
+from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
 
 RULE = "strict"
 
@@ -48,6 +48,10 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     matches = match_page(truth_side(truth), pred)
     if not matches.is_complete:
         writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
+    if truth.only_tables:
+        _score_tables(writer, matches)
+        writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
+        return writer.out
     _score_blocks(writer, matches)
     _score_formulas(writer, matches, cdm)
     _score_tables(writer, matches)

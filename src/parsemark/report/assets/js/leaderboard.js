@@ -79,8 +79,9 @@
     const slice = data.slices[state.slice] ?? data.slices[""];
     for (const row of body.rows) fillRow(row, slice.rows[data.parsers[Number(row.dataset.parser)]]);
     tradeOff(slice, data.colours);
+    document.getElementById("headline").textContent = state.slice ? `${slice.label}: ${slice.sentence}` : slice.sentence;
     sort();
-    status.textContent = `${slice.label}: ${slice.n_pages} pages`;
+    status.textContent = `${slice.label}: ${slice.n_pages} page${slice.n_pages === 1 ? "" : "s"}`;
   };
 
   const wireDownloads = () => {

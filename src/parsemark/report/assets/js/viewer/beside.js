@@ -36,7 +36,7 @@
   };
 
   parsemark.renderBesideMatches = (contenders, rows, chosen, metric, choose) => {
-    if (!rows.length) return el("p", { class: "muted" }, "No table here, neither true nor predicted.");
+    if (!rows.length) return el("p", { class: "muted" }, "Nothing to match here, neither true nor predicted.");
     const line = (row) => {
       const scores = row.matches.map((m) => (m ? scoreOf(m, metric) ?? 0 : null));
       const difference = row.invented || scores.includes(null) ? null : scores[0] - scores[1];

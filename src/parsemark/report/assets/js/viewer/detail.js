@@ -17,13 +17,14 @@
       el("div", {}, el("h4", {}, kind), el("pre", { tabindex: "0" }, parsemark.visible(text)))));
   };
 
-  // What `reader` found wrong, strongest first.
-  const explanation = (explained) => {
+  // Why the pair scores as it does, strongest first; each with the type of its error.
+  const explanation = (explained, labels) => {
     if (!explained) return null;
     const left = explained.n_errors - explained.errors.length;
+    const line = ([kind, message]) => el("li", {}, labels[kind] ? el("span", { class: "error-kind" }, labels[kind]) : null, labels[kind] ? " " : null, parsemark.foreign(parsemark.visible(message)));
     return el("section", { class: "explanation" },
-      el("h3", {}, "What a reader loses ", el("span", { class: "muted" }, `reader ${parsemark.number(explained.value, 1)} of 10`)),
-      explained.errors.length ? el("ol", { tabindex: "0" }, explained.errors.map((e) => el("li", {}, parsemark.foreign(parsemark.visible(e)))))
+      el("h3", {}, "What a reader loses ", el("span", { class: "muted" }, explained.title)),
+      explained.errors.length ? el("ol", { tabindex: "0" }, explained.errors.map(line))
         : el("p", { class: "muted" }, "Nothing: every value can be found again with its row and column."),
       left > 0 ? el("p", { class: "muted small" }, `and ${left} more`) : null);
   };
@@ -62,9 +63,16 @@
     return tables.length ? stacked(tables) : null;
   };
 
+  const textOf = (elements) => elements.map((e) => e.text ?? e.latex ?? e.html ?? "").join("\n");
+
+  const textComparison = (truth, pred) => {
+    if (!truth.length || !pred.length || [...truth, ...pred].some((e) => e.table)) return null;
+    return el("section", {}, el("h3", {}, "Difference"), el("p", { class: "text-diff" }, parsemark.markedText(textOf(truth), textOf(pred))));
+  };
+
   const comparison = (truth, pred) => {
     const [left, right] = [truth, pred].map((side) => side.map((e) => e.table).filter(Boolean));
-    if (!left.length || !right.length) return null;
+    if (!left.length || !right.length) return textComparison(truth, pred);
     const pieces = right.length > 1 ? `The prediction has ${right.length} pieces; they are put one under the other here.` : null;
     return el("section", {}, el("h3", {}, "Difference"),
       pieces ? el("p", { class: "muted small" }, pieces) : null, parsemark.renderDiff(parsemark.diffTables(stacked(left), stacked(right))));
@@ -75,11 +83,12 @@
     const truth = match.truth.map((id) => find(page.truth?.elements, id)).filter(Boolean);
     const pred = match.pred.map((id) => find(data.prediction?.elements, id)).filter(Boolean);
     const explained = Object.hasOwn(data.explained, match.key) ? data.explained[match.key] : null;
+    const unread = match.pred.length && !pred.length;
     return el("div", { class: "detail" },
-      el("div", { class: explained ? "with-explanation" : "" }, comparison(truth, pred), explanation(explained)),
+      el("div", { class: explained ? "with-explanation" : "" }, comparison(truth, pred), explanation(explained, data.error_labels)),
       el("div", { class: "sides" },
-        side("Truth", truth, "There is no table here: the parser invented it."),
-        side("Prediction", pred, "The parser found no table here.")),
+        side("Truth", truth, "Nothing of this kind is here: the parser invented it."),
+        side("Prediction", pred, unread ? "This was read from the parser's whole text: see the raw output below, and the text beside the truth under Whole pages." : "The parser has nothing here.")),
       source("Truth as given", truth), source("Prediction as given", pred), rawPanel(page, parserIndex));
   };
 })();

@@ -5,7 +5,7 @@
   const MOST_CHARACTERS = 1500;
   const WORDS = { same: "equal", changed: "changed text", missing: "missing", extra: "extra", span: "wrong span" };
 
-  const marked = (truth, pred) => {
+  const marked = parsemark.markedText = (truth, pred) => {
     const runs = parsemark.diffText(truth.slice(0, MOST_CHARACTERS), pred.slice(0, MOST_CHARACTERS));
     const tags = { gone: "del", new: "ins", same: "span" };
     const cutOff = truth.length > MOST_CHARACTERS || pred.length > MOST_CHARACTERS;

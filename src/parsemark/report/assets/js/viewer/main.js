@@ -20,13 +20,17 @@
 
   const fromHash = () => {
     const hash = parsemark.readHash();
+    const protocol = Math.max(0, state.pages.protocols.findIndex((p) => p.spec === hash.get("protocol")));
+    const { rule, rules, errors } = state.pages.protocols[protocol];
+    const queues = parsemark.queuesOf(errors);
     const parser = Math.max(0, indexOf(state.pages.parsers, hash.get("parser")));
     return {
       parser,
+      protocol,
       beside: besideFrom(hash, parser),
-      queue: Object.hasOwn(parsemark.QUEUES, hash.get("queue") ?? "") ? hash.get("queue") : "all",
+      queue: Object.hasOwn(queues, hash.get("queue") ?? "") ? hash.get("queue") : "all",
       filter: hash.get("filter") ?? "",
-      rule: hash.get("rule") ?? state.pages.rule,
+      rule: rules.includes(hash.get("rule")) ? hash.get("rule") : rule,
       page: hash.get("page"),
       table: hash.get("table"),
     };
@@ -42,7 +46,8 @@
       old: isOlder(next.beside) ? besideParser(next.beside).name : "",
       queue: next.queue === "all" ? "" : next.queue,
       filter: next.filter,
-      rule: next.rule === state.pages.rule ? "" : next.rule,
+      protocol: next.protocol ? state.pages.protocols[next.protocol].spec : "",
+      rule: next.rule === null || next.rule === state.pages.protocols[next.protocol].rule ? "" : next.rule,
     }, replace);
     if (replace) show();
   };
@@ -59,17 +64,25 @@
     if (entry) link(state.view, { page: state.pages.id[entry.page], table: entry.table ?? null });
   };
 
+  // What the names in the strip do not share: cut off, they would all look alike.
+  const ownEnding = (names) => {
+    const shared = names.reduce((a, b) => { let n = 0; while (n < a.length && a[n] === b[n]) n += 1; return a.slice(0, n); });
+    const cut = new Set(names).size > 1 ? Math.max(...["-", "_", "/", ".", " "].map((c) => shared.lastIndexOf(c))) + 1 : 0;
+    return (name) => (cut > 3 ? `…${name.slice(cut)}` : name);
+  };
+
   const showStrip = () => {
     const from = Math.max(0, state.position - NEIGHBOURS);
     const near = state.queue.slice(from, state.position + NEIGHBOURS + 1);
+    const short = near.length ? ownEnding(near.map((entry) => state.pages.id[entry.page])) : null;
     byId("strip").replaceChildren(...near.map((entry, offset) => {
       const index = entry.page;
       const name = state.pages.id[index];
       const picture = parsemark.hasImage(state.pages, index)
         ? el("img", { src: `thumbnails/${parsemark.pageFile(index)}.webp`, alt: "", loading: "lazy" })
         : el("span", { class: "no-thumbnail" });
-      return el("li", {}, el("button", { type: "button", title: name, "aria-current": from + offset === state.position ? "true" : null, on: { click: () => goTo(from + offset) } },
-        picture, el("span", { class: "thumb-name" }, parsemark.foreign(entry.table ? `${name} · ${entry.table}` : name))));
+      return el("li", {}, el("button", { type: "button", title: entry.table ? `${name}, ${entry.table}` : name, "aria-current": from + offset === state.position ? "true" : null, on: { click: () => goTo(from + offset) } },
+        picture, el("span", { class: "thumb-name" }, parsemark.foreign(entry.table ? `${short(name)} · ${entry.table}` : short(name)))));
     }));
   };
 
@@ -118,16 +131,22 @@
     };
     contenders.forEach((c, k) => { c.selected = new Set(row?.matches[k]?.pred); });
     byId("sheet").replaceChildren(parsemark.renderSheet(page, contenders, new Set(row && !row.invented ? [row.id] : []), chooseElement));
-    byId("matches").replaceChildren(parsemark.renderBesideMatches(contenders, rows, row, state.pages.main_metric, choose));
+    byId("matches").replaceChildren(parsemark.renderBesideMatches(contenders, rows, row, contenders[0].metric, choose));
     byId("parse").replaceChildren(...contenders.flatMap((c, k) => [el("h3", {}, `${"AB"[k]} `, parsemark.foreign(c.name)), parsemark.renderParse(c.data)]));
     byId("detail").replaceChildren(parsemark.renderBeside(page, contenders, row));
   };
 
-  const contender = (data, parser, rule, ending = "") => ({
-    data, name: parser.name + ending, colour: parser.colour, metric: state.pages.main_metric, matches: parsemark.matchesOf(data, rule),
-  });
+  const NOT_SCORED = { matches: {}, scores: {}, page_scores: {}, explained: {} };
+  const NOTHING = { parse: null, scored: [], prediction: null };
 
-  const NOTHING = { parse: null, matches: {}, scores: {}, page_scores: {}, explained: {}, prediction: null };
+  // What a parser made of a page, with what the chosen protocol says about it.
+  const contender = (stored, parser, view, ending = "") => {
+    const data = { ...stored, ...(stored.scored[view.protocol] ?? NOT_SCORED) };
+    const { main_metric: metric, metric_names, errors } = state.pages.protocols[view.protocol];
+    parsemark.metricNames = metric_names;
+    data.error_labels = Object.fromEntries(errors.map((e) => [e.name, e.label]));
+    return { data, name: parser.name + ending, colour: parser.colour, metric, matches: parsemark.matchesOf(data, view.rule) };
+  };
 
   // What the second contender made of a page; nothing where the older run does not have it.
   const besideData = async (page, beside) => {
@@ -137,7 +156,7 @@
   };
 
   const showPage = async (page, view) => {
-    const first = contender(page.parsers[view.parser], state.pages.parsers[view.parser], view.rule);
+    const first = contender(page.parsers[view.parser], state.pages.parsers[view.parser], view);
     const other = view.beside ? await besideData(page, view.beside) : null;
     showHead(page);
     byId("legend").className = `sheet-tools parser-${first.colour}`;
@@ -145,22 +164,33 @@
     byId("beside-key").hidden = !other;
     if (other) {
       byId("beside-key").className = `check parser-${besideParser(view.beside).colour}`;
-      showTwo(page, view, [first, contender(other, besideParser(view.beside), view.rule, isOlder(view.beside) ? " (old)" : "")]);
+      showTwo(page, view, [first, contender(other, besideParser(view.beside), view, isOlder(view.beside) ? " (old)" : "")]);
     } else showOne(page, view, first);
-    const rules = Object.keys(first.data.matches);
-    byId("rule").replaceChildren(...[...new Set([view.rule, ...rules])].map((r) => el("option", { value: r, selected: r === view.rule }, r)));
   };
 
-  const listName = (beside) => `${isOlder(beside) ? "older/" : ""}lists/${besideNumber(beside)}`;
+  const listName = (beside, protocol) => (isOlder(beside) ? `older/lists/${besideNumber(beside)}` : `lists/${protocol}/${besideNumber(beside)}`);
+
+  // What can be chosen depends on the protocol: its rules, and its types of errors with how often they occur.
+  const showChoices = (view, list) => {
+    const { errors, rules } = state.pages.protocols[view.protocol];
+    const queues = parsemark.queuesOf(errors);
+    const option = ([key, q]) => el("option", { value: key, selected: key === view.queue }, q.label);
+    const labelled = errors.map((e) => [`error-${e.name}`, { label: `${e.label} (${(list.errors[e.name] ?? []).length})` }]);
+    byId("queue").replaceChildren(...Object.entries(queues).filter(([key, q]) => !key.startsWith("error-") && !q.hidden).map(option),
+      ...(labelled.length ? [el("optgroup", { label: "Types of errors" }, labelled.map(option))] : []));
+    byId("rule").replaceChildren(...rules.map((r) => el("option", { value: r, selected: r === view.rule }, r)));
+    byId("rule").disabled = rules.length < 2;
+    byId("protocol").value = String(view.protocol);
+  };
 
   const show = async () => {
     state.turn += 1;
     const turn = state.turn;
     const view = fromHash();
-    const listed = state.view && state.view.parser === view.parser && state.view.beside === view.beside && state.view.queue === view.queue && state.view.filter === view.filter;
-    const [list, other] = await Promise.all([parsemark.load(`lists/${view.parser}`), view.beside ? parsemark.load(listName(view.beside)) : null]);
+    const listed = state.view && state.view.protocol === view.protocol && state.view.parser === view.parser && state.view.beside === view.beside && state.view.queue === view.queue && state.view.filter === view.filter;
+    const [list, other] = await Promise.all([parsemark.load(`lists/${view.protocol}/${view.parser}`), view.beside ? parsemark.load(listName(view.beside, view.protocol)) : null]);
     if (turn !== state.turn) return;
-    if (!listed) state.queue = parsemark.makeQueue(view.queue, state.pages, list, other, view.filter);
+    if (!listed) state.queue = parsemark.makeQueue(parsemark.queuesOf(state.pages.protocols[view.protocol].errors)[view.queue], state.pages, list, other, view.filter);
     let index = state.pages.id.indexOf(view.page ?? "");
     state.position = locate(view);
     if (index < 0) {
@@ -173,7 +203,7 @@
     byId("parser").value = String(view.parser);
     byId("beside").value = view.beside;
     for (const option of byId("beside").options) option.disabled = option.value === String(view.parser);
-    byId("queue").value = view.queue;
+    showChoices(view, list);
     byId("filter").value = view.filter;
     showPosition();
     showStrip();
@@ -193,12 +223,14 @@
     const choices = (parsers, before) => parsers.map((p, i) => el("option", { value: `${before}${i}` }, p.name + (before ? " (old)" : "")));
     byId("beside").replaceChildren(el("option", { value: "" }, "nobody"), ...choices(state.pages.parsers, ""),
       ...(state.pages.older ? [el("optgroup", { label: state.pages.older.label }, choices(state.pages.older.parsers, "old-"))] : []));
-    byId("queue").replaceChildren(...Object.entries(parsemark.QUEUES).map(([key, q]) => el("option", { value: key }, q.label)));
+    byId("protocol").replaceChildren(...state.pages.protocols.map((p, i) => el("option", { value: i }, p.title === state.pages.protocols.find((q) => q !== p)?.title ? p.spec : p.title)));
+    byId("protocol").closest(".field").hidden = state.pages.protocols.length < 2;
     byId("filter").replaceChildren(el("option", { value: "" }, "all pages"), ...Object.entries(state.pages.attributes).map(([name, column]) =>
       el("optgroup", { label: name }, column.values.map((value) => el("option", { value: `${name}=${value}` }, `${name}: ${value}`)))));
     const change = (key, read, changes = {}) => byId(key).addEventListener("change", (event) => link(state.view, { [key]: read(event.target.value), ...changes }));
     change("parser", Number, { table: null });
     change("beside", String);
+    change("protocol", Number, { table: null, queue: "all", rule: null });
     change("queue", String, { page: null, table: null });
     change("filter", String, { page: null, table: null });
     change("rule", String);

@@ -38,19 +38,33 @@
     return [...tables.sort(order), ...pages.sort(order)];
   };
 
-  parsemark.QUEUES = {
+  const QUEUES = {
     all: { label: "All pages, in order", make: (pages) => pages.id.map((_, page) => ({ page })) },
-    worst: { label: "Worst tables first", make: (_, list) => entries(list, (kind) => kind !== "unsure", badness(list)) },
+    worst: { label: "Worst first", make: (_, list) => entries(list, (kind) => kind !== "unsure", badness(list)) },
     disagree: { label: "Metrics disagree most", make: (_, list) => entries(list, (kind, i) => FOUND.has(kind) && list.spread[i] > 0, (i) => -list.spread[i]) },
     apart: { label: "A and B differ most", make: (_, list, other) => apart(list, other) },
-    missed: { label: "Missed tables", make: (_, list) => entries(list, (kind) => kind === "miss", (i) => list.page[i]) },
-    invented: { label: "Invented tables", make: (_, list) => entries(list, (kind) => kind === "extra", (i) => list.page[i]) },
+    missed: { label: "Missed", make: (_, list) => entries(list, (kind) => kind === "miss", (i) => list.page[i]) },
+    invented: { label: "Invented", make: (_, list) => entries(list, (kind) => kind === "extra", (i) => list.page[i]) },
     failed: { label: "Failed pages", make: (_, list) => Object.keys(list.failed).map((page) => ({ page: Number(page) })) },
   };
 
+  // Elements that have an error of one type, the worst first.
+  const withError = (name) => (_, list) => {
+    const having = new Set(list.errors[name] ?? []);
+    return entries(list, (_kind, i) => having.has(i), badness(list));
+  };
+
+  // Missed and invented elements are types of errors where a protocol has such.
+  parsemark.queuesOf = (errors) => {
+    const named = new Set(errors.map((e) => e.name));
+    const plain = Object.entries(QUEUES).filter(([key]) => !named.has(key));
+    const hidden = Object.entries(QUEUES).filter(([key]) => named.has(key)).map(([key, q]) => [key, { ...q, hidden: true }]);
+    return Object.fromEntries([...plain, ...hidden, ...errors.map((e) => [`error-${e.name}`, { label: e.label, make: withError(e.name) }])]);
+  };
+
   // `filter` is "attribute=value" or empty.
-  parsemark.makeQueue = (name, pages, list, other, filter) => {
-    const all = parsemark.QUEUES[name].make(pages, list, other);
+  parsemark.makeQueue = (queue, pages, list, other, filter) => {
+    const all = queue.make(pages, list, other);
     const cutAt = filter.indexOf("=");
     const column = cutAt > 0 && Object.hasOwn(pages.attributes, filter.slice(0, cutAt)) ? pages.attributes[filter.slice(0, cutAt)] : null;
     if (!column) return all;

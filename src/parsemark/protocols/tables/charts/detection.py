@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parsemark.report.charts.spec import Axis, Chart, Guide, Series
-from parsemark.report.source import Source
+from parsemark.protocols.base import Figure
+from parsemark.protocols.exhibits import Axis, Chart, Guide, RunView, Series, interval_bars
+from parsemark.protocols.tables.charts.structure import metric_key
+from parsemark.protocols.tables.infos import metric_words, short_name
 
 RECALL, PRECISION = Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0)
 MOST_POINTS = 400
-RULE_NAMES = {"bbox": "boxes (IoU)", "content": "content (content-Jaccard)"}
-STRUCTURE_NAMES = {"top": "GriTS topology", "con": "GriTS content", "teds": "TEDS"}
+RULE_NAMES = {
+    "bbox": "boxes (IoU)",
+    "content": "content (content-Jaccard)",
+    "ngrams": "characters (3-grams, with splits and merges)",
+}
+RULE_WORDS = {"bbox": "boxes", "content": "content", "ngrams": "characters"}
 
 Points = Sequence[Sequence[float]]
 
@@ -27,10 +33,10 @@ def iso_f1(levels: Sequence[float] = (0.2, 0.4, 0.6, 0.8)) -> tuple[Guide, ...]:
     return tuple(guides)
 
 
-def precision_recall(source: Source, rule: str) -> Chart | None:
+def precision_recall(run: RunView, rule: str) -> Chart | None:
     """Thresholded (solid, filled) and expected (dashed, faint) precision and recall under one matching."""
     series = []
-    for name, figures in _figures(source, rule):
+    for name, figures in _figures(run, rule):
         curves = figures.get("curves")
         if curves:
             series.append(_curve(name, curves["thresholded"]))
@@ -48,10 +54,10 @@ def precision_recall(source: Source, rule: str) -> Chart | None:
     )
 
 
-def weighted_precision_recall(source: Source, rule: str, short: str) -> Chart | None:
+def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | None:
     """The same weighted by a structure score, with what structure costs shaded."""
-    series = []
-    for name, figures in _figures(source, rule):
+    series, short = [], short_name(metric)
+    for name, figures in _figures(run, rule):
         curves = figures.get("curves")
         if curves and short in curves:
             plain, weighted = thin(curves["thresholded"]), thin(curves[short])
@@ -63,21 +69,45 @@ def weighted_precision_recall(source: Source, rule: str, short: str) -> Chart | 
             )
             keys = (f"te_recall_{short}", f"te_precision_{short}")
             series += _points(name, figures, keys, label="weighted by structure")
-    score = STRUCTURE_NAMES[short]
+    score = metric_words(metric)
     return _chart(
-        f"pr-{rule}-{short}",
-        f"Precision and recall weighted by {score}, matched by {'boxes' if rule == 'bbox' else rule}",
+        f"pr-{rule}-{metric_key(short)}",
+        f"Precision and recall weighted by {score}, matched by {RULE_WORDS[rule]}",
         f"Matched by {RULE_NAMES[rule]}; each found table counts by its {score} score. Shaded, or from the "
         "faint point to the full one: what the structure costs.",
         series,
     )
 
 
-def threshold_sensitivity(source: Source) -> Chart | None:
+def rules_beside_each_other(run: RunView) -> Chart | None:
+    """The primary figure under every rule that applies to a parser: how much the rule decides."""
+    figure = run.summary.info(run.summary.primary)
+    series = []
+    for parser in run.parsers:
+        by_rule = run.details("by_rule", parser.name)
+        found = [(i, by_rule.get(rule, {}).get(figure.name)) for i, rule in enumerate(RULE_WORDS)]
+        known = [(i, Figure.model_validate(data)) for i, data in found if data]
+        entries = [(i, number) for i, number in known if number.value is not None]
+        if entries:
+            series.append(interval_bars(parser.name, entries))
+    if not series:
+        return None
+    return Chart(
+        "rules",
+        "How much does the matching decide?",
+        f"{figure.label} under every matching rule that applies to a parser, with 95 % intervals: by place, "
+        "by content, by characters. The leaderboard uses one of them for all.",
+        Axis("tables matched by", kind="category", categories=tuple(RULE_WORDS.values())),
+        Axis(figure.label, 0.0, 1.0),
+        tuple(series),
+    )
+
+
+def threshold_sensitivity(run: RunView) -> Chart | None:
     """Detection F1 as the threshold of the overlap rises."""
     series = []
-    for parser in source.parsers:
-        figures = source.figures.get(parser.name, {})
+    for parser in run.parsers:
+        figures = run.summary.parsers.get(parser.name, {})
         pairs = [
             (float(key.removeprefix("td_f1_at_")), entry.value)
             for key, entry in figures.items()
@@ -106,11 +136,11 @@ def thin(points: Points) -> Points:
     return [points[round(k * step)] for k in range(MOST_POINTS)]
 
 
-def _figures(source: Source, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
+def _figures(run: RunView, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Each parser's figures under a rule; parsers to which it does not apply are left out."""
     found: list[tuple[str, Mapping[str, Any]]] = []
-    for parser in source.parsers:
-        by_rule, curves = (source.details(part, parser.name).get(rule) for part in ("by_rule", "curves"))
+    for parser in run.parsers:
+        by_rule, curves = (run.details(part, parser.name).get(rule) for part in ("by_rule", "curves"))
         if by_rule:
             found.append((parser.name, {**by_rule, "curves": curves}))
     return found

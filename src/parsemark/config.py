@@ -1,0 +1,160 @@
+"""`parsemark.toml`: what a project measures, in one file, so that commands need no flags.
+
+Pydantic at the border: an unknown key, a wrong type or a wrong limit is an error that names its place. Values
+here take the place of defaults; a flag overrides them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsemark.errors import UsageError
+
+NAME = "parsemark.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BenchSettings(_Section):
+    """What `parsemark bench` and `parsemark parse` run."""
+
+    corpus: str | None = None
+    parsers: list[str] | None = Field(default=None, min_length=1)
+    protocols: list[str] | None = Field(default=None, min_length=1)
+    match: str | None = None
+    metrics: list[str] | None = Field(default=None, min_length=1)
+    rank_by: str | None = None
+    pages: str | None = None
+    out: str | None = None
+    workers: int | None = Field(default=None, ge=1)
+    timeout_s: float | None = Field(default=None, ge=0.1)
+    memory_mb: int | None = Field(default=None, ge=64)
+    max_cost_usd: float | None = Field(default=None, ge=0)
+    cache: bool | None = None
+    strict: bool | None = None
+    report: bool | None = None
+
+
+class GateSettings(_Section):
+    """What `parsemark gate` allows."""
+
+    baseline: str | None = None
+    min: dict[str, float] = Field(default_factory=dict)
+    max_drop: float | None = Field(default=None, ge=0)
+    interval: bool | None = None
+    max_failures: int | None = Field(default=None, ge=0)
+    max_slowdown: float | None = Field(default=None, ge=1)
+    max_memory: float | None = Field(default=None, ge=1)
+    parsers: list[str] | None = Field(default=None, min_length=1)
+    protocol: str | None = None
+
+
+class Settings(_Section):
+    """The whole file."""
+
+    bench: BenchSettings = BenchSettings()
+    gate: GateSettings = GateSettings()
+
+
+_FLAGS = {"parsers": "parser", "protocols": "protocol", "metrics": "metric", "max_cost_usd": "max_cost"}
+"""Keys of the file whose flag has another name, since a flag is given once for each of several."""
+_NOT_OF_PARSE = ("match", "metrics", "rank_by", "report")
+
+
+def read_settings(path: Path) -> Settings:
+    """Read a settings file.
+
+    Raises:
+        UsageError: It cannot be read, or something in it is not valid; names the key.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    try:
+        return Settings.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{path}, {place}: {first['msg']}. `parsemark init` shows every key.") from error
+
+
+def defaults_of_commands(settings: Settings) -> dict[str, dict[str, Any]]:
+    """The settings as defaults of flags, by command and parameter."""
+    bench = {k: v for k, v in settings.bench.model_dump().items() if v is not None}
+    named = {_FLAGS.get(key, key): value for key, value in bench.items()}
+    limits = {k: v for k, v in settings.gate.model_dump().items() if v is not None}
+    baseline, least = limits.pop("baseline", None), limits.pop("min")
+    gate = {_FLAGS.get(key, key) if key == "parsers" else key: value for key, value in limits.items()}
+    if least:
+        gate["minimum"] = [f"{name}={value}" for name, value in least.items()]
+    if baseline is not None and (Path(baseline) / "manifest.json").is_file():
+        gate["old"] = baseline
+    parse = {_FLAGS.get(k, k): v for k, v in bench.items() if k not in _NOT_OF_PARSE}
+    return {"bench": named, "parse": parse, "gate": gate}
+
+
+def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[str], name: str) -> str:
+    """A commented file with these values; every other key is there as a comment."""
+    listed = ", ".join(_quoted(parser) for parser in parsers)
+    recipes = ", ".join(_quoted(protocol) for protocol in protocols)
+    return _TEMPLATE.format(
+        corpus=_quoted(corpus), parsers=listed, protocols=recipes, out=_quoted(f"runs/{name}")
+    )
+
+
+def _quoted(text: str) -> str:
+    """A TOML string."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+
+
+_TEMPLATE = """\
+# What `parsemark bench`, `parse` and `gate` do in this folder. A flag overrides a line here.
+
+[bench]
+# `demo`, a corpus folder, or LOADER:PATH: `folder:documents` for PDFs of your own with what you know of them.
+corpus = {corpus}
+
+# `parsemark parsers` lists them; with settings: "camelot(flavor=stream)"; or a script: "tools/mine.py".
+parsers = [{parsers}]
+
+# How outputs are scored: "tables", "document", "semantic", with settings: "tables(match=content)".
+protocols = [{protocols}]
+
+# Where the run lies: the same command goes on with it.
+out = {out}
+
+# pages = "20"            # a subset: the first, positions "5-9", or ids with *
+# match = "auto"          # how tables are matched: bbox, content, ngrams
+# metrics = ["grits_con", "teds", "grits_top", "reader"]
+# rank_by = "grits_con"
+# workers = 2             # one per CPU if not given
+# timeout_s = 60          # per page
+# memory_mb = 4096        # per worker
+# max_cost_usd = 1.0      # parsers that are paid by the page stop here
+# cache = true            # use parses of other runs
+# strict = false          # refuse a corpus of which something cannot be read
+# report = true           # write the HTML report
+
+[gate]
+# The run that new ones are held against; made by `parsemark gate RUN --save .parsemark/baseline`.
+baseline = ".parsemark/baseline"
+max_failures = 0          # pages that may newly fail
+# max_drop = 0.02         # of the primary figure, whatever chance says
+# interval = true         # fail on a drop that is beyond chance
+# max_slowdown = 1.1      # CPU time per page, as a ratio
+# max_memory = 1.2        # peak memory, as a ratio
+# parsers = ["pdfplumber"]
+# protocol = "tables"
+
+[gate.min]
+# te_f1_con = 0.7         # least values of figures
+"""

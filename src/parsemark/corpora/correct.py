@@ -1,0 +1,186 @@
+"""Applies corrections of cells to a corpus: a copy with the truth that people have accepted.
+
+The file is what `corpus audit` writes, less the entries that a person has deleted:
+
+    [{"sample": "report-p3", "element": "t1",
+      "changes": [{"cell": [2, 1], "was": "1.O", "set": {"text": "1.0"}}]}]
+
+The corpus itself is never touched. `was` guards against corrections of another state of the truth.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from parsemark.corpora.base import Corpus
+from parsemark.corpora.files import write_manifest, write_page
+from parsemark.corpora.loaders.files import read_text
+from parsemark.corpora.schema import CorpusFile
+from parsemark.errors import CorpusError, UsageError
+from parsemark.model import Cell, Element, Page, Sample
+from parsemark.system import file_sha256
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore")  # the audit also writes what speaks for a correction
+
+
+class NewCell(_Part):
+    """What a cell is to hold."""
+
+    text: str
+
+
+class Change(_Part):
+    """One cell."""
+
+    cell: Annotated[list[int], Field(min_length=2, max_length=2)]
+    """Row and column of its first place, from 0."""
+    was: str
+    set: NewCell
+
+
+class Correction(_Part):
+    """The changes of one table."""
+
+    sample: str
+    element: str
+    changes: list[Change]
+
+
+_FILE = TypeAdapter(list[Correction])
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What was written."""
+
+    manifest: CorpusFile
+    n_cells: int
+    n_tables: int
+    without_truth: int
+    """Pages that are not in the copy, since there is nothing to write of them."""
+
+
+def read_corrections(path: Path) -> list[Correction]:
+    """The corrections of a file, checked."""
+    try:
+        return _FILE.validate_json(read_text(path))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise CorpusError(f"{path}, {place}: {problem['msg']}") from error
+
+
+def correct_corpus(
+    corpus: Corpus, file: Path, out: Path, progress: Callable[[int], None] | None = None
+) -> Corrected:
+    """Write a copy of a corpus with corrected cells.
+
+    Args:
+        corpus: Of any kind.
+        file: See above.
+        out: Folder of the copy; new or empty.
+        progress: Called with the number of pages that were finished.
+
+    Raises:
+        CorpusError: A correction names a page, table or cell that is not there, or that holds another text.
+    """
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
+    corrections = read_corrections(file)
+    by_sample: dict[str, list[Correction]] = {}
+    for correction in corrections:
+        by_sample.setdefault(correction.sample, []).append(correction)
+    if unknown := by_sample.keys() - set(corpus.keys):
+        raise CorpusError(f"{file}: {corpus.name} has no page {sorted(unknown)[0]!r}.")
+    corrected = {
+        key: _corrected(_truth(corpus.read(key), file), changes, file) for key, changes in by_sample.items()
+    }
+    pdfs = _Pdfs(out / "pdfs")
+    without = 0
+    for key in corpus.keys:
+        sample = corpus.read(key)
+        truth = corrected.get(key, sample.truth)
+        if truth is None:
+            without += 1
+        else:
+            write_page(out, replace(sample, truth=truth), pdfs.copied(sample.pdf))
+        if progress is not None:
+            progress(1)
+    manifest = write_manifest(
+        out,
+        name=f"{corpus.name}-corrected",
+        version=corpus.version,
+        licence=corpus.licence,
+        description=f"{corpus.name} with corrected cells.",
+        generator="parsemark correct 1",
+        settings={"corpus": corpus.name, "corpus_hash": corpus.hash, "corrections": file_sha256(file)},
+    )
+    n_cells = sum(len(correction.changes) for correction in corrections)
+    return Corrected(manifest, n_cells, len(corrections), without)
+
+
+def _truth(sample: Sample, file: Path) -> Page:
+    if sample.truth is None:
+        raise CorpusError(f"{file}: page {sample.id} has no truth that could be corrected.")
+    return sample.truth
+
+
+def _corrected(page: Page, corrections: list[Correction], file: Path) -> Page:
+    elements = {element.id: element for element in page.elements}
+    for correction in corrections:
+        element = elements.get(correction.element)
+        if element is None or element.table is None:
+            raise CorpusError(f"{file}: page {page.id} has no table {correction.element!r}.")
+        where = f"{file}: page {page.id}, table {correction.element}"
+        elements[correction.element] = _corrected_table(element, correction.changes, where)
+    return replace(page, elements=tuple(elements[element.id] for element in page.elements), annotation=None)
+
+
+def _corrected_table(element: Element, changes: list[Change], where: str) -> Element:
+    if element.table is None:
+        return element
+    cells: dict[tuple[int, int], Cell] = {(c.row, c.col): c for c in element.table.cells}
+    for change in changes:
+        row, col = change.cell
+        cell = cells.get((row, col))
+        if cell is None:
+            raise CorpusError(f"{where} has no cell in row {row}, column {col}.")
+        if cell.text != change.was:
+            raise CorpusError(
+                f"{where}, row {row}, column {col} holds {cell.text!r}, not {change.was!r}: the corrections "
+                "are of another state of this corpus. Audit it again."
+            )
+        cells[row, col] = replace(cell, text=change.set.text)
+    table = replace(element.table, cells=tuple(cells[c.row, c.col] for c in element.table.cells))
+    # The source as it was written would contradict the corrected cells.
+    return replace(element, table=table, html=None, latex=None)
+
+
+class _Pdfs:
+    """The PDFs of the copy, each once under a name of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[Path, str] = {}
+
+    def copied(self, pdf: Path | None) -> str | None:
+        """The path in the copy; None for a page without a PDF."""
+        if pdf is None:
+            return None
+        if pdf not in self._names:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            taken, name, k = set(self._names.values()), pdf.name, 1
+            while name in taken:
+                k += 1
+                name = f"{pdf.stem}-{k}{pdf.suffix}"
+            shutil.copyfile(pdf, self._folder / name)
+            self._names[pdf] = name
+        return f"pdfs/{self._names[pdf]}"

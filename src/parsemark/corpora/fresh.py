@@ -1,0 +1,173 @@
+"""Fresh corpora: pages that nobody has seen beforehand, and proof afterwards that they are those.
+
+Whoever makes a corpus publishes a *commitment*, a hash of seed, generator, settings and pages together with a
+random number, and keeps the *secret*, which holds all of these. Parsers are run. Then the secret is
+published: everybody can see that it fits the commitment, that the pages are those of the secret, and make
+them again from the seed. The random number keeps others from trying all seeds; the hash keeps the maker from
+choosing pages after the results are known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parsemark.corpora.files import hash_of_files
+from parsemark.corpora.schema import CorpusFile
+from parsemark.errors import CorpusError
+from parsemark.system import file_sha256, write_bytes
+
+MAX_FILE_BYTES = 2**20
+_HASH = r"^[0-9a-f]{64}$"
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+
+
+class Commitment(_File):
+    """What is published before."""
+
+    format: Literal["parsemark-commitment"] = "parsemark-commitment"
+    name: str
+    generator: str
+    n_files: int
+    commitment: str = Field(pattern=_HASH)
+    """SHA-256 of the secret, as `Secret.digest` takes it."""
+
+
+class Secret(_File):
+    """What is published afterwards."""
+
+    format: Literal["parsemark-secret"] = "parsemark-secret"
+    name: str
+    generator: str
+    seed: int
+    settings: dict[str, Any]
+    truth: str = Field(pattern=_HASH)
+    """Of the files in `truth/`: the same wherever the corpus is made again."""
+    pages: str = Field(pattern=_HASH)
+    """Of all files, PDFs included: these may differ between versions of TeX or fonts."""
+    nonce: str = Field(pattern=r"^[0-9a-f]{32,128}$")
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def draw_seed() -> int:
+    """A seed that nobody guesses."""
+    return secrets.randbelow(2**53)
+
+
+def secret_path(commitment: Path) -> Path:
+    """Where the secret of a commitment lies: `fresh.json` has `fresh.secret.json`."""
+    return commitment.with_name(f"{commitment.stem}.secret.json")
+
+
+def commitment_path(secret: Path) -> Path:
+    """Inverse of `secret_path`."""
+    return secret.with_name(secret.name.removesuffix(".json").removesuffix(".secret") + ".json")
+
+
+def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
+    """Write the commitment of a corpus that was just made, and its secret beside it.
+
+    Raises:
+        CorpusError: The folder holds no corpus that a generator made from a seed.
+    """
+    manifest = _read(root / "corpus.json", CorpusFile, limit=None)
+    if manifest.seed is None or manifest.generator is None:
+        raise CorpusError(f"{root} was not made from a seed; there is nothing to commit to.")
+    secret = Secret(
+        name=manifest.name,
+        generator=manifest.generator,
+        seed=manifest.seed,
+        settings=manifest.settings,
+        truth=_hash_of_truth(manifest.files),
+        pages=manifest.hash,
+        nonce=secrets.token_hex(32),
+    )
+    public = Commitment(
+        name=secret.name,
+        generator=secret.generator,
+        n_files=len(manifest.files),
+        commitment=secret.digest(),
+    )
+    kept = secret_path(commitment)
+    write_bytes(kept, secret.model_dump_json(indent=2).encode() + b"\n")
+    kept.chmod(0o600)
+    write_bytes(commitment, public.model_dump_json(indent=2).encode() + b"\n")
+    return public, kept
+
+
+def read_secret(path: Path) -> Secret:
+    """Read a secret that was revealed; it comes from somebody else."""
+    return _read(path, Secret)
+
+
+def differences(root: Path, secret: Secret, commitment: Path) -> Iterator[str]:
+    """Why the pages in a folder are not those that were committed to; nothing if they are.
+
+    Args:
+        root: A corpus: the one that was used, or one that was made again from the secret.
+        secret: What was revealed.
+        commitment: What was published before.
+    """
+    public = _read(commitment, Commitment)
+    if secret.digest() != public.commitment:
+        yield f"The secret does not fit the commitment {public.commitment[:16]}… in {commitment}."
+    manifest = _read(root / "corpus.json", CorpusFile, limit=None)
+    for key, ours in (("name", manifest.name), ("generator", manifest.generator), ("seed", manifest.seed)):
+        if ours != getattr(secret, key):
+            yield f"The {key} of {root} is {ours!r}, and not {getattr(secret, key)!r}."
+    if manifest.settings != secret.settings:
+        changed = [
+            k
+            for k in sorted(manifest.settings.keys() | secret.settings.keys())
+            if manifest.settings.get(k) != secret.settings.get(k)
+        ]
+        yield f"The settings of {root} differ: {', '.join(changed)}."
+    inside = root.resolve()
+    for name, digest in manifest.files.items():
+        path = (root / name).resolve()
+        if not path.is_relative_to(inside) or not path.is_file() or file_sha256(path) != digest:
+            yield f"{name} is missing in {root}, or is not what its corpus.json says."
+    if hash_of_files(manifest.files) != manifest.hash:
+        yield f"corpus.json of {root} does not fit its own files."
+    if _hash_of_truth(manifest.files) != secret.truth:
+        yield f"The truths in {root} are not those that were committed to."
+
+
+def same_pdfs(root: Path, secret: Secret) -> bool:
+    """Whether also the PDFs are the same, byte for byte."""
+    return _read(root / "corpus.json", CorpusFile, limit=None).hash == secret.pages
+
+
+def _hash_of_truth(files: dict[str, str]) -> str:
+    return hash_of_files({name: digest for name, digest in files.items() if name.startswith("truth/")})
+
+
+FileModel = TypeVar("FileModel", bound=BaseModel)
+
+
+def _read(path: Path, model: type[FileModel], limit: int | None = MAX_FILE_BYTES) -> FileModel:
+    try:
+        if limit is not None and path.stat().st_size > limit:
+            raise CorpusError(f"{path} is too large.")
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise CorpusError(f"{path} is not valid at {place or 'its start'}: {first['msg']}.") from error

@@ -1,0 +1,226 @@
+"""The values of the truth, and what became of each; what was done to all of them alike is one event."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from parsemark.metrics.reader.align import Alignment
+from parsemark.metrics.reader.events import Causes, Event, Kind, quote
+from parsemark.metrics.reader.likeness import (
+    SAME,
+    Change,
+    Difference,
+    difference,
+    is_numeric,
+    numbers,
+    slip,
+    tight,
+)
+from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import Structure
+
+Position = tuple[int, int]
+_SHORT = 4
+"""A slip of so many characters (`->.` is three) that comes again has one cause."""
+_OF_NUMBERS = "0123456789.,-"
+_DIGITS = re.compile(r"\d+")
+_SIGN = 3
+"""A value of at most so many characters may be a sign that stands for something."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One predicted table against the truth: who answers whom."""
+
+    truth: Sheet
+    structure: Structure
+    pred: Sheet
+    alignment: Alignment
+
+    @cached_property
+    def pred_header(self) -> int:
+        """The predicted rows above the first one that answers a row of data are headers."""
+        return min(self.alignment.rows.values(), default=self.pred.n_rows)
+
+    @cached_property
+    def stubs(self) -> frozenset[int]:
+        """The truth's label columns."""
+        return frozenset(s for stub in self.structure.labels for s in stub)
+
+
+class Values:
+    """The values of the truth: what a table is asked for."""
+
+    def __init__(self, side: Side, no_value: float) -> None:
+        self.side = side
+        truth, structure = side.truth, side.structure
+        self.weights: dict[Position, float] = {}
+        for row in range(structure.n_header, truth.n_rows):
+            if row in structure.sections:
+                continue
+            named_only = not any(truth.present[row][c] for c in range(truth.n_cols) if c not in side.stubs)
+            for col in range(truth.n_cols):
+                # A name is no value of its own where it names something.
+                if truth.present[row][col] and (named_only or not self._is_name(row, col)):
+                    self.weights[row, col] = 1.0 if truth.texts[row][col] else no_value
+        self.of_row: dict[int, float] = defaultdict(float)
+        self.of_column: dict[int, float] = defaultdict(float)
+        for (row, col), weight in self.weights.items():
+            self.of_row[row] += weight
+            self.of_column[col] += weight
+        self.total = max(1.0, sum(self.weights.values()))
+
+    def _is_name(self, row: int, col: int) -> bool:
+        """Whether a cell is in a label column, or is one that begins there and spans further columns."""
+        truth, stubs = self.side.truth, self.side.stubs
+        while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
+            col -= 1
+        if col in stubs:
+            return True
+        spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
+        return spans and col - 1 in stubs
+
+    def compare(self, causes: Causes) -> None:
+        """Compare the values whose row and column were found."""
+        side = self.side
+        for row, col, at, partner in self._answered:
+            if side.truth.texts[row][col] != side.pred.texts[at][partner]:
+                self._compare(row, col, at, partner, self.weights[row, col], causes)
+
+    @cached_property
+    def _answered(self) -> list[tuple[int, int, int, int]]:
+        """The values whose row and column were found: row and column, there and here."""
+        rows, columns = self.side.alignment.rows, self.side.alignment.columns
+        return [(r, c, rows[r], columns[c]) for r, c in self.weights if r in rows and c in columns]
+
+    @cached_property
+    def units(self) -> dict[int, str]:
+        """For each column what the prediction adds to all of its values alike: `7.85 g/cm³`, `$0.8`."""
+        added: dict[int, Counter[str]] = defaultdict(Counter)
+        for row, col, at, partner in self._answered:
+            text, found = tight(self.side.truth.texts[row][col]), tight(self.side.pred.texts[at][partner])
+            if text and found and is_numeric(text):
+                before, held, after = found.partition(text)
+                whole = bool(held) and not set(before[-1:] + after[:1]) & set(_OF_NUMBERS)
+                added[col][f"{before} {after}".strip() if whole else ""] += 1
+        return {col: unit for col, counts in added.items() if len(counts) == 1 for unit in counts if unit}
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
+        side = self.side
+        given: dict[str, Counter[str]] = defaultdict(Counter)
+        meant: dict[str, set[str]] = defaultdict(set)
+        columns = [(c, p) for c, p in side.alignment.columns.items() if c not in side.stubs]
+        for row, at in side.alignment.rows.items():
+            for col, partner in columns:
+                text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
+                given[text][found] += 1
+                meant[found].add(text)
+        return {
+            text: found
+            for text, counts in given.items()
+            for found, count in counts.items()
+            if len(counts) == 1 < count and found != text and len(meant[found]) == 1
+            if 0 < len(tight(text)) <= _SIGN and not is_numeric(text) and not is_numeric(found)
+        }
+
+    def _compare(self, row: int, col: int, at: int, partner: int, weight: float, causes: Causes) -> None:
+        side = self.side
+        text, found = side.truth.texts[row][col], side.pred.texts[at][partner]
+        diff = difference(text, found)
+        if diff.change is not Change.NONE:
+            diff = self._done_to_all(col, text, found) or diff
+        if diff.change is Change.NONE:
+            return
+        where = {"row": row, "col": col}
+        given = side.pred.shown[at][partner]
+        told = f"{self._place(row, col)}: {quote(given)} instead of {quote(side.truth.shown[row][col])}."
+        if diff.change is Change.NOTATION:
+            event = Event(Kind.NOTATION, weight, told, where)
+            causes.add((Kind.NOTATION, "value", diff.cause), event)
+        elif diff.change is Change.MISREAD:
+            event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
+            causes.add((Kind.VALUE_MISREAD, diff.cause or slip(text, found)), event)
+        elif not found and not side.truth.starts[row][col] and self._given_before(row, col, at):
+            event = Event(Kind.SPAN_LOST, weight, f"{self._place(row, col)}: given once for several.", where)
+            causes.add((Kind.SPAN_LOST,), event)
+        elif text and self._elsewhere(text, at, partner):
+            event = Event(Kind.VALUE_SHIFTED, weight, f"{self._place(row, col)}: moved in its row.", where)
+            causes.add((Kind.VALUE_SHIFTED,), event)
+        elif text and f" {text} " in f" {found} ":
+            event = Event(Kind.CELLS_MERGED, weight, told, where)
+            causes.add((Kind.CELLS_MERGED, found), event)
+        elif not found:
+            lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
+            causes.add((Kind.VALUE_LOST, row), Event(Kind.VALUE_LOST, weight, lost, where))
+        else:
+            # The same slip in many values is one cause; values that have nothing in common are not.
+            cause = slip(text, found)
+            pattern = _DIGITS.sub("#", cause)
+            if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
+                pattern = cause if len(cause) <= _SHORT else ""
+            key = (Kind.VALUE_WRONG, pattern if 0 < len(pattern) <= _SHORT else (row, col))
+            causes.add(key, Event(Kind.VALUE_WRONG, weight, told, where))
+
+    def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:
+        """The difference of two values if the same was done to others."""
+        if self.renamed.get(text) == found:
+            return Difference(Change.NOTATION, 0.75, "signs given by others")
+        if col in self.units and is_numeric(text):
+            told = self.unit_is_told(col)
+            return SAME if told else Difference(Change.NOTATION, 0.75, f"{self.units[col]} is added")
+        known, given = numbers(text), numbers(found)
+        if 0 < len(given) < len(known) and known[: len(given)] == given and is_numeric(text):
+            return Difference(Change.MISREAD, 0.0, "a part is lost")
+        return None
+
+    def unit_is_told(self, col: int) -> bool:
+        """Whether the header of a column tells the unit that the prediction adds to its values."""
+        rows = range(self.side.structure.n_header)
+        header = tight(" ".join(self.side.truth.texts[r][col] for r in rows))
+        return all(tight(part) in header for part in self.units[col].split())
+
+    def _given_before(self, row: int, col: int, at: int) -> bool:
+        """Whether the spanning cell is given for an earlier column or row."""
+        side = self.side
+        text = side.truth.texts[row][col]
+        for c, r in ((col - 1, row), (col, row - 1)):
+            if c < 0 or r < 0 or side.truth.texts[r][c] != text:
+                continue
+            partner, above = side.alignment.columns.get(c), side.alignment.rows.get(r)
+            if partner is not None and above is not None and side.pred.texts[above][partner] in (text, ""):
+                return True
+        return False
+
+    def _elsewhere(self, text: str, at: int, partner: int) -> bool:
+        """Whether a value stands in its row, but under another column, where it does not belong."""
+        side = self.side
+        answered = {p: c for c, p in side.alignment.columns.items()}
+        truth_row = next(t for t, p in side.alignment.rows.items() if p == at)
+        for place, other in enumerate(side.pred.texts[at]):
+            if place == partner or other != text:
+                continue
+            owner = answered.get(place)
+            if owner is None or side.truth.texts[truth_row][owner] != other:
+                return True
+        return False
+
+    def _place(self, row: int, col: int) -> str:
+        return f"Row {self.name(row, col)}, column {self.header(col)}"
+
+    def header(self, col: int) -> str:
+        """A column's header in a message."""
+        truth = self.side.truth
+        rows = range(self.side.structure.n_header)
+        shown = " / ".join(dict.fromkeys(truth.shown[r][col] for r in rows if truth.shown[r][col]))
+        return quote(shown or f"number {col + 1}")
+
+    def name(self, row: int, col: int) -> str:
+        """A row's name in a message."""
+        truth, stub = self.side.truth, self.side.structure.labels[col]
+        shown = " / ".join(dict.fromkeys(truth.shown[row][s] for s in stub if truth.shown[row][s]))
+        return quote(shown or f"number {row - self.side.structure.n_header + 1}")

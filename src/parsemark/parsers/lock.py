@@ -1,0 +1,76 @@
+"""Locks: all packages of a parser's environment with their versions. Its name means the same code next year.
+
+A script lists the few packages that it uses; `uv` finds what these need in turn. What it found is kept in a
+file beside the script, `camelot.lock` for `camelot.py`, for all platforms at once, and installed from there.
+A lock knows which list it was made of: after a change of the list it must be made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from parsemark.errors import ParserError
+from parsemark.parsers.declaration import Declaration
+from parsemark.parsers.environment import least_python, run_uv
+from parsemark.system import write_text
+
+_MADE_OF = "# made of "
+_SIZE_LIMIT = 1_000_000
+
+
+def lock_path(script: Path) -> Path:
+    """Where a script's lock lies, if there is one."""
+    return script.with_suffix(".lock")
+
+
+def needs_lock(declaration: Declaration) -> bool:
+    """Whether a list leaves anything open: not if it is empty, complete (`no-deps`), or of local projects."""
+    return bool(declaration.dependencies) and not declaration.info.no_deps and not declaration.sources
+
+
+def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
+    """The requirements of a script's lock; none if it has no lock.
+
+    Raises:
+        ParserError: If the lock was made of another list of packages, or cannot be read.
+    """
+    path = lock_path(script)
+    if not path.is_file() or not needs_lock(declaration):
+        return ()
+    try:
+        if path.stat().st_size > _SIZE_LIMIT:
+            raise ParserError(f"{path} is too large to be a lock.")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParserError(f"Cannot read the lock {path}: {error}.") from error
+    if f"{_MADE_OF}{_digest(declaration)}" not in lines:
+        raise ParserError(
+            f"{path.name} was made of other packages than {script.name} lists now: run "
+            f"`parsemark parsers lock {script}`, or remove it."
+        )
+    return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+
+
+def write_lock(script: Path, declaration: Declaration) -> Path | None:
+    """Find all packages that a script needs and write its lock; None where there is nothing to lock.
+
+    Raises:
+        ParserError: With what `uv` said.
+    """
+    if not needs_lock(declaration):
+        return None
+    flags = ["--universal", "--no-annotate", "--no-header", "--quiet"]
+    if (minimum := least_python(declaration.requires_python)) is not None:
+        flags += ["--python-version", f"3.{minimum}"]
+    found = run_uv("pip", "compile", *flags, str(script))
+    head = f"# All packages of {script.name}, by `parsemark parsers lock`. Do not edit.\n"
+    path = lock_path(script)
+    write_text(path, f"{head}{_MADE_OF}{_digest(declaration)}\n{found.strip()}\n")
+    return path
+
+
+def _digest(declaration: Declaration) -> str:
+    content = [sorted(declaration.dependencies), declaration.requires_python, sorted(declaration.overrides)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "torch==2.13.0", "torchvision==0.28.0", "doclayout-yolo==0.0.4", "huggingface-hub==1.5.0",
+#   "pypdfium2==5.14.0",
+# ]
+#
+# [tool.parsemark]
+# about = "DocLayout-YOLO: the layout of the page; text from its text layer, tables without structure"
+# licence = "AGPL-3.0"
+# homepage = "https://github.com/opendatalab/DocLayout-YOLO"
+# gives = ["boxes", "confidence", "text"]
+# needs = ["folder:DOCLAYOUT_YOLO_WEIGHTS"]
+# paper = "OmniDocBench: DocLayout-YOLO among the layout models"
+# weights = "DOCLAYOUT_YOLO_WEIGHTS: one checkpoint, as doclayout_yolo_docstructbench_imgsz1024.pt"
+# weight-files = ["*.pt"]
+#
+# [tool.parsemark.options.min_confidence]
+# default = 0.05
+# about = "Boxes below this confidence are not reported"
+#
+# [tool.parsemark.options.size]
+# default = 1024
+# about = "Side of the picture that the network sees"
+# ///
+"""doclayout-yolo: `YOLOv10.predict` on the page's picture; a box says what the words in it say."""
+
+from functools import cache
+
+from parsemark_layout import layout_element, weight_files, weights_folder
+from parsemark_pages import open_page, pdf_words, picture, share_inside
+from parsemark_worker import elements_output, serve
+
+WEIGHTS = weights_folder("DOCLAYOUT_YOLO_WEIGHTS")
+DPI = 144
+
+
+@cache
+def model():
+    from doclayout_yolo import YOLOv10
+
+    return YOLOv10(str(weight_files(WEIGHTS, ("*.pt",))[0]))
+
+
+def parse(pdf, page, options):
+    import torch
+
+    with open_page(pdf, page) as opened:
+        image, words = picture(opened, DPI), pdf_words(opened)
+    device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    (result,) = model().predict(
+        image, imgsz=options["size"], conf=options["min_confidence"], device=device, verbose=False
+    )
+    return read(result, words, 72 / DPI)
+
+
+def read(result, words, points):
+    """Elements from a `Results`, from top to bottom: boxes with a class whose name is in `names`."""
+    found = [
+        (result.names[int(number)], float(score), tuple(points * float(v) for v in box))
+        for box, score, number in zip(
+            result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), result.boxes.cls.tolist(), strict=True
+        )
+    ]
+    found.sort(key=lambda item: (item[2][1], item[2][0]))
+    return elements_output(
+        layout_element(
+            name,
+            text=" ".join(word.text for word in words if share_inside(word.box, box) >= 0.5),
+            box=box,
+            order=order,
+            confidence=score,
+        )
+        for order, (name, score, box) in enumerate(found)
+    )
+
+
+if __name__ == "__main__":
+    serve(
+        parse,
+        versions=["doclayout-yolo", "torch", "pypdfium2"],
+        weights=weight_files(WEIGHTS),
+        prepare=lambda _: model(),
+    )

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "torch==2.13.0", "torchvision==0.28.0", "gmft==0.4.4", "transformers==4.57.6", "pypdfium2==5.14.0",
+# ]
+#
+# [tool.parsemark]
+# about = "gmft: Table Transformer's detector and structure model with its own algorithm for the cells"
+# licence = "MIT"
+# homepage = "https://github.com/conjuncts/gmft"
+# gives = ["cells", "boxes", "confidence"]
+# needs = ["folder:TATR_WEIGHTS"]
+# weights = "TATR_WEIGHTS/detection and /structure: config.json, preprocessor_config.json, model.safetensors"
+# weight-files = [
+#   "detection/config.json", "detection/preprocessor_config.json", "detection/model.safetensors",
+#   "structure/config.json", "structure/model.safetensors",
+# ]
+#
+# [tool.parsemark.options.min_confidence]
+# default = 0.05
+# about = "Tables below this confidence are not reported; gmft's own default is 0.9"
+# ///
+"""gmft: `TATRDetector` and `TATRFormatter`; a table is its data frame, header rows first."""
+
+from functools import cache
+
+from parsemark_layout import weight_files, weights_folder
+from parsemark_worker import elements_output, serve, table
+
+WEIGHTS = weights_folder("TATR_WEIGHTS")
+
+
+@cache
+def models(min_confidence):
+    from gmft.detectors.tatr import TATRDetector, TATRDetectorConfig
+    from gmft.formatters.tatr import TATRFormatConfig, TATRFormatter
+
+    detection, structure = str(WEIGHTS / "detection"), str(WEIGHTS / "structure")
+    finder = TATRDetectorConfig(
+        image_processor_path=detection,
+        detector_path=detection,
+        no_timm=False,
+        detector_base_threshold=min_confidence,
+    )
+    shaper = TATRFormatConfig(
+        image_processor_path=detection, formatter_path=structure, no_timm=False, verbosity=0
+    )
+    return TATRDetector(finder), TATRFormatter(shaper)
+
+
+def parse(pdf, page, options):
+    from gmft.pdf_bindings.pdfium import PyPDFium2Document
+
+    detector, formatter = models(options["min_confidence"])
+    document = PyPDFium2Document(pdf)
+    try:
+        found = []
+        for crop in detector.extract(document.get_page(page - 1)):
+            try:
+                rows = read(formatter.extract(crop).df())
+            except ValueError:  # gmft raises this for a crop in which it sees no rows or columns
+                rows = []
+            found.append(table(rows, box=crop.rect.bbox, confidence=crop.confidence_score))
+    finally:
+        document.close()
+    return elements_output(found)
+
+
+def read(frame):
+    """The rows of a data frame; its column names are the header row. What is missing is an empty cell."""
+    import pandas
+
+    names = [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
+    rows = [names, *frame.to_numpy(dtype=object).tolist()]
+    return [["" if pandas.isna(v) else str(v) for v in row] for row in rows]
+
+
+if __name__ == "__main__":
+    serve(
+        parse,
+        versions=["gmft", "transformers", "torch", "pypdfium2"],
+        weights=weight_files(WEIGHTS),
+        prepare=lambda options: models(options["min_confidence"]),
+    )

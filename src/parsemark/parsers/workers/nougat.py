@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "torch==2.13.0", "transformers==5.17.0", "safetensors==0.8.0", "python-Levenshtein==0.27.3",
+#   "nltk==3.9.2", "pypdfium2==5.14.0",
+# ]
+#
+# [tool.parsemark]
+# about = "Nougat: a page of a scientific paper as Markdown with LaTeX formulas and tables"
+# licence = "MIT (weights: CC-BY-NC-4.0)"
+# homepage = "https://github.com/facebookresearch/nougat"
+# gives = ["markdown", "latex"]
+# needs = ["folder:NOUGAT_WEIGHTS"]
+# paper = "OmniDocBench: Nougat"
+# weights = "NOUGAT_WEIGHTS: the files of facebook/nougat-base (or -small)"
+# weight-files = ["config.json", "preprocessor_config.json", "tokenizer.json", "*.safetensors"]
+# ///
+"""nougat: transformers' `NougatProcessor` and encoder-decoder (the project's own package stands still)."""
+
+from functools import cache
+
+from parsemark_layout import weight_files, weights_folder
+from parsemark_pages import open_page, picture
+from parsemark_worker import serve, text_output
+
+WEIGHTS = weights_folder("NOUGAT_WEIGHTS")
+DPI = 96
+"""What Nougat was trained on."""
+MISSING = "[MISSING_PAGE"
+
+
+@cache
+def model():
+    import torch
+    from transformers import NougatProcessor, VisionEncoderDecoderModel
+
+    network = VisionEncoderDecoderModel.from_pretrained(WEIGHTS).eval()
+    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    return network, NougatProcessor.from_pretrained(WEIGHTS)
+
+
+def parse(pdf, page, options):
+    import torch
+
+    with open_page(pdf, page) as opened:
+        image = picture(opened, DPI)
+    network, processor = model()
+    pixels = processor(image, return_tensors="pt").pixel_values.to(network.device)
+    with torch.inference_mode():
+        tokens = network.generate(
+            pixels,
+            min_length=1,
+            max_new_tokens=network.decoder.config.max_position_embeddings - 2,
+            bad_words_ids=[[processor.tokenizer.unk_token_id]],
+            do_sample=False,
+        )
+    (said,) = processor.batch_decode(tokens, skip_special_tokens=True)
+    return read(processor.post_process_generation(said, fix_markdown=False))
+
+
+def read(said):
+    """Nougat's Markdown. A page that it gives up says so: that is a failure, not an empty page."""
+    if said.strip().startswith(MISSING):
+        raise RuntimeError(f"Nougat gave this page up: {said.strip()[:60]}")
+    return text_output("markdown", said)
+
+
+if __name__ == "__main__":
+    serve(
+        parse,
+        versions=["transformers", "torch", "pypdfium2"],
+        weights=weight_files(WEIGHTS),
+        prepare=lambda _: model(),
+    )

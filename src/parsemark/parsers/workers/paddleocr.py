@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["paddlepaddle==3.3.0", "paddleocr==3.7.0", "paddlex==3.7.2", "pypdfium2==5.14.0"]
+#
+# [tool.parsemark]
+# about = "PaddleOCR (PP-OCR): lines of the page's picture, grouped to paragraphs in reading order"
+# licence = "Apache-2.0"
+# homepage = "https://github.com/PaddlePaddle/PaddleOCR"
+# gives = ["text", "boxes", "confidence"]
+# needs = ["folder:PADDLEX_WEIGHTS"]
+# paper = "OmniDocBench: PaddleOCR among the OCR models"
+# weights = "PADDLEX_WEIGHTS/official_models: a folder per model, as PaddleX keeps them (~/.paddlex)"
+# weight-files = ["official_models/PP-OCRv6_medium_det", "official_models/PP-OCRv6_medium_rec"]
+#
+# [tool.parsemark.options.dpi]
+# default = 150
+# about = "Resolution at which the page is read"
+#
+# [tool.parsemark.options.language]
+# default = "en"
+# about = "PaddleOCR's name of the language"
+# ///
+"""paddleocr: `PaddleOCR.predict` on the page's picture; columns and paragraphs from the white space."""
+
+import os
+from functools import cache
+
+from parsemark_layout import corners, paragraphs_output, weight_files, weights_folder
+from parsemark_pages import Line, open_page, picture
+from parsemark_worker import serve
+
+WEIGHTS = weights_folder("PADDLEX_WEIGHTS")
+os.environ.setdefault("PADDLE_PDX_CACHE_HOME", str(WEIGHTS))
+os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
+
+
+@cache
+def pipeline(language):
+    from paddleocr import PaddleOCR
+
+    return PaddleOCR(
+        lang=language,
+        use_doc_orientation_classify=False,
+        use_doc_unwarping=False,
+        use_textline_orientation=False,
+    )
+
+
+def parse(pdf, page, options):
+    import numpy as np
+
+    with open_page(pdf, page) as opened:
+        image = np.asarray(picture(opened, options["dpi"]))[:, :, ::-1].copy()
+    (result,) = pipeline(options["language"]).predict(image)
+    return read(result.json["res"], 72 / options["dpi"])
+
+
+def read(page, points):
+    found = zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True)
+    return paragraphs_output(
+        Line(text, tuple(points * v for v in corners(box)), float(score)) for box, text, score in found
+    )
+
+
+if __name__ == "__main__":
+    serve(
+        parse,
+        versions=["paddleocr", "paddlex", "paddlepaddle", "pypdfium2"],
+        weights=weight_files(WEIGHTS / "official_models", ("*.pdiparams", "*.safetensors")),
+        prepare=lambda options: pipeline(options["language"]),
+    )

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "torch==2.13.0", "pix2tex==0.1.4", "rapid-layout==1.2.1", "onnxruntime==1.31.1", "pypdfium2==5.14.0",
+# ]
+#
+# [tool.parsemark]
+# about = "pix2tex (LaTeX-OCR): the LaTeX of displayed formulas, which rapid-layout finds on the page"
+# licence = "MIT"
+# homepage = "https://github.com/lukas-blecher/LaTeX-OCR"
+# gives = ["latex", "boxes", "confidence"]
+# needs = ["folder:PIX2TEX_WEIGHTS"]
+# paper = "OmniDocBench: Pix2Tex among the formula models"
+# weights = "PIX2TEX_WEIGHTS: weights.pth and image_resizer.pth of its release v0.0.1"
+# weight-files = ["weights.pth", "image_resizer.pth"]
+#
+# [tool.parsemark.options.min_confidence]
+# default = 0.3
+# about = "Formulas that are found with less confidence are not read"
+# ///
+"""pix2tex: `LatexOCR` on each displayed formula of the page."""
+
+from functools import cache
+
+from parsemark_layout import formulas_output, weight_files, weights_folder
+from parsemark_worker import serve
+
+WEIGHTS = weights_folder("PIX2TEX_WEIGHTS")
+
+
+@cache
+def model():
+    from munch import Munch
+    from pix2tex.cli import LatexOCR
+
+    # The checkpoint's folder is asked for its resizer; the configuration is the package's own.
+    return LatexOCR(
+        Munch(
+            config="settings/config.yaml",
+            checkpoint=str((WEIGHTS / "weights.pth").resolve()),
+            no_cuda=False,
+            no_resize=False,
+        )
+    )
+
+
+def parse(pdf, page, options):
+    return formulas_output(pdf, page, model(), options["min_confidence"])
+
+
+if __name__ == "__main__":
+    serve(
+        parse,
+        versions=["pix2tex", "rapid-layout", "torch", "pypdfium2"],
+        weights=weight_files(WEIGHTS),
+        prepare=lambda _: model(),
+    )

@@ -1,0 +1,92 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "paddlepaddle==3.3.0", "paddleocr[doc-parser]==3.7.0", "paddlex==3.7.2", "pypdfium2==5.14.0",
+# ]
+#
+# [tool.parsemark]
+# about = "PP-StructureV3 of PaddleOCR: layout, OCR, tables and formulas from the page's picture"
+# licence = "Apache-2.0"
+# homepage = "https://github.com/PaddlePaddle/PaddleOCR"
+# gives = ["html", "boxes", "confidence", "latex", "markdown"]
+# needs = ["folder:PADDLEX_WEIGHTS"]
+# paper = "OmniDocBench: PP-StructureV3"
+# weights = "PADDLEX_WEIGHTS/official_models: a folder per model, as PaddleX keeps them (~/.paddlex)"
+# weight-files = [
+#   "official_models/PP-DocLayout_plus-L", "official_models/PP-OCRv5_server_det",
+#   "official_models/PP-OCRv5_server_rec", "official_models/SLANet_plus", "official_models/SLANeXt_wired",
+# ]
+#
+# [tool.parsemark.options.dpi]
+# default = 200
+# about = "Resolution at which the page is read"
+#
+# [tool.parsemark.options.formulas]
+# default = true
+# about = "Whether formulas are read into LaTeX"
+# ///
+"""pp-structure: `PPStructureV3.predict` on the page's picture; blocks in reading order, tables as HTML."""
+
+import os
+from functools import cache
+
+from parsemark_layout import layout_element, weight_files, weights_folder
+from parsemark_worker import elements_output, serve
+
+WEIGHTS = weights_folder("PADDLEX_WEIGHTS")
+os.environ.setdefault("PADDLE_PDX_CACHE_HOME", str(WEIGHTS))
+os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
+
+
+@cache
+def pipeline(formulas):
+    from paddleocr import PPStructureV3
+
+    return PPStructureV3(
+        use_doc_orientation_classify=False,
+        use_doc_unwarping=False,
+        use_textline_orientation=False,
+        use_formula_recognition=formulas,
+    )
+
+
+def parse(pdf, page, options):
+    import numpy as np
+    from parsemark_pages import open_page, picture
+
+    with open_page(pdf, page) as opened:
+        image = np.asarray(picture(opened, options["dpi"]))[:, :, ::-1].copy()
+    (result,) = pipeline(options["formulas"]).predict(image)
+    return read(result.json["res"], result.markdown["markdown_texts"], 72 / options["dpi"])
+
+
+def read(page, markdown, points):
+    """Elements from a result's JSON; the layout model's score of a block is that of the box it came from."""
+    detected = page["layout_det_res"]["boxes"]
+    found = []
+    for order, block in enumerate(page["parsing_res_list"]):
+        label, content, box = block["block_label"], block["block_content"], block["block_bbox"]
+        score = max(
+            (d["score"] for d in detected if d["label"] == label and overlap(d["coordinate"], box) > 0.5),
+            default=None,
+        )
+        content = content if isinstance(content, str) else ""
+        given = {"html": content} if label == "table" else {"text": content}
+        found.append(layout_element(label, **given, box=box, scale=points, order=order, confidence=score))
+    return elements_output(found, markdown=markdown)
+
+
+def overlap(a, b):
+    wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    shared = max(0.0, wide) * max(0.0, high)
+    total = sum((box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)) - shared
+    return shared / total if total > 0 else 0.0
+
+
+if __name__ == "__main__":
+    serve(
+        parse,
+        versions=["paddleocr", "paddlex", "paddlepaddle", "pypdfium2"],
+        weights=weight_files(WEIGHTS / "official_models", ("*.pdiparams", "*.safetensors")),
+        prepare=lambda options: pipeline(options["formulas"]),
+    )

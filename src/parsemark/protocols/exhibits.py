@@ -1,0 +1,324 @@
+"""What a protocol shows of a run beside its figures: charts, tables for papers, and errors by type, as data.
+
+Nothing here draws. The report and `parsemark figures` draw charts, `parsemark export` writes tables, the page
+viewer steps through errors; none of them knows the name of a figure. A protocol overrides what it has
+something to say about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from parsemark.model import Element
+    from parsemark.protocols.base import Figure, Style, Summary
+
+Mark = Literal["line", "points", "bars", "band"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of a chart."""
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+    """Limits; None takes them from the data."""
+    kind: Literal["linear", "log", "category"] = "linear"
+    categories: tuple[str, ...] = ()
+    """Names in order, for `category`; the data then hold indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One set of marks in one colour."""
+
+    name: str
+    mark: Mark
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    parser: str | None = None
+    """Whose colour it has; None is grey."""
+    base_x: tuple[float, ...] = ()
+    base: tuple[float, ...] = ()
+    """The other edge of a band."""
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    """Interval around each `y`, where there is one."""
+    dash: bool = False
+    faint: bool = False
+    labels: tuple[str, ...] = ()
+    """What each point is, for people who point at it."""
+    links: tuple[str, ...] = ()
+    """Where each point leads, inside the site."""
+
+
+def interval_bars(name: str, entries: Sequence[tuple[int, Figure]]) -> Series:
+    """Bars of a parser's figures at category positions, with intervals where all of them have one."""
+    intervals = [e.interval for _, e in entries if e.interval]
+    complete = len(intervals) == len(entries)
+    return Series(
+        name,
+        "bars",
+        tuple(float(i) for i, _ in entries),
+        tuple(e.value or 0.0 for _, e in entries),
+        parser=name,
+        low=tuple(low for low, _ in intervals) if complete else (),
+        high=tuple(high for _, high in intervals) if complete else (),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A thin grey line to read by: an iso-F1 curve, the diagonal."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure with its data."""
+
+    key: str
+    """Made by us; letters, digits and hyphens. The file name of the figure."""
+    title: str
+    caption: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    guides: tuple[Guide, ...] = ()
+    square: bool = False
+    labelled: bool = False
+    """Whether points carry their label in the drawing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Charts that belong together."""
+
+    key: str
+    title: str
+    charts: tuple[Chart, ...]
+
+    @classmethod
+    def of(cls, key: str, title: str, charts: Sequence[Chart | None]) -> Section:
+        """A section of those charts that there is something to draw for."""
+        return cls(key, title, tuple(chart for chart in charts if chart is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column of a table for a paper."""
+
+    label: str
+    style: Style = "score"
+    higher_is_better: bool | None = True
+    """None where no value is better than another: counts of a corpus."""
+    group: str = ""
+    """What stands above several neighbouring columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row: what it is about, and a number, a text or nothing for each column."""
+
+    label: str
+    cells: tuple[Figure | str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """A table for a paper: numbers with their intervals, from which the best of each column is known."""
+
+    key: str
+    """Made by us; letters, digits, hyphens and dots. How it is asked for, and its file name."""
+    title: str
+    caption: str
+    columns: tuple[TableColumn, ...]
+    rows: tuple[TableRow, ...]
+    head: str = "Parser"
+    """What the rows are."""
+
+    def best(self, column: int) -> frozenset[int]:
+        """The rows with the best value of a column; none where there is nothing to choose."""
+        better = self.columns[column].higher_is_better
+        values = {i: v for i, row in enumerate(self.rows) if (v := number_in(row.cells[column])) is not None}
+        if better is None or len(values) < 2:
+            return frozenset()
+        top = max(values.values()) if better else min(values.values())
+        found = frozenset(i for i, value in values.items() if value == top)
+        return found if len(found) < len(values) else frozenset()
+
+
+def number_in(cell: Figure | str | None) -> float | None:
+    """The value of a cell that holds a number."""
+    return None if cell is None or isinstance(cell, str) else cell.value
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKind:
+    """A type of error that a protocol tells apart."""
+
+    name: str
+    """In letters and `_`."""
+    label: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One error between a truth and what answers it."""
+
+    kind: str
+    """Name of an `ErrorKind`; empty for what is worth telling but no error of its own."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a pair scores as it does, in words."""
+
+    title: str
+    """What is explained: `reader 7.3 of 10`."""
+    findings: tuple[Finding, ...]
+    """Strongest first; perhaps not all."""
+    counts: Mapping[str, int]
+    """How many of each `ErrorKind` there are in all."""
+    n_findings: int
+
+
+def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
+    """For each element of matches of some kinds the type of its error: `Exhibits.element_errors`.
+
+    Args:
+        matches: Of a run under one rule.
+        errors: Kind of a match to the name of an `ErrorKind`.
+    """
+    import polars as pl
+
+    wrong = matches.filter(pl.col("kind").is_in(list(errors)))
+    sides = pl.when(pl.col("truth").list.len() > 0).then(pl.col("truth")).otherwise(pl.col("pred"))
+    return (
+        wrong.with_columns(element=sides, error=pl.col("kind").replace(errors))
+        .explode("element")
+        .select("sample", "parser", "element", "error")
+    )
+
+
+class Contestant(Protocol):
+    """A parser of a run, as the exhibits of a run name it."""
+
+    @property
+    def name(self) -> str:
+        """As in the run."""
+
+    @property
+    def key(self) -> str:
+        """For names of charts and files: letters, digits and hyphens."""
+
+    @property
+    def href(self) -> str:
+        """Where its page is, inside the site."""
+
+
+class RunView(Protocol):
+    """What exhibits are made of: a scored run as the report reads it."""
+
+    @property
+    def summary(self) -> Summary:
+        """What the protocol said about the run."""
+
+    @property
+    def parsers(self) -> Sequence[Contestant]:
+        """In the order in which they are shown."""
+
+    @property
+    def corpus(self) -> str:
+        """Name and version of the corpus."""
+
+    @property
+    def samples(self) -> pl.DataFrame:
+        """One row per page, without its truth; `page` is its number."""
+
+    @property
+    def rule(self) -> str:
+        """The matching rule of leaderboard and lists."""
+
+    @property
+    def matches(self) -> pl.DataFrame:
+        """The matches under that rule."""
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """The scores of elements under that rule."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of these scores, in the protocol's order."""
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table of the run that may be too large to hold."""
+
+    def details(self, part: str, parser: str) -> Any:
+        """What the summary's details hold for a parser."""
+
+    def element_link(self, sample: str, parser: str, element: str) -> str:
+        """Where an element is shown, inside the site."""
+
+
+class Exhibits:
+    """What a protocol may show beside its figures; by default nothing."""
+
+    error_kinds: ClassVar[tuple[ErrorKind, ...]] = ()
+    """The types of errors, in the order in which they are shown."""
+    lower_is_better: ClassVar[frozenset[str]] = frozenset()
+    """The metrics of elements of which less is better, where the metrics do not say so themselves."""
+
+    def shown_rules(self, rules: Sequence[str]) -> list[str]:
+        """The matching rules of a run that people may choose from in the viewer, the best known first."""
+        return sorted(rules)
+
+    def shown_metrics(self, metrics: Sequence[str]) -> list[str]:
+        """The metrics of elements, that by which lists are sorted first."""
+        return sorted(metrics)
+
+    def rule_words(self, rule: str) -> str:
+        """What a matching rule does, in the middle of a sentence."""
+        return f"its rule {rule}" if rule else "no rule, since it matches nothing"
+
+    def metric_words(self, metric: str) -> str:
+        """How a metric of elements is called beside its value."""
+        return metric.replace("_", " ")
+
+    def slice_figure(self, summary: Summary, scope: str) -> str:
+        """The figure by which pages, or elements of a category, with one attribute are compared."""
+        return summary.primary
+
+    def charts(self, run: RunView) -> list[Section]:
+        """The protocol's own charts; quality against time, time, and attributes belong to every protocol."""
+        return []
+
+    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
+        """The charts on the page of one parser."""
+        return []
+
+    def paper_tables(self, run: RunView) -> list[DataTable]:
+        """The tables of the publications that the protocol stands for, from this run."""
+        return []
+
+    def element_errors(self, run: RunView) -> pl.DataFrame:
+        """The errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`).
+
+        By default none. What needs truth and prediction themselves is said by `explain`.
+        """
+        return run.matches.select("sample", "parser", element="kind", error="kind").clear()
+
+    def explain(self, truth: Element, pred: Element) -> Explanation | None:
+        """Why a matched pair scores as it does; None where nothing can be said, or it would take too long."""
+        return None

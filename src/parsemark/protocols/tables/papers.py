@@ -1,0 +1,142 @@
+"""Soric et al.'s tables, from a run of any parsers on any corpus.
+
+Their Table 1 (what the corpus is made of), 3 and 4 (average precision, F1; tables matched by place), 5
+(content as a stand-in for place), 6 and 7 (as 3 and 4, matched by content) and 8 (time). Theirs put the
+corpora beside each other; so does `parsemark export RUN RUN …`. As in the paper, parsers with a confidence
+are in 3 and 6, the others in 4 and 7. `docs/protocol-tables.md` says where ours cannot be held beside theirs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.errors import PdfError
+from parsemark.pdf import made_with
+from parsemark.protocols.base import Figure
+from parsemark.protocols.exhibits import DataTable, RunView, TableColumn, TableRow
+from parsemark.protocols.tables.infos import metric_label, short_name
+
+_RULES = {"bbox": "place", "content": "content", "ngrams": "characters"}
+_NUMBERS = {("ap", "bbox"): "3", ("f1", "bbox"): "4", ("ap", "content"): "6", ("f1", "content"): "7"}
+_KINDS = ("LaTeX", "Word", "publishing", "other")
+
+
+def soric_tables(run: RunView) -> list[DataTable]:
+    """All of them that the run has numbers for."""
+    ranked = [_scores(run, "ap", rule) for rule in _RULES]
+    plain = [_scores(run, "f1", rule) for rule in _RULES]
+    found = [_corpus(run), *(t for pair in zip(ranked, plain, strict=True) for t in pair)]
+    return [table for table in (*found, _agreement(run), _time(run)) if table is not None and table.rows]
+
+
+def _corpus(run: RunView) -> DataTable:
+    """Table 1: the shares of programs that its documents were made with, and its counts."""
+    samples = run.samples
+    shares = _shares(samples)
+    counts = {
+        "PDFs": samples["document"].n_unique(),
+        "Pages": samples.height,
+        "Positives": int((samples["n_tables"] > 0).sum()),
+        "Tables": int(samples["n_tables"].fill_null(0).sum()),
+    }
+    columns = [TableColumn(kind, "score", None, "share of documents made with") for kind in _KINDS]
+    columns += [TableColumn(label, "count", None, "count") for label in counts]
+    cells = [None if shares is None else Figure(value=shares[kind]) for kind in _KINDS]
+    cells += [Figure(value=float(n)) for n in counts.values()]
+    return DataTable(
+        "soric-1",
+        "What the corpus is made of (Soric et al., Table 1)",
+        "Shares of the documents by the program that their PDF names, of those whose PDF can be read; "
+        "positives are pages with at least one table.",
+        tuple(columns),
+        (TableRow(run.corpus, tuple(cells)),),
+        head="Corpus",
+    )
+
+
+def _shares(samples: pl.DataFrame) -> dict[str, float] | None:
+    kinds: Counter[str] = Counter()
+    for pdf in samples.group_by("document", maintain_order=True).agg(pl.col("pdf").first())["pdf"]:
+        try:
+            kinds[made_with(Path(pdf))] += 1
+        except (PdfError, OSError, TypeError):
+            continue
+    total = kinds.total()
+    return {kind: kinds[kind] / total for kind in _KINDS} if total else None
+
+
+def _scores(run: RunView, what: str, rule: str) -> DataTable | None:
+    """Tables 3, 4, 6, 7, and the same by characters: detection, and end to end by each structure metric."""
+    detection = {"ap": "ap", "f1": "td_f1"}[what]
+    keys = [detection, *(f"{'ap' if what == 'ap' else 'te_f1'}_{short_name(m)}" for m in run.metrics)]
+    rows = []
+    for parser in run.parsers:
+        figures: Mapping[str, Any] = run.details("by_rule", parser.name).get(rule) or {}
+        has_confidence = (figures.get("ap") or {}).get("value") is not None
+        if figures and has_confidence == (what == "ap"):
+            cells = tuple(Figure.model_validate(figures[k]) if k in figures else None for k in keys)
+            rows.append(TableRow(parser.name, cells))
+    if not rows:
+        return None
+    label = "AP" if what == "ap" else "F1"
+    number = _NUMBERS.get((what, rule))
+    return DataTable(
+        f"soric-{number}" if number else f"{what}-{rule}",
+        f"{'Average precision' if what == 'ap' else 'F1'}, tables matched by {_RULES[rule]}"
+        + (f" (Soric et al., Table {number})" if number else ""),
+        f"{'Parsers with' if what == 'ap' else 'Parsers without'} a confidence. Detection (TD), and end to "
+        "end (TE) where a found table earns its structure score; with 95 % intervals over documents.",
+        (
+            TableColumn(label, group="TD"),
+            *(TableColumn(f"{label} {metric_label(m)}", group="TE") for m in run.metrics),
+        ),
+        tuple(rows),
+    )
+
+
+def _agreement(run: RunView) -> DataTable | None:
+    """Table 5: content-Jaccard as a classifier of what IoU calls found, parser by parser and pooled."""
+    names = ("content_for_bbox_precision", "content_for_bbox_recall")
+    rows, known = [], []
+    for parser in run.parsers:
+        figures = [run.summary.figure(parser.name, name) for name in names]
+        if all(f is not None and f.value is not None for f in figures):
+            known.append([f for f in figures if f is not None])
+            rows.append(TableRow(parser.name, tuple(figures)))
+    if not rows:
+        return None
+    pooled = tuple(_pooled([pair[k] for pair in known]) for k in range(2))
+    return DataTable(
+        "soric-5",
+        "Can content stand in for place? (Soric et al., Table 5)",
+        "Content-Jaccard above one half as a classifier of what IoU above one half calls found: precision "
+        "and recall. The last row pools the predictions of all parsers, as the paper does.",
+        (TableColumn("P", higher_is_better=None), TableColumn("R", higher_is_better=None)),
+        (*rows, TableRow("all parsers", pooled)),
+    )
+
+
+def _pooled(figures: Sequence[Figure]) -> Figure:
+    """A share over the predictions of several parsers together."""
+    total = sum(f.n for f in figures)
+    return Figure(value=sum((f.value or 0.0) * f.n for f in figures) / total if total else None, n=total)
+
+
+def _time(run: RunView) -> DataTable | None:
+    """Table 8: CPU time, one parser a column there, one a row here."""
+    known = [(p.name, run.summary.figure(p.name, "cpu_s_per_page")) for p in run.parsers]
+    rows = tuple(TableRow(name, (figure,)) for name, figure in known if figure and figure.value is not None)
+    if not rows:
+        return None
+    return DataTable(
+        "soric-8",
+        "Time (Soric et al., Table 8)",
+        "Mean CPU seconds per page on the machine of the run.",
+        (TableColumn("CPU s/page", "seconds", higher_is_better=False),),
+        rows,
+    )

@@ -1,0 +1,354 @@
+"""A public leaderboard from many bundles: corpora × parsers, history, and the report of every league."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora import Corpus
+from parsemark.engine.verify import verify_bundle
+from parsemark.errors import UsageError, WriteError
+from parsemark.protocols import FigureInfo, Summary
+from parsemark.report.board import Cell, Scale, make_board
+from parsemark.report.build import build_site
+from parsemark.report.colours import colour_indices
+from parsemark.report.leagues import (
+    Entry,
+    League,
+    Refused,
+    Submission,
+    join_league,
+    make_leagues,
+    read_submissions,
+)
+from parsemark.report.names import safe_name
+from parsemark.report.numbers import figure_note, format_value
+from parsemark.report.options import ReportOptions
+from parsemark.report.site import Link, Pages
+from parsemark.report.source import Parser
+from parsemark.system import remove_tree
+from parsemark.system.locks import locked_folder
+from parsemark.system.scratch import ScratchFolder
+
+MARK = ".parsemark-board"
+"""A file that says that a folder holds a board, which may be replaced."""
+STATES = {"better": "better", "worse": "worse", "equivalent": "equivalent", "not_resolved": "not resolved"}
+
+
+@dataclass(frozen=True)
+class BoardResult:
+    """What came of making a board."""
+
+    page: Path
+    n_bundles: int
+    n_leagues: int
+    refused: tuple[Refused, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a parser has reached in a league."""
+
+    cell: Cell
+    rank: str
+    href: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A league as a column of the matrix."""
+
+    title: str
+    note: str
+    href: str
+    axis: Scale | None
+    standings: Mapping[str, Standing]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One protocol in one version, whose leagues stand side by side without being compared."""
+
+    protocol: str
+    comparability: int
+    headline: FigureInfo
+    columns: Sequence[Column]
+    parsers: Sequence[Parser]
+
+
+def build_board(
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    corpora: Sequence[Corpus] = (),
+    verify: bool = False,
+    reports: bool = True,
+    tell: Callable[[str], None] = lambda _: None,
+) -> BoardResult:
+    """Write the site.
+
+    Args:
+        paths: Bundles, or folders of them.
+        out: The site's folder: new, empty, or an older board, which is replaced.
+        corpora: For the truth of `verify`, and for the pictures of pages in reports.
+        verify: Score every bundle anew; one that does not verify is not shown.
+        reports: Write the report of every league.
+        tell: Told what is being done.
+    """
+    _require_free(out)
+    submissions, refused = read_submissions(paths)
+    if verify:
+        submissions, unsound = _verified(submissions, corpora, tell)
+        refused += unsound
+    if not submissions and not refused:
+        raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
+    leagues = make_leagues(submissions)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        scratch = ScratchFolder(f".{out.name}-", out.parent)
+        try:
+            site = _BoardSite(
+                scratch.path / "site", leagues, scratch.path, corpora, reports=reports, tell=tell
+            )
+            site.write(submissions, refused, verified=verify)
+            _put_into_place(scratch.path / "site", out)
+        finally:
+            scratch.close()
+    except OSError as error:
+        raise WriteError(out, error) from error
+    return BoardResult(out / "index.html", len(submissions), len(leagues), tuple(refused))
+
+
+def _verified(
+    submissions: Sequence[Submission], corpora: Sequence[Corpus], tell: Callable[[str], None]
+) -> tuple[list[Submission], list[Refused]]:
+    sound, refused = [], []
+    for submission in submissions:
+        tell(f"verifying {submission.path}")
+        corpus = next((c for c in corpora if c.hash == submission.manifest.corpus.hash), None)
+        found = verify_bundle(submission.path, corpus=corpus)
+        if found.passed:
+            sound.append(submission)
+        else:
+            first = next(check for check in found.checks if not check.passed)
+            refused.append(Refused(submission.path, f"does not verify: {first.differences[0]}"))
+    return sound, refused
+
+
+class _BoardSite(Pages):
+    """The pages of the board."""
+
+    def __init__(
+        self,
+        root: Path,
+        leagues: Sequence[League],
+        scratch: Path,
+        corpora: Sequence[Corpus],
+        *,
+        reports: bool,
+        tell: Callable[[str], None],
+    ) -> None:
+        super().__init__(root)
+        self._leagues = leagues
+        self._scratch = scratch
+        self._corpora = corpora
+        self._reports = reports
+        self._tell = tell
+        names = sorted({entry.parser.name for league in leagues for entry in league.entries})
+        colours = colour_indices(names)
+        self._parsers = {name: _HistoryParser(name, colours[name], safe_name(name)) for name in names}
+
+    def navigation(self) -> list[Link]:
+        """The board itself."""
+        return [Link("index", "index.html", "Boards"), Link("bundles", "index.html#bundles", "Bundles")]
+
+    def write(self, submissions: Sequence[Submission], refused: Sequence[Refused], *, verified: bool) -> None:
+        """All pages."""
+        self.root.mkdir()
+        self.write_assets()
+        histories: dict[str, list[dict[str, Any]]] = {name: [] for name in self._parsers}
+        columns: dict[tuple[str, int], list[Column]] = {}
+        headlines: dict[tuple[str, int], FigureInfo] = {}
+        for league in self._leagues:
+            self._tell(f"{league.protocol} on {league.corpus.name} {league.corpus.version}")
+            key = league.protocol, league.comparability
+            summary, entries = self._summary(league)
+            headlines.setdefault(key, summary.info(summary.primary))
+            columns.setdefault(key, []).append(self._column(league, summary, entries))
+            for name, rows in self._history(league, summary).items():
+                histories[name].append(rows)
+        sections = [
+            Section(
+                *key,
+                headlines[key],
+                own,
+                self._ordered(own, headlines[key]),
+            )
+            for key, own in columns.items()
+        ]
+        self.page(
+            "index",
+            template="boards.html",
+            current="index",
+            scripts=("js/boards.js",),
+            sections=sections,
+            submissions=[_told(s) for s in reversed(submissions)],
+            refused=[{"file": r.path.name, "why": r.why.replace(str(r.path), r.path.name)} for r in refused],
+            verified=verified,
+        )
+        for name, parts in histories.items():
+            parser = self._parsers[name]
+            self.page(parser.page, template="history.html", current="", parser=parser, parts=parts)
+        (self.root / MARK).write_text("The pages here were written by parsemark board.\n", encoding="utf-8")
+
+    def _ordered(self, columns: Sequence[Column], headline: FigureInfo) -> list[Parser]:
+        """The parsers of some leagues, the best of the first league first."""
+        sign = -1.0 if headline.higher_is_better else 1.0
+
+        def places(parser: Parser) -> list[float]:
+            found = [column.standings.get(parser.name) for column in columns]
+            values = [None if standing is None else standing.cell.value for standing in found]
+            return [float("inf") if value is None else sign * value for value in values]
+
+        present = [p for n, p in self._parsers.items() if any(n in c.standings for c in columns)]
+        return sorted(present, key=places)
+
+    def _summary(self, league: League) -> tuple[Summary, Mapping[str, Entry]]:
+        """The league put together; of another version of the protocol, only what the newest bundle states."""
+        entries = league.latest()
+        if not league.is_ours:
+            newest = league.entries[-1].submission
+            own = {name: e for name, e in entries.items() if e.submission is newest}
+            return newest.summaries[league.protocol], own
+        run = join_league(league, entries, self._scratch / league.key, self._corpora)
+        if self._reports:
+            build_site(run.path, self.root / league.key, ReportOptions(home="../index.html"))
+        summary = run.summary(league.protocol)
+        remove_tree(run.path)
+        return summary, entries
+
+    def _column(self, league: League, summary: Summary, entries: Mapping[str, Entry]) -> Column:
+        parsers = [self._parsers[name] for name in entries]
+        board = make_board(parsers, summary, summary.parsers, summary.ranking)
+        has_report = self._reports and league.is_ours
+        standings = {
+            row.parser.name: Standing(
+                row.cells[summary.primary],
+                row.rank.text,
+                f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
+                entries[row.parser.name].version,
+            )
+            for row in board.rows
+            if summary.primary in row.cells
+        }
+        note = f"{league.n_pages:,} pages"
+        if league.is_partial:
+            note += f" of {league.corpus.n_samples:,}"
+        return Column(
+            f"{league.corpus.name} {league.corpus.version}",
+            f"{note} · {league.corpus.hash[:8]}",
+            f"{league.key}/index.html" if has_report else "",
+            board.axes.get(summary.primary),
+            standings,
+        )
+
+    def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:
+        """Parser to its versions in a league, each with what changed since the one before."""
+        named = league.history()
+        several = len(named) > len({e.parser.name for e in named.values()})
+        if several and league.is_ours:
+            run = join_league(league, named, self._scratch / f"{league.key}-all", self._corpora)
+            summary, by_label = run.summary(league.protocol), True
+            remove_tree(run.path)
+        else:
+            summary, by_label = latest, False
+        info = latest.info(latest.primary)
+        found: dict[str, dict[str, Any]] = {}
+        for name in {e.parser.name for e in named.values()}:
+            own = [(label, e) for label, e in named.items() if e.parser.name == name]
+            rows: list[dict[str, Any]] = []
+            before: str | None = None
+            for label, entry in own:
+                figure = summary.figure(label if by_label else name, summary.primary)
+                if figure is None or (not by_label and entry is not league.latest()[name]):
+                    continue
+                verdict = summary.ranking.verdict(label, before) if by_label and before else None
+                rows.append(
+                    {
+                        "cell": Cell(
+                            figure.value,
+                            figure.low,
+                            figure.high,
+                            format_value(figure.value, info.style),
+                            figure_note(figure, info.style),
+                            False,
+                        ),
+                        "version": entry.version,
+                        "versions": ", ".join(f"{k} {v}" for k, v in sorted(entry.parser.versions.items())),
+                        "created": entry.submission.created[:10],
+                        "file": entry.submission.path.name,
+                        "change": "" if verdict is None else f"{verdict.difference:+.3f}",
+                        "state": "" if verdict is None else STATES[verdict.state],
+                    }
+                )
+                before = label
+            found[name] = {
+                "title": f"{league.protocol} on {league.corpus.name} {league.corpus.version}",
+                "comparability": league.comparability,
+                "hash": league.corpus.hash[:8],
+                "label": info.label,
+                "axis": Scale(0.0, 1.0) if info.style == "score" else None,
+                "href": f"{league.key}/index.html" if self._reports and league.is_ours else "",
+                "rows": list(reversed(rows)),
+            }
+        return found
+
+
+class _HistoryParser(Parser):
+    """A parser whose page on the board is its history."""
+
+    @property
+    def href(self) -> str:
+        return f"{self.page}.html"
+
+    @property
+    def page(self) -> str:
+        """Name of the page, without its ending."""
+        return f"history-{self.key}"
+
+
+def _told(submission: Submission) -> dict[str, Any]:
+    manifest = submission.manifest
+    return {
+        "file": submission.path.name,
+        "sha256": submission.sha256,
+        "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",
+        "created": manifest.created[:10],
+        "code_version": manifest.code_version,
+        "parsers": ", ".join(p.name for p in manifest.parsers),
+        "protocols": ", ".join(f"{e.spec} v{e.comparability}" for e in submission.protocols),
+    }
+
+
+def _require_free(out: Path) -> None:
+    """Raise UsageError if the board would replace what somebody else put there."""
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise UsageError(f"{out} is a file or a link. Choose another --out.")
+    mark = out / MARK
+    if out.is_dir() and any(out.iterdir()) and not (mark.is_file() and not mark.is_symlink()):
+        raise UsageError(f"{out} holds something that no board of parsemark wrote. Choose another --out.")
+
+
+def _put_into_place(made: Path, out: Path) -> None:
+    out.mkdir(exist_ok=True)
+    with locked_folder(out):
+        _require_free(out)
+        kept = {".git", "CNAME", ".nojekyll"}
+        for old in out.iterdir():
+            if old.name not in kept:
+                remove_tree(old)
+        for new in sorted(made.iterdir(), key=lambda p: p.name != MARK):
+            new.replace(out / new.name)

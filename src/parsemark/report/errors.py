@@ -1,0 +1,117 @@
+"""What went wrong, by type: counted for each parser, and told for each pair that people look at."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from parsemark.errors import FormatError
+from parsemark.formats.model_json import element_from_json
+from parsemark.model import Element
+from parsemark.protocols.exhibits import ErrorKind, Explanation
+from parsemark.report.source import Source
+
+MAX_FINDINGS = 40
+BUDGET_S = 60.0
+"""What is left after this CPU time gets no explanation: a parser must not decide how long a report takes."""
+SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error": pl.String, "n": pl.Int64}
+
+Key = tuple[str, str, str]
+"""Sample, parser, and id of the truth."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of a run under one protocol."""
+
+    kinds: tuple[ErrorKind, ...] = ()
+    rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
+    """`sample`, `parser`, `element`, `error`, and how often it happened in that element."""
+    explained: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    """Pairs with what explains them, as plain data."""
+    n_pairs: int = 0
+    """How many pairs there are, explained or not."""
+
+    def counts(self, parser: str) -> dict[str, tuple[int, int]]:
+        """Type of error to the number of elements that have it, and of errors in them."""
+        own = self.rows.filter(pl.col("parser") == parser).group_by("error")
+        return {error: (n, total) for error, n, total in own.agg(pl.len(), pl.col("n").sum()).iter_rows()}
+
+
+def find_errors(source: Source, limit: int) -> Errors:
+    """The errors that matches show, and those inside matched pairs, for the `limit` worst of these.
+
+    Asked here, and not where a run is scored: what went wrong is for people who look at pages, whatever the
+    leaderboard is sorted by.
+    """
+    recipe = source.recipe
+    of_matches = recipe.element_errors(source).with_columns(n=pl.lit(1, pl.Int64))
+    explained: dict[Key, dict[str, Any]] = {}
+    inside: list[tuple[str, str, str, str, int]] = []
+    pairs = _plain_pairs(source)
+    deadline = time.process_time() + BUDGET_S
+    for key, truth, pred in _elements(source, pairs.head(limit)):
+        if time.process_time() > deadline:
+            break
+        explanation = recipe.explain(truth, pred)
+        if explanation is not None:
+            explained[key] = _plain(explanation)
+            inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
+    found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
+    rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
+    return Errors(recipe.error_kinds, rows, explained, pairs.height)
+
+
+def _plain(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "title": explanation.title,
+        "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
+        "n_errors": explanation.n_findings,
+    }
+
+
+def _plain_pairs(source: Source) -> pl.DataFrame:
+    """One truth with one prediction: `sample`, `parser`, `element`, `pred`, the worst first."""
+    plain = (pl.col("truth").list.len() == 1) & (pl.col("pred").list.len() == 1)
+    pairs = source.matches.filter(plain).select(
+        "sample",
+        "parser",
+        pl.col("truth").list.first().alias("element"),
+        pl.col("pred").list.first(),
+    )
+    main = source.scores.filter(pl.col("metric") == source.main_metric)
+    scored = pairs.join(main, on=["sample", "parser", "element", "pred"], how="left")
+    worst = scored.sort("value", "sample", "parser", "element", nulls_last=True)
+    return worst.select("sample", "parser", "element", "pred")
+
+
+def _elements(source: Source, pairs: pl.DataFrame) -> Iterator[tuple[Key, Element, Element]]:
+    """The pairs with what the run stores about them."""
+    samples = source.scan("samples").join(pairs.lazy().select("sample"), on="sample", how="semi")
+    truths = _read(samples.select("sample", pl.lit("").alias("parser"), pl.col("truth").alias("json")))
+    predictions = source.scan("predictions").join(
+        pairs.lazy().select("sample", "parser"), on=["sample", "parser"], how="semi"
+    )
+    answers = _read(predictions.select("sample", "parser", pl.col("prediction").alias("json")))
+    for sample, parser, truth_id, pred_id in pairs.iter_rows():
+        truth, pred = truths.get((sample, "", truth_id)), answers.get((sample, parser, pred_id))
+        if truth is not None and pred is not None:
+            yield (sample, parser, truth_id), truth, pred
+
+
+def _read(rows: pl.LazyFrame) -> dict[Key, Element]:
+    """(sample, parser, id) to the element; what cannot be read has no explanation."""
+    found: dict[Key, Element] = {}
+    for sample, parser, text in rows.collect().iter_rows():
+        for data in json.loads(text)["elements"] if text else ():
+            try:
+                element = element_from_json(data)
+            except FormatError:
+                continue
+            found[sample, parser, element.id] = element
+    return found

@@ -1,0 +1,143 @@
+"""`parsemark.toml`: takes the place of defaults, is overridden by flags, and is refused with its place."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from parsemark import config
+from parsemark.cli.main import app
+from parsemark.config import defaults_of_commands, read_settings, settings_text
+from parsemark.errors import UsageError
+
+ECHO = Path(__file__).with_name("echo_parser.py")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def invoke(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_init_writes_a_file_that_is_read_back(here: Path) -> None:
+    made = invoke(
+        "init", "--corpus", "folder:my docs", "--parser", "pdfplumber", "--parser", "camelot(flavor=stream)"
+    )
+    assert made.exit_code == 0, made.output
+    settings = read_settings(here / "parsemark.toml")
+    assert settings.bench.corpus == "folder:my docs" and settings.bench.out == "runs/my docs"
+    assert settings.bench.parsers == ["pdfplumber", "camelot(flavor=stream)"]
+    again = invoke("init")
+    assert again.exit_code != 0 and isinstance(again.exception, UsageError)
+    assert invoke("init", "--overwrite").exit_code == 0
+    assert read_settings(here / "parsemark.toml").bench.corpus == "demo"
+
+
+@given(st.text(st.characters(codec="utf-8")), st.lists(st.text(st.characters(codec="utf-8")), min_size=1))
+def test_any_text_is_written_so_that_it_reads_back(
+    tmp_path_factory: Any, corpus: str, parsers: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("toml") / "parsemark.toml"
+    text = settings_text(corpus=corpus, parsers=parsers, protocols=["tables"], name="x")
+    path.write_bytes(text.encode())
+    settings = read_settings(path)
+    assert settings.bench.corpus == corpus and settings.bench.parsers == parsers
+
+
+def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
+    """A key that no flag has would be ignored in silence."""
+    import inspect
+
+    from parsemark.cli.bench import bench
+    from parsemark.cli.gate import gate
+    from parsemark.cli.parse import parse
+
+    text = settings_text(corpus="demo", parsers=["x"], protocols=["tables"], name="x")
+    for section in (config.BenchSettings, config.GateSettings):
+        for key in section.model_fields:
+            assert f"{key} =" in text or f"[gate.{key}]" in text, key
+    full = config.Settings.model_validate(
+        {
+            "bench": {
+                "corpus": "demo", "parsers": ["x"], "protocols": ["tables"], "match": "auto",
+                "metrics": ["teds"], "rank_by": "teds", "pages": "1", "out": "o", "workers": 1,
+                "timeout_s": 1.0, "memory_mb": 64,
+                "max_cost_usd": 1.0, "cache": True, "strict": True, "report": False,
+            },
+            "gate": {
+                "min": {"a": 1.0}, "max_drop": 0.1, "interval": True, "max_failures": 1, "max_slowdown": 1.5,
+                "max_memory": 2.0, "parsers": ["x"], "protocol": "tables",
+            },
+        }
+    )  # fmt: skip
+    assert set(full.bench.model_fields_set) == set(config.BenchSettings.model_fields)
+    for command, function in (("bench", bench), ("parse", parse), ("gate", gate)):
+        known = set(inspect.signature(function).parameters)
+        assert set(defaults_of_commands(full)[command]) <= known, command
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[bench]\nparser = 'x'", "bench.parser"),
+        ("[bench]\nworkers = 0", "bench.workers"),
+        ("[bench]\nparsers = 'x'", "bench.parsers"),
+        ("[gate]\nmax_slowdown = 0.5", "gate.max_slowdown"),
+        ("[gate.min]\nte = 'high'", "gate.min.te"),
+        ("[becnh]\n", "becnh"),
+        ("not toml", "cannot be read"),
+        ("a = " + "[" * 5000, "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_named(here: Path, text: str, place: str) -> None:
+    (here / "parsemark.toml").write_text(text)
+    result = invoke("bench")
+    assert isinstance(result.exception, UsageError) and place in str(result.exception)
+    assert invoke("metrics").exit_code == 0  # other commands do not read it
+
+
+def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    class StopError(Exception):
+        pass
+
+    def parse(corpus: Any, parsers: Any, how: Any, **more: Any) -> None:
+        seen.update(corpus=corpus.spec, parsers=parsers, pages=how.pages, out=more["out"], how=how)
+        raise StopError
+
+    monkeypatch.setattr("parsemark.api.parse", parse)
+    monkeypatch.setattr(sys, "argv", ["parsemark", "bench"])
+    (here / "parsemark.toml").write_text(
+        f"[bench]\ncorpus = 'demo'\nparsers = ['{ECHO}']\npages = '3'\nout = 'there'\n"
+        "protocols = ['tables(match=bbox)']\n"
+    )
+    result = invoke("bench", "--pages", "2", "--workers", "1")
+    assert isinstance(result.exception, StopError)
+    assert seen["parsers"] == [str(ECHO)] and seen["pages"] == "2" and seen["out"] == Path("there")
+    assert seen["how"].protocols == ("tables(match=bbox)",)
+    (here / "other.toml").write_text("[bench]\npages = '7'\n")
+    invoke("--config", "other.toml", "bench")
+    assert seen["pages"] == "7" and seen["parsers"] is None
+    missing = invoke("--config", "none.toml", "bench")
+    assert isinstance(missing.exception, UsageError)
+
+
+def test_gate_takes_its_baseline_only_once_it_is_there(here: Path) -> None:
+    (here / "parsemark.toml").write_text(
+        "[gate]\nbaseline = 'base'\nmax_drop = 0.1\n[gate.min]\nte_f1_con = 0.5\n"
+    )
+    settings = read_settings(here / "parsemark.toml")
+    gate = defaults_of_commands(settings)["gate"]
+    assert gate == {"max_drop": 0.1, "minimum": ["te_f1_con=0.5"]}
+    (here / "base").mkdir()
+    (here / "base" / "manifest.json").write_text("{}")
+    assert defaults_of_commands(settings)["gate"]["old"] == "base"

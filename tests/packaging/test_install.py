@@ -1,0 +1,84 @@
+"""What is published installs into an empty environment and runs: the wheel, and the sdist uncompiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.packaging
+
+ROOT = Path(__file__).parents[2]
+UV = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv") or "uv"
+PARSERS = ("pdfplumber", "liteparse")
+SCORE = (
+    "import parsemark as pm; from parsemark.kernels import is_native; "
+    "print(is_native(), pm.teds('<table><tr><td>a</td><td>b</td></tr></table>', '| a | c |\\n|---|---|'))"
+)
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel and an sdist of the files that git knows, and of nothing else that lies about."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, names.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, source / name)
+    run(UV, "build", "--sdist", "--wheel", "--out-dir", out, source)
+    return out
+
+
+def installed(dist: Path, pattern: str, folder: Path, **environment: str) -> Path:
+    (package,) = dist.glob(pattern)
+    run(UV, "venv", "--python", sys.executable, folder)
+    python = folder / "bin" / "python"
+    run(UV, "pip", "install", "--python", python, package, **environment)
+    return python
+
+
+def demo_runs(python: Path, folder: Path) -> None:
+    chosen = [argument for parser in PARSERS for argument in ("--parser", parser)]
+    program = python.with_name("parsemark")
+    run(program, "bench", "--corpus", "demo", "--pages", "4", *chosen, "--out", folder / "run")
+    assert (folder / "run" / "report" / "index.html").is_file()
+    bundle = folder / "run.zip"
+    run(program, "bundle", folder / "run", "--out", bundle)
+    assert "Verified." in run(program, "verify", bundle, "--corpus", "demo")
+
+
+def test_wheel(dist: Path, tmp_path: Path) -> None:
+    (wheel,) = dist.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert any("_native" in name for name in names), "the kernel is not in the wheel"
+    assert not [name for name in names if name.startswith(("tests", "bench"))]
+    python = installed(dist, "*.whl", tmp_path / "venv")
+    assert run(python, "-W", "error::RuntimeWarning", "-c", SCORE).startswith("True 0.6")
+    demo_runs(python, tmp_path)
+
+
+def test_sdist_without_a_compiler_falls_back_with_a_warning(dist: Path, tmp_path: Path) -> None:
+    (sdist,) = dist.glob("*.tar.gz")
+    assert sdist.stat().st_size < 20e6
+    python = installed(dist, "*.tar.gz", tmp_path / "venv", CXX="/bin/false", CC="/bin/false")
+    said = run(python, "-c", SCORE)
+    assert "False 0.6" in said and "without its compiled kernel" in said
+    demo_runs(python, tmp_path)

@@ -1,0 +1,76 @@
+"""Locks: whole environments, made of the list that the script has now, and installed from there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from parsemark.errors import ParserError
+from parsemark.parsers import Environment, get_parser, parser_names
+from parsemark.parsers.declaration import read_declaration
+from parsemark.parsers.lock import lock_path, needs_lock, read_lock, write_lock
+
+BUILT_IN = parser_names()
+PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==\S+( ; .+)?")
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[\[=<>~! ;]", requirement)[0].lower().replace("_", "-").replace(".", "-")
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_parser_is_locked(name: str) -> None:
+    parser = get_parser(name)  # a stale lock would raise here
+    declared = parser.declaration
+    if not needs_lock(declared):
+        assert parser.lock == ()
+        assert all("==" in d for d in declared.dependencies), "a complete list needs versions"
+        return
+    assert parser.lock, f"run `parsemark parsers lock {name}`"
+    assert all(PIN.fullmatch(line) for line in parser.lock)
+    locked = {name_of(line) for line in parser.lock}
+    assert {name_of(d) for d in declared.dependencies} <= locked
+
+
+SCRIPT = """# /// script
+# requires-python = ">=3.11"
+# dependencies = ["idna==3.20"]
+# ///
+"""
+
+
+def test_a_lock_of_another_list_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT)
+    declared = read_declaration(script)
+    assert read_lock(script, declared) == ()
+    lock_path(script).write_text("# made of something else\nidna==3.20\n")
+    with pytest.raises(ParserError, match=r"parsemark parsers lock .*mine\.py"):
+        read_lock(script, declared)
+    with pytest.raises(ParserError, match=r"mine\.lock was made of other packages"):
+        get_parser(str(script))
+
+
+def test_the_lock_decides_the_environment() -> None:
+    plain = Environment(("a==1",), ">=3.11")
+    locked = Environment(("a==1",), ">=3.11", lock=("a==1", "b==2"))
+    assert len({plain.key, locked.key, Environment(("a==1",), ">=3.11", lock=("a==1", "b==3")).key}) == 3
+
+
+@pytest.mark.parsers
+def test_a_script_is_locked_and_installed_from_its_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT.replace("idna==3.20", "requests==2.34.2"))
+    path = write_lock(script, read_declaration(script))
+    assert path == tmp_path / "mine.lock"
+    parser = get_parser(str(script))
+    assert {name_of(line) for line in parser.lock} >= {"requests", "idna", "urllib3", "certifi"}
+    parser.install()
+    packages = next(parser.environment.folder.glob("lib/python*/site-packages"))
+    assert (packages / "urllib3").is_dir()
+    script.write_text(SCRIPT)
+    with pytest.raises(ParserError, match="other packages"):
+        get_parser(str(script))

@@ -1,0 +1,169 @@
+"""Boards: results are put together only where they may be compared; what is wrong is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.store.fabricate import fabricate_run
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.errors import StoreError, UsageError
+from parsemark.report.board_site import build_board
+from parsemark.report.leagues import join_league, make_leagues, read_submissions
+from parsemark.store import Run
+from parsemark.store.bundle import write_bundle
+
+
+def submit(
+    folder: Path,
+    name: str,
+    parsers: tuple[str, ...],
+    *,
+    created: str,
+    change: Callable[[Any], Any] | None = None,
+    **options: Any,
+) -> Run:
+    run = fabricate_run(folder / "runs" / name, 12, parsers, **options)
+    run.update_manifest(lambda m: m.model_copy(update={"created": created}))
+    if change is not None:
+        run.update_manifest(change)
+    (folder / "bundles").mkdir(exist_ok=True)
+    write_bundle(run, folder / "bundles" / f"{name}.zip")
+    return run
+
+
+def newer(parser: str) -> Callable[[Any], Any]:
+    def change(manifest: Any) -> Any:
+        entry = manifest.parser(parser)
+        changed = entry.model_copy(update={"versions": {parser: "2.0"}, "fingerprint": "new"})
+        return manifest.with_parser(changed)
+
+    return change
+
+
+def other_corpus(manifest: Any) -> Any:
+    corpus = manifest.corpus.model_copy(update={"name": "other", "hash": "beef"})
+    return manifest.model_copy(update={"corpus": corpus})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("board")
+    submit(root, "first", ("good", "fair"), created="2026-01-01T00:00:00+00:00")
+    submit(root, "second", ("good", "<b>poor</b>"), created="2026-02-01T00:00:00+00:00", change=newer("good"))
+    submit(root, "third", ("good",), created="2026-03-01T00:00:00+00:00", change=other_corpus, seed=3)
+    (root / "bundles" / "broken.zip").write_bytes(b"PK no archive")
+    return root
+
+
+def test_leagues_hold_what_may_be_compared(folder: Path) -> None:
+    submissions, refused = read_submissions([folder / "bundles"])
+    assert [s.path.stem for s in submissions] == ["first", "second", "third"]
+    assert [r.path.name for r in refused] == ["broken.zip"]
+    demo, other = make_leagues(submissions)
+    assert (demo.corpus.name, other.corpus.name) == ("demo", "other")
+    assert sorted(demo.latest()) == ["<b>poor</b>", "fair", "good"]
+    assert demo.latest()["good"].version == "2.0"
+    assert sorted(demo.history()) == ["<b>poor</b> · 1.0", "fair · 1.0", "good · 1.0", "good · 2.0"]
+    assert list(other.latest()) == ["good"]
+
+
+def test_another_version_of_a_protocol_is_another_league(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submissions, _ = read_submissions([folder / "bundles" / "first.zip", folder / "bundles" / "second.zip"])
+    protocol = submissions[1].protocols[0].model_copy(update={"comparability": 1})
+    object.__setattr__(submissions[1], "protocols", (protocol,))
+    leagues = make_leagues(submissions)
+    assert [league.comparability for league in leagues] == [2, 1]
+    assert [league.is_ours for league in leagues] == [True, False]
+    assert sorted(leagues[0].latest()) == ["fair", "good"]
+
+
+def test_the_same_version_twice_is_one_entry_and_the_later_one_counts(folder: Path, tmp_path: Path) -> None:
+    submit(tmp_path, "again", ("good", "fair"), created="2026-04-01T00:00:00+00:00")
+    submissions, _ = read_submissions([folder / "bundles" / "first.zip", tmp_path / "bundles"])
+    (league,) = make_leagues(submissions)
+    assert [e.submission.path.stem for e in league.entries] == ["again", "again"]
+
+
+def test_joining_gives_every_parser_the_figures_of_its_own_run(folder: Path, tmp_path: Path) -> None:
+    """A league of two bundles says of each parser what one run of all of them would say."""
+    submissions, _ = read_submissions([folder / "bundles" / "first.zip", folder / "bundles" / "second.zip"])
+    (league,) = make_leagues(submissions)
+    run = join_league(league, league.history(), tmp_path / "all")
+    summary = run.summary("tables")
+    for submission in submissions:
+        stated = submission.summaries["tables"]
+        for label, entry in league.history().items():
+            if entry.submission is submission:
+                ours = summary.figure(label, summary.primary)
+                theirs = stated.figure(entry.parser.name, summary.primary)
+                assert ours is not None and theirs is not None
+                assert ours.value == pytest.approx(theirs.value)
+    assert run.table("predictions").height == run.table("parses").height == 48
+    assert summary.ranking.verdict("good · 2.0", "good · 1.0") is not None
+    assert run.table("scores").select(pl.col("parser").unique()).height == 4
+
+
+def test_the_site(folder: Path, tmp_path: Path) -> None:
+    result = build_board([folder / "bundles"], tmp_path / "site", reports=True)
+    assert result.n_bundles == 3 and result.n_leagues == 2
+    text = result.page.read_text()
+    assert "broken.zip" in text and "<b>poor</b>" not in text and "&lt;b&gt;poor" in text
+    assert str(folder) not in text
+    for href in set(re.findall(r'href="([^"#]+\.html)', text)):
+        assert (result.page.parent / href).is_file(), href
+    (history,) = (tmp_path / "site").glob("history-good-*.html")
+    assert history.read_text().count('<th scope="row"') == 3
+    league = next((tmp_path / "site").glob("league-*/index.html"))
+    assert "../index.html" in league.read_text()
+    build_board([folder / "bundles"], tmp_path / "site", reports=False)
+    assert not list((tmp_path / "site").glob("league-*"))
+
+
+def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="no board"):
+        build_board([folder / "bundles"], tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    with pytest.raises(StoreError, match="no file or folder"):
+        build_board([tmp_path / "none"], tmp_path / "site")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="No bundle"):
+        build_board([tmp_path / "empty"], tmp_path / "site")
+
+
+def test_what_does_not_verify_is_not_shown(folder: Path, tmp_path: Path) -> None:
+    """Fabricated scores do not follow from outputs, so `--verify` must refuse them."""
+    arguments = ["board", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1 and "does not verify" in result.output
+    assert "0 bundles" in result.output
+
+
+@pytest.mark.browser
+def test_filter_and_sort_in_a_browser(folder: Path, tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    result = build_board([folder / "bundles"], tmp_path / "site", reports=False)
+    for width in (1280, 390):
+        page = open_page(result.page.as_uri(), viewport={"width": width, "height": 800})
+        page.wait_for_selector("html[data-ready]", state="attached")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.fill("#filter", "POOR")
+        page.wait_for_function(
+            "document.querySelectorAll('table.boards tbody tr:not([hidden])').length === 1"
+        )
+        page.fill("#filter", "")
+        head = page.locator("table.boards th[data-column]").first
+        for order in ("descending", "ascending"):
+            head.locator(".sort").click()
+            assert head.get_attribute("aria-sort") == order
+            cells = page.locator("table.boards tbody tr td:nth-child(2)").all()
+            values = [float(v) for c in cells if (v := c.get_attribute("data-value"))]
+            assert values == sorted(values, reverse=order == "descending")

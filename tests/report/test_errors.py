@@ -1,0 +1,130 @@
+"""Types of errors: counted from the stored matches, told by the metric, and shown where they happened."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from parsemark.metrics.reader.events import Kind
+from parsemark.model import Cell, Element, Table
+from parsemark.protocols.tables.errors import ERROR_KINDS, OF_EVENT, explain_pair
+from parsemark.report.chunks import decode
+from parsemark.report.errors import Errors, find_errors
+from parsemark.report.source import Source
+from parsemark.store import Run
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def errors(source: Source) -> Errors:
+    return find_errors(source, limit=2_000)
+
+
+def table(rows: list[list[str]], **changes: Any) -> Element:
+    cells = [
+        Cell(r, c, text, header=r == 0) for r, row in enumerate(rows) for c, text in enumerate(row) if text
+    ]
+    return Element("t", "table", table=Table(len(rows), len(rows[0]), tuple(cells)), **changes)
+
+
+TRUTH = [["City", "People", "Area"], ["Bonn", "335", "141"], ["Kiel", "247", "118"], ["Trier", "112", "117"]]
+
+
+def test_every_event_of_the_reader_has_a_type() -> None:
+    names = {kind.name for kind in ERROR_KINDS} | {""}
+    assert {kind.value for kind in Kind} == set(OF_EVENT)
+    assert set(OF_EVENT.values()) <= names
+
+
+@pytest.mark.parametrize(
+    ("damaged", "kind"),
+    [
+        ([row[:2] for row in TRUTH], "column_lost"),
+        (TRUTH[:2] + TRUTH[3:], "row_lost"),
+        ([["", "", ""], *TRUTH[1:]], "header_lost"),
+        ([TRUTH[0], ["Bonn", "999", "141"], *TRUTH[2:]], "text_wrong"),
+        ([TRUTH[0], ["Bonn", "", "141"], *TRUTH[2:]], "cell_lost"),
+    ],
+)
+def test_a_damage_is_named(damaged: list[list[str]], kind: str) -> None:
+    explanation = explain_pair(table(TRUTH), table(damaged))
+    assert explanation is not None
+    assert explanation.counts.get(kind, 0) >= 1
+    assert kind in {finding.kind for finding in explanation.findings}
+
+
+def test_a_perfect_copy_has_no_error() -> None:
+    explanation = explain_pair(table(TRUTH), table(TRUTH))
+    assert explanation is not None
+    assert explanation.counts == {}
+    assert explanation.title == "reader 10.0 of 10"
+
+
+def test_huge_tables_are_not_explained() -> None:
+    huge = table([["1"] * 30 for _ in range(40)])
+    assert explain_pair(huge, huge) is None
+
+
+def test_missed_and_invented_tables_are_those_of_the_matches(
+    errors: Errors, source: Source, run: Run
+) -> None:
+    own = run.table("matches").filter(pl.col("rule") == source.rule)
+    for parser in source.parsers:
+        counts = errors.counts(parser.name)
+        matches = own.filter(pl.col("parser") == parser.name)
+        assert counts.get("missed", (0, 0))[0] == (matches["kind"] == "miss").sum()
+        sure = pl.col("confidence").is_null() | (pl.col("confidence") > 0.5)
+        invented = matches.filter((pl.col("kind") == "extra") & sure).height
+        assert counts.get("invented", (0, 0))[0] == invented
+
+
+def test_split_and_merged_tables_are_counted_once(source: Source) -> None:
+    by_characters = pl.DataFrame(
+        {
+            "sample": ["p1", "p1", "p2"],
+            "parser": ["a", "a", "a"],
+            "rule": ["ngrams"] * 3,
+            "category": ["table"] * 3,
+            "truth": [["t1", "t2"], ["t2"], ["t3"]],
+            "pred": [["x"], [], ["y", "z"]],
+            "kind": ["merge", "miss", "split"],
+            "overlap": [0.9, None, 0.9],
+            "confidence": [None, None, None],
+        },
+        schema_overrides={"confidence": pl.Float64},
+    )
+
+    class View:
+        rule = "ngrams"
+        matches = by_characters.drop("rule")
+
+    found = source.recipe.element_errors(View())  # type: ignore[arg-type] # all that is read of it
+    rows = set(found.select("sample", "element", "error").iter_rows())
+    assert rows == {("p1", "t1", "merged"), ("p1", "t2", "merged"), ("p2", "t3", "split")}
+
+
+def test_lists_point_at_the_elements_with_an_error(site: Path, errors: Errors, source: Source) -> None:
+    pages = decode((site / "data" / "pages.js").read_text())
+    assert [e["name"] for e in pages["protocols"][0]["errors"]] == [k.name for k in ERROR_KINDS]
+    for number, parser in enumerate(source.parsers):
+        listed = decode((site / "data" / "lists" / "0" / f"{number}.js").read_text())
+        for kind, (n, _) in errors.counts(parser.name).items():
+            assert len(listed["errors"][kind]) == n
+
+
+@pytest.mark.browser
+def test_a_number_on_the_leaderboard_leads_to_the_pages_that_show_it(open_page: Open, site: Path) -> None:
+    page = open_page((site / "index.html").as_uri())
+    link = page.locator("table.errors td a").first
+    n = int(link.inner_text())
+    label = link.evaluate(
+        "a => a.closest('table').tHead.rows[0].cells[a.closest('td').cellIndex].textContent"
+    )
+    link.click()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert page.locator("#position").inner_text() == f"1 of {n}"
+    chosen = page.locator("#queue").evaluate("s => s.selectedOptions[0].textContent")
+    assert chosen == f"{label} ({n})"

@@ -1,0 +1,142 @@
+"""The documentation: every page is in the site, every example runs or is checked, every command exists."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import shlex
+import textwrap
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from parsemark.cli.main import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+FENCE = re.compile(r"^```([a-z]*)([^\n]*)\n(.*?)^```$", re.M | re.S)
+INDENTED = re.compile(r"(?:^ {4}\S.*\n?)+", re.M)
+IN_LINE = re.compile(r"`(parsemark [^`]+)`")
+LANGUAGES = {
+    "",
+    "console",
+    "json",
+    "python",
+    "sh",
+    "toml",
+    "yaml",
+    "text",
+    "html",
+    "latex",
+    "markdown",
+    "sql",
+}
+NOT_RUN = "# not run"
+"""A Python example whose first line ends so is compiled and not run: it needs data, a network or minutes."""
+
+
+def ids(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(path: Path) -> list[tuple[str, str]]:
+    """The fenced code blocks of a page: language and content."""
+    return [(m[1], m[3]) for m in FENCE.finditer(path.read_text(encoding="utf-8"))]
+
+
+def commands(path: Path) -> list[str]:
+    """All that begins with `parsemark` in blocks of commands and in the text."""
+    text = path.read_text(encoding="utf-8")
+    shells = [content for language, content in blocks(path) if language in ("", "sh", "console", "yaml")]
+    shells += [textwrap.dedent(m[0]) for m in INDENTED.finditer(FENCE.sub("", text))]
+    joined = "\n".join(shells).replace("\\\n", " ")
+    lines = [re.sub(r"^\s*(?:- run:|run:|\$)\s*", "", line).strip() for line in joined.splitlines()]
+    own = [line for line in lines if line.startswith("parsemark ")]
+    return own + [" ".join(found.split()) for found in IN_LINE.findall(text)]
+
+
+def test_every_page_is_in_the_site() -> None:
+    listed = set(re.findall(r"[\w/.\-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    assert {path.relative_to(ROOT / "docs").as_posix() for path in PAGES} == listed
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_links_between_pages_lead_somewhere(path: Path) -> None:
+    for link in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8")):
+        if not link.startswith(("http:", "https:")):
+            assert (path.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_code_blocks_run_or_parse(path: Path) -> None:
+    examples = []
+    for language, content in blocks(path):
+        assert language in LANGUAGES, f"{language}: say what kind of block it is"
+        if language == "toml":
+            tomllib.loads(content)
+        elif language == "json":
+            _parse_json(content)
+        elif language == "python" and ">>>" in content and NOT_RUN not in content.split("\n", 1)[0]:
+            examples.append(content)
+        elif language == "python" and ">>>" not in content:
+            compile(content, path.name, "exec")
+    if examples:
+        test = doctest.DocTestParser().get_doctest("\n".join(examples), {}, path.name, str(path), 0)
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.DocTestRunner(optionflags=flags).run(test).failed == 0
+
+
+def _parse_json(content: str) -> None:
+    """One value, or one on each line."""
+    try:
+        json.loads(content)
+    except ValueError:
+        for line in content.splitlines():
+            if line.strip():
+                json.loads(line)
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=ids)
+def test_every_command_and_flag_exists(path: Path) -> None:
+    for line in commands(path):
+        problem = wrong_in(line)
+        assert problem is None, f"{line}: {problem}"
+
+
+def wrong_in(line: str) -> str | None:
+    """What a command line names that the program does not have."""
+    try:
+        words = shlex.split(re.split(r"[|;>]|&&", line)[0], comments=True)[1:]
+    except ValueError:  # a quotation that runs on
+        words = line.split()[1:]
+    node: Any = typer.main.get_command(app)
+    flags = {flag for option in node.params for flag in (*option.opts, *option.secondary_opts)} | {"--help"}
+    left = iter(words)
+    for word in left:
+        if hasattr(node, "commands"):
+            if word == "--config":
+                next(left, None)
+                continue
+            if word.startswith("-"):
+                if word.split("=")[0] not in flags:
+                    return f"there is no flag {word}"
+                continue
+            if word not in node.commands:
+                is_placeholder = not re.fullmatch(r"[a-z][a-z-]*", word) or len(words) == 1
+                return None if is_placeholder and node.name != "parsemark" else f"there is no command {word}"
+            node = node.commands[word]
+            flags = {f for option in node.params for f in (*option.opts, *option.secondary_opts)} | {"--help"}
+        elif word.startswith("--") and word.split("=")[0] not in flags:
+            return f"`{node.name}` has no flag {word}"
+    return None
+
+
+def test_the_check_of_commands_can_fail() -> None:
+    assert wrong_in("parsemark bench --corpus demo --workers=2") is None
+    assert wrong_in("parsemark bnech") == "there is no command bnech"
+    assert wrong_in("parsemark bench --corups demo") == "`bench` has no flag --corups"
+    assert wrong_in("parsemark corpus make synthetic --pages 3 --out x") is None
