@@ -21,6 +21,7 @@ from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.errors import CorpusError, MissingDependencyError, UsageError
 from parsemark.model import Sample
 from parsemark.pdf import Word, page_text, page_words, render_page
+from parsemark.system import make_folder
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -75,7 +76,7 @@ def lie_corpus(
     corpus = load_corpus(spec)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    (out / "pdfs").mkdir(parents=True, exist_ok=True)
+    make_folder(out / "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in _with_pdf(corpus):
         assert sample.pdf is not None and sample.truth is not None

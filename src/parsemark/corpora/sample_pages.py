@@ -192,7 +192,7 @@ def _draw(
 
 
 def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.Image]) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     folder, sheets = make_folder(out, "pdfs"), make_folder(out, "sheets")
     with (out / "pages.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -30,10 +30,11 @@ from parsemark.pdf import open_document, to_page_box
 from parsemark.pdf.text import character_codes
 
 MARKS_FILE = Path(__file__).with_name("parsemark-marks.tex")
+"""Named so that no document has a file of this name itself."""
 
 LOAD_MARKS = (
     r"\AddToHook{begindocument/before}{\RequirePackage{etoolbox}}"
-    r"\AddToHook{begindocument/end}{\input{parsemark-marks.tex}}"
+    rf"\AddToHook{{begindocument/end}}{{\input{{{MARKS_FILE.name}}}}}"
 )
 """Put this before a source, and a copy of MARKS_FILE beside it, to have its tables marked."""
 

@@ -35,7 +35,9 @@ MAX_REPAIRS = 12
 MAX_FIGURES = 500
 """EPS figures that are converted for one document."""
 LAUNCHER = "parsemark-launcher"
+STAND_IN_MAIN = "parsemark-main"
 
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+ ,@=-]*")
 _STATE = frozenset(
     (".aux", ".toc", ".lof", ".lot", ".out", ".bbl", ".ind", ".gls", ".acr", ".nls", ".nav", ".snm", ".loa")
 )
@@ -80,8 +82,9 @@ class Build:
 
     def run(self, prologue: str, *, draft: bool = False) -> Compiled:
         """One pass; errors are passed over."""
+        name = PurePosixPath(self.main).name
         result = compile_latex(
-            f"{prologue}{_input(PurePosixPath(self.main).name)}\n",
+            f"{prologue}\\input{{{name}}}\n",
             self.folder,
             name=LAUNCHER,
             job=self.job,
@@ -113,6 +116,21 @@ class Build:
             if path.suffix in _STATE and path.is_file():
                 digest.update(path.name.encode() + path.read_bytes())
         return digest.hexdigest()
+
+
+def plain_main(root: Path, main: str) -> str:
+    r"""The main file under a name that TeX can be given: itself, or a copy.
+
+    `\input` cannot read a name with `%`, `"` or `\` in it, and programs take one that begins with `-` for an
+    option. What belongs to the file by its name, such as a bibliography, is copied with it.
+    """
+    path = root / main
+    if _PLAIN_NAME.fullmatch(path.name) and path.stem != LAUNCHER:
+        return main
+    for beside in sorted(path.parent.iterdir()):
+        if beside.is_file() and beside.stem == path.stem:
+            shutil.copy(beside, beside.with_name(f"{STAND_IN_MAIN}{beside.suffix}"))
+    return path.with_name(f"{STAND_IN_MAIN}{path.suffix}").relative_to(root).as_posix()
 
 
 def build_clean(root: Path, main: str, text: str) -> Build:
@@ -175,14 +193,6 @@ def _finish(build: Build, first: Compiled) -> Build:
 
 def _prologue(engine: str) -> str:
     return REPRODUCIBLE if engine == "pdflatex" else ""
-
-
-def _input(name: str) -> str:
-    """TeX that reads the main file, also where its name has signs that mean something to TeX."""
-    if not set("%#~^_&$") & set(name):
-        return f"\\input{{{name}}}"
-    signs = "".join(f"\\catcode{ord(sign)}=12" for sign in "%#~^_&$")
-    return f"\\begingroup{signs}\\def\\x{{\\endgroup\\input{{{name}}}}}\\x"
 
 
 def _engines(text: str, folder: Path) -> list[str]:
