@@ -26,6 +26,7 @@ pytestmark = [
 SIMPLE = r"""\begin{tabular}{lrr}\toprule
 Name & \multicolumn{2}{c}{Values} \\ \cmidrule{2-3} & $x_1$ & 50\% \\ \midrule
 \method{a} & 1.5 & 2 \\ \multirow{2}{*}{tall} & 3 & 4 \\ & 5 & 6 \\ \bottomrule\end{tabular}"""
+TINY = r"\begin{tabular}{ll} one & two \\ 3 & 4 \end{tabular}"
 WORDS = "Some words that fill a line of the page and then some more of them. " * 12
 
 ARTICLE = rf"""\documentclass{{article}}
@@ -335,3 +336,22 @@ def test_documents_for_other_engines(tmp_path: Path) -> None:
     ((element,),) = [tables(sample) for sample in samples.values()]
     assert element.table is not None
     assert element.table.text_rows() == [["Žluťoučký", "kůň"], ["omega", "1"]]
+
+
+@pytest.mark.parametrize("name", ["marks", "50%", 'a"b', "a\\b"])
+def test_main_files_with_odd_names(tmp_path: Path, name: str) -> None:
+    """TeX cannot be given them as they are, and one had the name of our own file."""
+    source = tmp_path / "source"
+    source.mkdir()
+    text = rf"\documentclass{{article}}\begin{{document}}See \cite{{x}}. {TINY}"
+    text += r"\bibliographystyle{plain}\bibliography{none}\end{document}"
+    (source / f"{name}.tex").write_text(text)
+    entry = r"\begin{thebibliography}{1}\bibitem{x} Someone.\end{thebibliography}"
+    (source / f"{name}.bbl").write_text(entry)
+    _, report = make_documents([source], tmp_path / "out", workers=1)
+    (document,) = report.documents
+    assert document.problem is None, document.problem
+    (sample,) = load_corpus(str(tmp_path / "out")).samples()
+    assert sample.truth is not None
+    assert [c.text for c in sample.truth.tables[0].table.cells] == ["one", "two", "3", "4"]
+    assert "Someone" in " ".join(word.text for word in page_words(sample)), "the bibliography came along"

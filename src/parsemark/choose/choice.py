@@ -82,7 +82,10 @@ class Choice:
     """Pages to label, the most telling first."""
     budget: int
     certain: bool
-    """Whether the first is better than all others at 95 %, all looks so far counted."""
+    """Whether the first is better than all others at 95 %, all looks so far counted. Those that gave the same
+    outputs as the first do not count as others."""
+    same_as_best: tuple[str, ...] = ()
+    """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -132,6 +135,9 @@ def choose(
     used = labelled_prefix(order, known, budget)
     costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
     ranking = rank(agreement, scores, order, used, np.ones(len(parsers)) if text else sanity.trust)
+    best = parsers[ranking.order[0]]
+    same = tuple(p for p in parsers if p != best and _same_outputs(predictions, samples, best, p))
+    others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
     labelled = tuple(samples[i] for i in used)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     candidates = tuple(
@@ -161,7 +167,8 @@ def choose(
         labelled=labelled,
         next_pages=tuple(waiting[: max(budget - len(used), 0)]),
         budget=budget,
-        certain=ranking.certain,
+        certain=all(b is not None and b.high < 0 for b in others),
+        same_as_best=same,
         notes=_notes(agreement, scores, known, used, order, samples),
     )
 
@@ -187,7 +194,6 @@ class Ranking:
     guesses: list[float]
     estimates: list[Estimate | None]
     behind: list[Estimate | None]
-    certain: bool
 
 
 def rank(
@@ -206,7 +212,7 @@ def rank(
     n = len(agreement.parsers)
     if len(used) < 2:
         mean = guesses.mean(axis=1)
-        return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n, False)
+        return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n)
     chances = order.inclusion(len(used))
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
@@ -225,8 +231,7 @@ def rank(
             alpha=ALPHA / (looks * (n - 1)),
             bounds=(-1.0, 1.0),
         )
-    certain = all(b is None or b.high < 0 for b in behind)
-    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind, certain)
+    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind)
 
 
 def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
@@ -269,6 +274,17 @@ def _predictions(
     run: Run, parsers: Sequence[str], samples: Sequence[str]
 ) -> Mapping[tuple[str, str], Prediction]:
     return {(s, p): run.prediction(s, p) for s in samples for p in parsers}
+
+
+def _same_outputs(
+    predictions: Mapping[tuple[str, str], Prediction], samples: Sequence[str], a: str, b: str
+) -> bool:
+    """Whether two parsers gave equal outputs on every page."""
+    for sample in samples:
+        one, other = predictions[sample, a], predictions[sample, b]
+        if (one.status, one.elements, one.text) != (other.status, other.elements, other.text):
+            return False
+    return True
 
 
 def _number(value: float) -> float | None:

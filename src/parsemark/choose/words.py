@@ -30,6 +30,12 @@ def in_words(choice: Choice) -> list[str]:
             f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
             f"{choice.figure} over {choice.n_pages} pages, from {e.n_labels} labels)."
         ]
+    if choice.same_as_best:
+        gives = "gives" if len(choice.same_as_best) == 1 else "give"
+        sentences.append(
+            f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} "
+            "pages: no label can tell them apart, so choose by time, cost or licence."
+        )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
     sentences += _unsettled(choice)
     return sentences
@@ -49,7 +55,11 @@ def _cheaper(candidate: Candidate, best: Candidate) -> str | None:
 def _unsettled(choice: Choice) -> list[str]:
     if choice.best.estimate is None or choice.certain:
         return []
-    open_ = [c for c in choice.candidates[1:] if c.behind is not None and c.behind.high >= 0]
+    open_ = [
+        c
+        for c in choice.candidates[1:]
+        if c.behind is not None and c.behind.high >= 0 and c.parser not in choice.same_as_best
+    ]
     n_labels, n = len(choice.labelled), len(choice.candidates)
     sentences = []
     for candidate in open_[:2]:

@@ -11,7 +11,7 @@ import typer
 from parsemark.cli.fresh import Commit, Fresh, Reveal, reveal
 from parsemark.cli.options import Strict
 from parsemark.cli.plain_help import Commands
-from parsemark.system import write_text
+from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
     from parsemark.model import Sample
@@ -448,7 +448,7 @@ def schema(
 
     from parsemark.corpora.schema import json_schemas
 
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for name, content in json_schemas().items():
         write_text(out / name, json.dumps(content, indent=2) + "\n")
         print(out / name)

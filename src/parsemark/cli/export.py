@@ -63,7 +63,6 @@ def export(
     if out is None:
         typer.echo("\n".join(write(entry) for entry in chosen), nl=False)
         return
-    out.mkdir(parents=True, exist_ok=True)
     for entry in chosen:
         path = out / f"{entry.key}{ending}"
         write_text(path, write(entry))

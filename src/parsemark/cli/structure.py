@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parsemark.cli.plain_help import Commands
-from parsemark.system import write_text
+from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
     from parsemark.parsers.recorded import Agreement, Replay
@@ -62,7 +63,11 @@ def replay_(
 def _figures(item: Replay, what: str) -> tuple[str, str]:
     ours = getattr(item.ours, what)
     recorded = None if item.recorded is None else getattr(item.recorded, what)
-    return tuple("-" if v is None else f"{v:.3f}" for v in (ours, recorded))  # type: ignore[return-value]
+    return _number(ours), _number(recorded)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _overall(results: list[Replay]) -> str:
@@ -81,10 +86,10 @@ def _overall(results: list[Replay]) -> str:
     )
 
 
-def _total(agreements: object) -> Agreement:
+def _total(agreements: Iterable[Agreement | None]) -> Agreement:
     from parsemark.parsers.recorded import Agreement
 
-    items = [a for a in agreements if isinstance(a, Agreement)]  # type: ignore[attr-defined]
+    items = [a for a in agreements if a is not None]
     return Agreement(
         sum(a.n_cells for a in items),
         sum(a.n_found for a in items),
@@ -96,7 +101,7 @@ def _total(agreements: object) -> Agreement:
 def _write_tables(folder: Path, results: list[Replay]) -> None:
     from parsemark.formats import write_table
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number, item in enumerate(results, start=1):
         safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in item.name)[:80]
         target = folder / f"{number:03d}-{safe}.html"

@@ -19,6 +19,7 @@ from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, MissingDependencyError, UsageError
 from parsemark.model import Sample
 from parsemark.pdf import page_text, render_page
+from parsemark.system import make_folder
 
 SHIFTED, LIGATURES, INVISIBLE, OFF_PAGE, WHITE, INSTRUCTION = KINDS = (
     "shifted",  # each letter and digit is extracted as the next one
@@ -64,7 +65,7 @@ def lie_corpus(
     corpus = load_corpus(spec)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    (out / "pdfs").mkdir(parents=True, exist_ok=True)
+    make_folder(out / "pdfs")
     made: dict[Path, tuple[str, str]] = {}
     for sample in _with_pdf(corpus):
         assert sample.pdf is not None and sample.truth is not None

@@ -265,14 +265,14 @@ class _Connection:
                 may_cost=True,
             ) from error
         price = self._price
-        known = price is not None and prompt is not None and completion is not None
+        cost = None if price is None or prompt is None or completion is None else price.of(prompt, completion)
         return Reply(
             text=text,
             finish=finish if isinstance(finish, str) else None,
             refusal=refusal if isinstance(refusal, str) and refusal else None,
             prompt_tokens=prompt,
             completion_tokens=completion,
-            cost_usd=price.of(prompt, completion) if known else None,  # type: ignore[union-attr, arg-type]
+            cost_usd=cost,
             seconds=seconds,
             model=model if isinstance(model, str) else None,
         )

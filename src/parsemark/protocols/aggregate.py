@@ -23,6 +23,7 @@ from parsemark.protocols.base import (
     Slice,
     State,
     Statistic,
+    Style,
     Verdict,
 )
 from parsemark.registry import is_made_of_others
@@ -116,7 +117,7 @@ def sums_of_rows(
 
 
 _MEASURED = "pages for which it was measured"
-_COSTS = (
+_COSTS: tuple[tuple[str, str, str, str, Style], ...] = (
     ("cpu_s", "cpu_s_per_page", "CPU s/page", "Mean CPU time of the parser's process per page.", "seconds"),
     (
         "wall_s",
@@ -156,7 +157,7 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
             label=label,
             definition=definition,
             denominator=_MEASURED,
-            style=style,  # type: ignore[arg-type] # one of the styles
+            style=style,
             higher_is_better=False,
             main=column == "cpu_s",
         )

@@ -288,6 +288,14 @@ class Exhibits:
         """The metrics of elements, that by which lists are sorted first."""
         return sorted(metrics)
 
+    def rule_words(self, rule: str) -> str:
+        """What a matching rule does, in the middle of a sentence."""
+        return f"its rule {rule}" if rule else "no rule, since it matches nothing"
+
+    def metric_words(self, metric: str) -> str:
+        """How a metric of elements is called beside its value."""
+        return metric.replace("_", " ")
+
     def slice_figure(self, summary: Summary, scope: str) -> str:
         """The figure by which pages, or elements of a category, with one attribute are compared."""
         return summary.primary

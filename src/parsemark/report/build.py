@@ -19,7 +19,7 @@ from parsemark.report.source import Source
 from parsemark.report.tables_page import write_tables
 from parsemark.report.viewer import write_page_images, write_viewer
 from parsemark.store import Run
-from parsemark.system import remove_tree
+from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
 
@@ -51,7 +51,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     run = Run.open(run_dir)
     _require_free(run_dir, out_dir)
     try:
-        out_dir.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out_dir.parent)
         scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
         try:
             with run.blaming_damage():

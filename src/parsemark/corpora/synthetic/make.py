@@ -20,7 +20,7 @@ from parsemark.corpora.synthetic.story import Story
 from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
 from parsemark.errors import MakingError, UsageError
 from parsemark.model import Sample
-from parsemark.system import write_bytes
+from parsemark.system import make_folder, write_bytes
 
 MAKERS = ("typst", "html", "docx")
 GENERATOR = "stories 1"
@@ -104,7 +104,7 @@ def make_stories(options: StoryOptions, out: Path, *, progress: Progress | None 
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for folder in ("pdfs", "truth"):
-        (out / folder).mkdir(parents=True, exist_ok=True)
+        make_folder(out / folder)
     render: Render = import_module(f"parsemark.corpora.synthetic.makers.{options.maker}").render
     replaced: dict[str, str] = {}
     pages = index = 0

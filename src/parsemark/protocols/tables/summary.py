@@ -308,10 +308,10 @@ def _match_notes(run: RunEvidence) -> list[str]:
     if run.rule == bbox.RULE and names:
         notes.append(f"match=bbox, but {names} gives no boxes (or for less than half of its tables).")
     if run.rule != bbox.RULE and names and not run.n_unboxed:
-        notes.append(
-            f"All parsers are matched by their text ({run.rule}), since {names} gives no boxes; "
-            "--match bbox compares the others by place."
-        )
+        others = len(run.without_boxes) < len(run.tables.parsers)
+        who = "All parsers are" if others else "Tables are"
+        hint = "; --match bbox compares the others by place" if others else ""
+        notes.append(f"{who} matched by their text ({run.rule}), since {names} gives no boxes{hint}.")
     return notes
 
 

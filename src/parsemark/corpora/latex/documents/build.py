@@ -35,10 +35,12 @@ MAX_STAND_INS = 12
 MAX_FIGURES = 500
 """EPS figures that are converted for one document."""
 LAUNCHER = "parsemark-launcher"
+STAND_IN_MAIN = "parsemark-main"
 MINTED = Path(__file__).with_name("minted-stand-in.tex")
 STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
 """Classes that no package has, and the version at hand that stands in for them."""
 
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+ ,@=-]*")
 _STATE = frozenset(
     (".aux", ".toc", ".lof", ".lot", ".out", ".bbl", ".ind", ".gls", ".acr", ".nls", ".nav", ".snm", ".loa")
 )
@@ -117,6 +119,21 @@ class Build:
             if path.suffix in _STATE and path.is_file():
                 digest.update(path.name.encode() + path.read_bytes())
         return digest.hexdigest()
+
+
+def plain_main(root: Path, main: str) -> str:
+    r"""The main file under a name that TeX can be given: itself, or a copy.
+
+    `\input` cannot read a name with `%`, `"` or `\` in it, and programs take one that begins with `-` for an
+    option. What belongs to the file by its name, such as a bibliography, is copied with it.
+    """
+    path = root / main
+    if _PLAIN_NAME.fullmatch(path.name) and path.stem != LAUNCHER:
+        return main
+    for beside in sorted(path.parent.iterdir()):
+        if beside.is_file() and beside.stem == path.stem:
+            shutil.copy(beside, beside.with_name(f"{STAND_IN_MAIN}{beside.suffix}"))
+    return path.with_name(f"{STAND_IN_MAIN}{path.suffix}").relative_to(root).as_posix()
 
 
 def build_clean(root: Path, main: str, text: str) -> Build:

@@ -24,7 +24,7 @@ from parsemark.corpora.latex.sources import Located, SourceDocument, locate, rea
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
-from parsemark.system import write_bytes, write_text
+from parsemark.system import make_folder, write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
 
 GENERATOR = "parsemark latex 2"
@@ -101,7 +101,7 @@ def make_documents(
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for folder in ("pdfs", "truth"):
-        (out / folder).mkdir(parents=True, exist_ok=True)
+        make_folder(out / folder)
     opinion = find_latexml() if latexml else None
     reports = []
     for made in _make_all(locate(sources), out, licence, opinion, workers):

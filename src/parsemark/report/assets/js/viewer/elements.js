@@ -6,8 +6,8 @@
     pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
   };
   parsemark.kindWord = (kind) => KINDS[kind] ?? kind;
-  const SCORE_NAMES = { grits_con: "GriTS Con", grits_top: "GriTS Top", teds: "TEDS" };
-  parsemark.metricName = (name) => SCORE_NAMES[name] ?? name.replaceAll("_", " ");
+  parsemark.metricNames = {}; // of the chosen protocol
+  parsemark.metricName = (name) => parsemark.metricNames[name] ?? name.replaceAll("_", " ");
   // Counts and lengths have no decimals.
   const scoreText = (value) => (Number.isInteger(value) && Math.abs(value) > 1 ? value.toLocaleString("en") : parsemark.number(value));
 
