@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from parsemark.corpora.loaders.files import is_storable
 from parsemark.errors import PdfError, UsageError
 from parsemark.pdf import count_pages, open_document, render_page
 from parsemark.system.files import make_folder
@@ -105,6 +106,10 @@ def _thumbnails(
     pictures: list[Image.Image] = []
     unreadable: list[str] = []
     for index, pdf in enumerate(files):
+        if not is_storable(pdf):
+            name = pdf.name.encode("utf-8", "replace").decode()
+            unreadable.append(f"{name}: its name is not UTF-8. Rename it.")
+            continue
         try:
             for number in range(1, count_pages(pdf) + 1):
                 if len(places) >= _MAX_PAGES:

@@ -27,7 +27,7 @@ from pathlib import Path
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
-from parsemark.corpora.loaders.files import is_storable, read_text
+from parsemark.corpora.loaders.files import is_storable, read_text, unstorable
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
@@ -102,8 +102,7 @@ def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
     inside = root.resolve()
     for path in sorted(root.rglob("*")):
         if not is_storable(path):
-            where = path.relative_to(root).as_posix().encode("utf-8", "replace").decode()
-            remarks.append(Remark(where, "has a name that is not UTF-8. Rename it."))
+            remarks.append(unstorable(path, root))
         elif not path.resolve().is_relative_to(inside):
             where = path.relative_to(root).as_posix()
             remarks.append(Remark(where, "leads outside the corpus folder. Copy the file into it."))

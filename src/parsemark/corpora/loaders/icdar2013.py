@@ -50,13 +50,13 @@ def load_uncorrected(root: Path) -> Corpus:
 
 
 def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) -> Corpus:
-    pdfs = files_inside(root, "*.pdf")
+    remarks: list[Remark] = []
+    pdfs = files_inside(root, "*.pdf", remarks)
     if not pdfs:
         raise CorpusError(f"There is no PDF in {root}. Is this the ICDAR 2013 dataset?")
     ids = SampleIds()
     overlay = overlay_for(root) if corrected else Overlay(())
     samples: list[Sample] = []
-    remarks: list[Remark] = []
     for pdf in pdfs:
         with costing_itself(remarks, root, pdf):
             samples += list(_samples(root, pdf, ids, overlay, alternates=alternates))
