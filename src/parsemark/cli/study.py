@@ -148,8 +148,8 @@ def _print(console: Console, result: StudyResult) -> None:
     fitted = [c.name for c in result.columns if c.source == "metric" and c.name.partition("(")[0] in FITTED]
     if fitted and any(column.source == "stored" for column in result.columns):
         console.print(
-            f"In sample: {', '.join(fitted)} was made and fitted with published ratings at hand; for pairs that "
-            "are among them its figure flatters. docs/reader.md has the figures on left-out tables.",
+            f"In sample: {', '.join(fitted)} was made and fitted with published ratings at hand; for pairs "
+            "that are among them its figure flatters. docs/reader.md has the figures on left-out tables.",
             highlight=False,
             soft_wrap=True,
         )
