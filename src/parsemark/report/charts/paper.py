@@ -108,10 +108,10 @@ def _legend_lines(chart: Chart) -> int:
     return max(0, -(-len(_legend_names(chart)) // _legend_columns(chart)) - 2)
 
 
-def plain(text: str) -> str:
+def plain(text: str, longest: int = 60) -> str:
     """Text that matplotlib does not read as a formula, and that a parser's name cannot break."""
     printable = "".join(c if c.isprintable() else "�" for c in text)
-    return printable[:60].replace("$", r"\$")
+    return printable[:longest].replace("$", r"\$")
 
 
 def _line(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
@@ -166,7 +166,7 @@ def _alpha(s: Series) -> float:
 
 
 def _dress(axes: Axes, chart: Chart) -> None:
-    axes.set_title("\n".join(wrap(plain(chart.title), 48)), loc="left")
+    axes.set_title("\n".join(wrap(plain(chart.title, 120), 48)), loc="left")
     axes.set_xlabel(plain(chart.x.label))
     axes.set_ylabel(plain(chart.y.label))
     if chart.x.kind == "category":
