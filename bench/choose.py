@@ -154,7 +154,8 @@ def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
     gaps = []
     for i in range(len(means)):
         if i != best:
-            gap = estimate_mean(truth[i, used] - truth[best, used], guesses[i] - guesses[best], used, chances)
+            labels, proxies = truth[i, used] - truth[best, used], guesses[i] - guesses[best]
+            gap = estimate_mean(labels, proxies, used, chances, bounds=(-1, 1))
             gaps.append(gap.low <= means[i] - means[best] <= gap.high)
     values, classical = np.array([e.value for e in estimates]), truth[:, random].mean(axis=1)
     return (
