@@ -38,7 +38,6 @@ from parsemark.protocols.base import (
 )
 from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather
 from parsemark.protocols.tables.figures import (
-    THETA,
     SumBuilder,
     curves,
     ranked_figures,
