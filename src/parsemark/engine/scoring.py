@@ -9,13 +9,13 @@ that no slow process writes an old state over a new one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 from parsemark.engine.events import Events
-from parsemark.engine.process_pool import Lost, ProcessPool
+from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.score_chunk import Chunk, Output, PageTask, score_chunk
-from parsemark.errors import StoreError
+from parsemark.errors import StoreError, UsageError
 from parsemark.model import Status
 from parsemark.protocols import DEFAULT_PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.store import Run
@@ -40,6 +40,8 @@ def score_run(
     protocols: Sequence[str] | None = None,
     n_workers: int | None = None,
     events: Events | None = None,
+    executor: str = "local",
+    address: str | None = None,
 ) -> list[Summary]:
     """Score everything that a run has parsed and write the tables and the summary of each protocol.
 
@@ -48,6 +50,8 @@ def score_run(
         protocols: Specs; by default those of the run.
         n_workers: Number of processes; by default one for each CPU.
         events: Told about progress.
+        executor: `local`, or `ray` for a cluster. The result is the same.
+        address: Of the Ray cluster; None starts one on this machine.
 
     Returns:
         The summaries, in the order of the protocols.
@@ -55,17 +59,17 @@ def score_run(
     events = events or Events()
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     run.update_manifest(lambda manifest: manifest.with_protocols(specs))
-    n_processes = n_workers or os.cpu_count() or 1
+    make_pool = _pool_maker(executor, address, n_workers)
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
             chunks = _chunks(run, specs, events)
-            final = _score_all(chunks, n_processes, events)
+            final = _score_all(chunks, make_pool, events)
             with run.publishing():
                 if _is_current(run, specs, chunks, final):
                     return _publish(run, specs, final, nobody_else_scores)
             events.note("The run has changed while it was scored: scoring what is new.")
         with run.publishing():  # it keeps changing: now nobody else may publish until we have
-            final = _score_all(_chunks(run, specs, events), n_processes, events)
+            final = _score_all(_chunks(run, specs, events), make_pool, events)
             return _publish(run, specs, final, nobody_else_scores)
 
 
@@ -145,7 +149,33 @@ def _tell_what_is_missing(
         events.note(f"{parser}: {n} of {len(pages)} pages are not parsed; they count as not answered.")
 
 
-def _score_all(chunks: list[Chunk], n_workers: int, events: Events) -> list[Chunk]:
+class Pool(Protocol):
+    """Scores chunks: processes of this machine, or a cluster. A context manager."""
+
+    def __enter__(self) -> Pool: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, chunk: Chunk, /) -> None:
+        """Add a chunk; also while results are being read."""
+
+    def results(self) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
+        """What became of each chunk, as they end, until there are none left."""
+
+
+def _pool_maker(executor: str, address: str | None, n_workers: int | None) -> Callable[[int], Pool]:
+    """Makes the pool for so many chunks."""
+    if executor == "local":
+        most = n_workers or os.cpu_count() or 1
+        return lambda n: ProcessPool(score_chunk, min(most, n), timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
+    if executor == "ray":
+        from parsemark.engine.ray_scoring import RayScoring
+
+        return lambda _: RayScoring(address, n_workers, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
+    raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")
+
+
+def _score_all(chunks: list[Chunk], make_pool: Callable[[int], Pool], events: Events) -> list[Chunk]:
     """Score all chunks; returns those that hold the result, in order."""
     events.scoring(n_pages=sum(chunk.n_outputs for chunk in chunks))
     pieces: dict[str, list[Chunk]] = {chunk.key: [chunk] for chunk in chunks}
@@ -153,8 +183,7 @@ def _score_all(chunks: list[Chunk], n_workers: int, events: Events) -> list[Chun
     events.scored(sum(chunk.n_outputs for chunk in chunks if chunk.is_done()))
     if not open_chunks:
         return chunks
-    n_processes = min(n_workers, len(open_chunks))
-    with ProcessPool(score_chunk, n_processes, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB) as pool:
+    with make_pool(len(open_chunks)) as pool:
         origin = {chunk.key: chunk.key for chunk in chunks}
         for chunk in open_chunks:
             pool.submit(chunk)
