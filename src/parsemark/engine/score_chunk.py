@@ -48,8 +48,17 @@ class PageTask:
     outputs: tuple[Output, ...]
     text: str | None = None
     """The page's text layer, where it is known without the PDF."""
+    document: str = ""
     lost: str | None = None
     """Why the page cannot be scored, where an earlier try ended its process."""
+
+
+def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
+    """The pages by document, in order."""
+    found: dict[str, list[PageTask]] = {}
+    for page in pages:
+        found.setdefault(page.document or page.sample, []).append(page)
+    return [tuple(sorted(own, key=lambda p: (p.number, p.sample))) for own in found.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +95,23 @@ class Chunk:
         return all(part.exists() for part in self.parts())
 
     def split(self) -> Iterator[Chunk]:
-        """The same work in the smallest pieces."""
-        for page in self.pages:
-            for output in page.outputs:
-                yield replace(self, pages=(replace(page, outputs=(output,)),))
+        """The same work in the smallest pieces: a page, or a whole document, of one parser."""
+        for pages in grouped(self.pages) if self.whole_documents else [(page,) for page in self.pages]:
+            for number in range(len(pages[0].outputs)):
+                yield replace(
+                    self, pages=tuple(replace(page, outputs=(page.outputs[number],)) for page in pages)
+                )
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether it cannot be split."""
+        one_parser = all(len(page.outputs) == 1 for page in self.pages)
+        return one_parser and (self.whole_documents or len(self.pages) == 1) and len(grouped(self.pages)) == 1
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether the pages of a document must stay together."""
+        return any(get_protocol(spec).whole_documents for spec in self.protocols)
 
     def given_up(self, reason: str) -> Chunk:
         """The same pages, to be recorded as impossible to score."""
@@ -181,6 +203,7 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
     recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
     predictions: list[Prediction] = []
     found = {spec: PageScores() for spec in recipes}
+    whole: dict[tuple[str, str], list[_Seen]] = {}
     for page in pages:
         truth = None if page.truth is None else page_from_json(json.loads(page.truth))
         text = None if page.lost else _text_layer(page)
@@ -188,14 +211,35 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
             prediction = _read(page, output, get)
             predictions.append(prediction)
             for spec, recipe in recipes.items():
-                scores = _score(recipe, truth, prediction, text)
-                found[spec].matches.extend(scores.matches)
-                found[spec].scores.extend(scores.scores)
+                if not recipe.whole_documents:
+                    found[spec].extend(_score(recipe, truth, prediction, text))
+            if chunk.whole_documents:
+                whole.setdefault((page.document or page.sample, output.parser), []).append(
+                    (page.number, page.sample, truth, prediction, text)
+                )
+    for seen in whole.values():
+        joined = _joined(seen)
+        for spec, recipe in recipes.items():
+            if recipe.whole_documents:
+                found[spec].extend(_score(recipe, *joined))
     frames = [_frame("predictions", [_prediction_row(p) for p in predictions])]
     for own in found.values():
         for table, rows in zip(PROTOCOL_TABLES, (own.matches, own.scores), strict=True):
             frames.append(_frame(table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows)))
     return frames
+
+
+_Seen = tuple[int, str, Page | None, Prediction, str | None]
+"""A page of a document as it was read: number, sample, truth, prediction, text layer."""
+
+
+def _joined(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
+    """The pages of a document as one page."""
+    from parsemark.protocols.tables.whole import whole_document, whole_text
+
+    ordered = sorted(seen, key=lambda page: page[:2])
+    truth, prediction = whole_document([(truth, read) for _, _, truth, read, _ in ordered])
+    return truth, prediction, whole_text(text for *_, text in ordered)
 
 
 def write_predictions(run: Run) -> None:

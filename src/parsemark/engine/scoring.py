@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from parsemark.engine.events import Events
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
-from parsemark.engine.score_chunk import Chunk, Output, PageTask, score_chunk
+from parsemark.engine.score_chunk import Chunk, Output, PageTask, grouped, score_chunk
 from parsemark.errors import StoreError, UsageError
 from parsemark.model import Status
 from parsemark.protocols import DEFAULT_PROTOCOLS, Summary, canonical_specs, get_protocol
@@ -116,7 +116,21 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]
     _tell_what_is_missing(pages, outputs, events)
     n_outputs = min(CHUNK_OUTPUTS, max(_MIN_CHUNK_OUTPUTS, len(pages) * len(parsers) // _CHUNKS_WANTED))
     size = max(1, n_outputs // len(parsers))
+    if any(get_protocol(spec).whole_documents for spec in protocols):
+        return [Chunk(run.path, protocols, part) for part in _documents_together(pages, size)]
     return [Chunk(run.path, protocols, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
+
+
+def _documents_together(pages: Sequence[PageTask], size: int) -> Iterator[tuple[PageTask, ...]]:
+    """Pages in parts of about a size, none of which ends inside a document."""
+    part: list[PageTask] = []
+    for document in grouped(pages):
+        if part and len(part) + len(document) > size:
+            yield tuple(part)
+            part = []
+        part.extend(document)
+    if part:
+        yield tuple(part)
 
 
 def _page(
@@ -129,6 +143,7 @@ def _page(
         row["truth"],
         tuple(outputs.get(parser) or _missing(parser) for parser in parsers),
         text,
+        row["document"],
     )
 
 
@@ -203,7 +218,7 @@ def _score_all(chunks: list[Chunk], make_pool: Callable[[int], Pool], events: Ev
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
     """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
-    if chunk.n_outputs > 1:
+    if not chunk.is_smallest:
         return list(chunk.split())
     if chunk.pages[0].lost is not None:
         raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")
