@@ -24,10 +24,3 @@ def score_or_die(chunk: real.Chunk) -> None:
     if any(page.sample == "s001" and page.lost is None for page in chunk.pages):
         os.abort()
     real.score_chunk(chunk)
-
-
-def score_packed_or_die(packed: real.PackedChunk) -> list[bytes]:
-    """The same for a chunk that came with its files."""
-    if any(page.sample == "s001" and page.lost is None for page in packed.chunk.pages):
-        os.abort()
-    return real.score_packed(packed)

@@ -1,16 +1,12 @@
 """The same plan on a real Ray cluster of two nodes, one of which dies."""
 
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 from tests.engine.fakes import make_corpus
-from tests.engine.hostile_tasks import score_packed_or_die
 
-from parsemark.engine import scoring
 from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.parsers import get_parser
@@ -102,51 +98,3 @@ def test_parser_that_cannot_start_is_told(cluster: object, tmp_path: Path) -> No
     run = parse_corpus(tmp_path / "run", corpus, [get_parser(str(script))], options)
     assert run.table("parses")["status"].to_list() == ["parser_failed"] * 2
     assert all("no_such_module" in error for error in run.table("parses")["error"])
-
-
-class KillsNodeWhileScoring(KillsNode):
-    """Ends a node once the first chunk is scored, while others are under way."""
-
-    def scored(self, n_pages: int) -> None:
-        if n_pages and self.killer is None:
-            self.killer = threading.Thread(target=self.cluster.remove_node, args=(self.node, False))
-            self.killer.start()
-
-
-def test_scores_are_the_same_when_a_node_dies_in_mid_scoring(
-    cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scoring, "_MIN_CHUNK_OUTPUTS", 1)
-    node = patiently(lambda: cluster.add_node(num_cpus=2))
-    cluster.wait_for_nodes()
-    run = parse(tmp_path / "run", tmp_path / "corpus", n_workers=2)
-    blob = run.table("parses")["blob"].drop_nulls()[3]
-    run.blobs.path(blob).write_bytes(b"damaged")
-    kept = tmp_path / "kept"
-    shutil.copytree(run.path, kept)
-    (local,) = scoring.score_run(Run.open(kept), n_workers=2)
-    events = KillsNodeWhileScoring(cluster, node)
-    (remote,) = scoring.score_run(run, events=events, executor="ray", address=cluster.address)
-    assert events.killer is not None, "the node was never ended"
-    events.killer.join()
-    for name in ("predictions", "matches", "scores"):
-        one, other = (
-            r.table(name).with_columns(pl.col("message").str.replace_all(str(r.path), ""))
-            if name != "matches"
-            else r.table(name)
-            for r in (Run.open(kept), run)
-        )
-        assert one.height > 0 and one.equals(other), name
-    assert remote == local
-    assert not (run.path / "parts").exists() and not run.blobs.path(blob).exists()
-
-
-def test_a_page_that_kills_the_scorer_costs_only_itself_there_too(
-    cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = parse(tmp_path / "run", tmp_path / "corpus", n_workers=2)
-    monkeypatch.setattr("parsemark.engine.ray_scoring.score_packed", score_packed_or_die)
-    scoring.score_run(run, n_workers=1, executor="ray", address=cluster.address)
-    failed = run.table("predictions").filter(pl.col("status") == "metric_failed")
-    assert failed["sample"].to_list() == ["s001"]
-    assert run.table("predictions").height == 20
