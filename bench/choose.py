@@ -20,6 +20,7 @@ from scipy.stats import kendalltau
 from parsemark import api
 from parsemark.choose.agreement import Agreement, measure_agreement
 from parsemark.choose.choice import page_scores
+from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.corpora import load_corpus
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
@@ -42,6 +43,8 @@ class Known:
     """A run with truth, as arrays."""
 
     agreement: Agreement
+    trust: Floats
+    """What each parser's guesses are multiplied with."""
     truth: Floats
     """(parsers, pages)."""
     documents: list[str]
@@ -85,7 +88,11 @@ def known(path: Path) -> Known:
     parsers = sorted({record.parser for record in run.records()})
     truth, _ = page_scores(run, get_protocol(run.protocols[0]), parsers, keys)
     predictions = {(s, p): run.prediction(s, p) for s in keys for p in parsers}
-    return Known(measure_agreement(predictions, parsers, keys), truth, documents)
+    agreement = measure_agreement(predictions, parsers, keys)
+    sanity = measure_sanity(
+        predictions, parsers, keys, layer_texts(load_corpus(run.manifest.corpus.spec), keys)
+    )
+    return Known(agreement, sanity.trust, truth, documents)
 
 
 def study(path: Path) -> bool:
@@ -96,10 +103,10 @@ def figures(name: str, of: Known) -> bool:
     """Print what was measured on one run, and say whether it is what was promised."""
     agreement, means = of.agreement, of.truth.mean(axis=1)
     n_pages = of.truth.shape[1]
-    guesses = agreement.guesses()
+    guesses = agreement.guesses() * of.trust[:, None]
     means_guessed = guesses.mean(axis=1)
     first, best = int(means_guessed.argmax()), int(means.argmax())
-    broken = [c for c in (1, 3) for i in range(len(means)) if not survives(agreement, i, c)]
+    broken = [c for c in (1, 3) for i in range(len(means)) if not survives(of, i, c)]
     print(
         f"{name}: {n_pages} pages of {len(set(of.documents))} documents, {len(means)} parsers.\n"
         f"    0 labels: Kendall {kendalltau(means, means_guessed).statistic:.2f}; "
@@ -121,14 +128,16 @@ def figures(name: str, of: Known) -> bool:
     return good
 
 
-def survives(agreement: Agreement, copied: int, n_copies: int) -> bool:
+def survives(of: Known, copied: int, n_copies: int) -> bool:
     """Whether the first of the label-free order stays the same parser (or its copy) with copies around."""
+    agreement = of.agreement
     n = len(agreement.parsers)
-    before = agreement.parsers[int(agreement.guesses().mean(axis=1).argmax())]
+    before = agreement.parsers[int((agreement.guesses().mean(axis=1) * of.trust).argmax())]
     index = [*range(n), *[copied] * n_copies]
     names = (*agreement.parsers, *(f"{agreement.parsers[copied]} #{k}" for k in range(n_copies)))
     crowded = Agreement(names, agreement.samples, agreement.likeness[np.ix_(index, index)])
-    return names[int(crowded.guesses().mean(axis=1).argmax())].split(" #")[0] == before
+    after = (crowded.guesses().mean(axis=1) * of.trust[index]).argmax()
+    return names[int(after)].split(" #")[0] == before
 
 
 def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
@@ -145,7 +154,8 @@ def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
     gaps = []
     for i in range(len(means)):
         if i != best:
-            gap = estimate_mean(truth[i, used] - truth[best, used], guesses[i] - guesses[best], used, chances)
+            labels, proxies = truth[i, used] - truth[best, used], guesses[i] - guesses[best]
+            gap = estimate_mean(labels, proxies, used, chances, bounds=(-1, 1))
             gaps.append(gap.low <= means[i] - means[best] <= gap.high)
     values, classical = np.array([e.value for e in estimates]), truth[:, random].mean(axis=1)
     return (

@@ -8,7 +8,7 @@ point; no rated table is among the cases. `tests/metrics/reader` holds `reader` 
 from __future__ import annotations
 
 import html as html_escape
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 Rows = list[list[str]]
@@ -32,7 +32,7 @@ def md(rows: Rows, n_cols: int | None = None) -> str:
     return "\n".join([lines[0], "|" + "---|" * width, *lines[1:]]) + "\n"
 
 
-def html(rows: list[list[str | tuple[str, int]]], header: int = 1) -> str:
+def html(rows: Sequence[Sequence[str | tuple[str, int]]], header: int = 1) -> str:
     """Rows as HTML; a pair is a text and its colspan."""
     out = []
     for index, row in enumerate(rows):
@@ -90,9 +90,9 @@ def _title_lost() -> Iterator[tuple[str, str]]:
         n = len(rows[0])
         truth = latex([[rf"\multicolumn{{{n}}}{{c}}{{{title}}}"], *rows], n, 2)
         yield truth, md(rows)
-        yield truth, html(rows)  # type: ignore[arg-type]  # plain cells
+        yield truth, html(rows)
         yield truth, f"## {title}\n\n{md(rows)}"
-        yield truth, f"**{title}**\n\n{html(rows)}"  # type: ignore[arg-type]  # plain cells
+        yield truth, f"**{title}**\n\n{html(rows)}"
 
 
 def _common_row_lost() -> Iterator[tuple[str, str]]:
@@ -101,7 +101,7 @@ def _common_row_lost() -> Iterator[tuple[str, str]]:
         spanned = ["", rf"\multicolumn{{{n - 1}}}{{c}}{{{common}}}"]
         truth = latex([spanned, *rows], n, 2)
         yield truth, md(rows)
-        yield truth, html(rows)  # type: ignore[arg-type]  # plain cells
+        yield truth, html(rows)
         below = latex([rows[0], spanned, *rows[1:]], n, 2)
         yield below, md(rows)
         units = latex([rows[0], ["", *[common] * (n - 1)], *rows[1:]], n, 2)
@@ -117,7 +117,7 @@ def _sections_as_headings() -> Iterator[tuple[str, str]]:
         parts = [md([head, *body[:half]]), md([head, *body[half:]])]
         yield truth, "\n".join(f"### {name}\n\n{part}" for name, part in zip(names, parts, strict=True))
         yield truth, "\n".join(f"**{name}**\n\n{part}" for name, part in zip(names, parts, strict=True))
-        web = [html([head, *body[:half]]), html([head, *body[half:]])]  # type: ignore[list-item]  # plain cells
+        web = [html([head, *body[:half]]), html([head, *body[half:]])]
         yield truth, "\n".join(f"{name}\n\n{part}\n" for name, part in zip(names, web, strict=True))
         grouped = [
             [names[0] if k == 0 else names[1] if k == half else "", *row] for k, row in enumerate(body)
@@ -154,9 +154,9 @@ def _folded_groups() -> Iterator[tuple[str, str]]:
             for name, part in zip(names, (body[:half], body[half:]), strict=True)
         ]
         yield truth, md([["Group", *head], *folded])
-        yield truth, html([["Group", *head], *folded])  # type: ignore[list-item]  # plain cells
+        yield truth, html([["Group", *head], *folded])
         plain = latex(rows, n)
-        yield plain, html([head, *[row[1:] for row in folded]])  # type: ignore[list-item]  # plain cells
+        yield plain, html([head, *[row[1:] for row in folded]])
 
 
 def _group_too_far() -> Iterator[tuple[str, str]]:
@@ -166,9 +166,9 @@ def _group_too_far() -> Iterator[tuple[str, str]]:
     groups = ["", r"\multicolumn{2}{c}{Precision}", r"\multicolumn{2}{c}{Coverage}", "Cost"]
     truth = latex([groups, head, *body], 6, 2)
     far: list[list[str | tuple[str, int]]] = [["", ("Precision", 3), "Coverage", "Cost"], [*head]]
-    yield truth, html([*far, *body], 2)  # type: ignore[list-item]  # plain cells
+    yield truth, html([*far, *body], 2)
     far = [["", ("Precision", 2), ("Coverage", 3)], [*head]]
-    yield truth, html([*far, *body], 2)  # type: ignore[list-item]  # plain cells
+    yield truth, html([*far, *body], 2)
     flat = ["Method", "Precision P@1", "Precision P@5", "Precision Recall", "Coverage mAP", "Cost Time"]
     yield truth, md([flat, *body])
     unneeded = [
@@ -279,7 +279,7 @@ def _columns_run_together() -> Iterator[tuple[str, str]]:
     for rows, at in ((CITIES, 1), (ALLOYS, 2), (NETS, 2), (ALLOYS, 3)):
         joined = [[*row[:at], f"{row[at]} {row[at + 1]}", *row[at + 2 :]] for row in rows]
         yield latex(rows, len(rows[0])), md(joined)
-        yield latex(rows, len(rows[0])), html(joined)  # type: ignore[arg-type]  # plain cells
+        yield latex(rows, len(rows[0])), html(joined)
 
 
 def _digits_spaced() -> Iterator[tuple[str, str]]:
@@ -332,7 +332,7 @@ def _rows_run_together() -> Iterator[tuple[str, str]]:
 
 def _cut_off() -> Iterator[tuple[str, str]]:
     for rows in (CITIES, NETS):
-        text = html(rows)  # type: ignore[arg-type]  # plain cells
+        text = html(rows)
         yield latex(rows, len(rows[0])), text[: round(0.72 * len(text))]
 
 

@@ -116,16 +116,22 @@ def parse(
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
     from parsemark.corpora import load_corpus
+    from parsemark.engine.derived import add_made_of_others, split_specs
     from parsemark.engine.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.store import Run
 
     loaded = load_corpus(corpus, strict=strict) if isinstance(corpus, str) else corpus
-    chosen = [get_parser(spec) for spec in parsers or DEFAULT_PARSERS]
+    specs, made = split_specs(parsers or DEFAULT_PARSERS)
+    if made and not specs:
+        specs = list(DEFAULT_PARSERS)
+    chosen = [get_parser(spec) for spec in specs]
     folder = Path(out) if out is not None else Path("runs") / loaded.name
     if overwrite:
         Run.remove(folder)
-    return parse_corpus(folder, loaded, chosen, options, events)
+    run = parse_corpus(folder, loaded, chosen, options, events)
+    add_made_of_others(run, made, [parser.name for parser in chosen])
+    return run
 
 
 def score_run(

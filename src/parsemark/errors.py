@@ -8,6 +8,7 @@
     │   └── PdfError          a PDF or a picture of a page that cannot be opened
     ├── LatexError            a LaTeX source that does not compile within its limits
     ├── ParserError           a parser that could not be installed or started
+    ├── PluginError           a metric, corpus, protocol or judge of another package that does not work
     ├── StoreError            a run directory that cannot be read or written
     ├── WriteError            a file that cannot be written: no space, no right, a link in its place
     ├── StudyError            a ratings file that cannot be read
@@ -44,6 +45,20 @@ class UnknownNameError(UsageError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.name, self.nearest)
+
+
+class PluginError(ParsemarkError):
+    """A thing that another package has registered and that cannot be used; says what its code raised."""
+
+    def __init__(self, kind: str, name: str, target: str, why: str) -> None:
+        super().__init__(
+            f"The {kind} {name!r} ({target}) of another package does not work: {why}. Mend or uninstall that "
+            "package; the others are not touched by it."
+        )
+        self._arguments = kind, name, target, why
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), self._arguments
 
 
 class FormatError(ParsemarkError):

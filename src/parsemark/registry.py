@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import PluginError, UnknownNameError, UsageError
 
 OptionValue = bool | int | float | str
 
@@ -39,6 +39,15 @@ class Spec:
     def as_dict(self) -> dict[str, OptionValue]:
         """The options as a new dictionary."""
         return dict(self.options)
+
+
+MADE_OF_OTHERS = ("calibrated", "ensemble", "estimated")
+"""Parsers that parsemark makes of other parsers' outputs."""
+
+
+def is_made_of_others(parser: str) -> bool:
+    """Whether a parser's name is that of one made of others: head-room, not a tool that one could choose."""
+    return parser.partition("(")[0].strip() in MADE_OF_OTHERS
 
 
 def parse_spec(text: str) -> Spec:
@@ -123,20 +132,28 @@ def check_options(cls: type[Any], kind: str, name: str, options: Mapping[str, Op
 
 
 def _checked_value(hint: Any, key: str, name: str, value: Any) -> Any:
-    allowed = get_args(hint)
     if get_origin(hint) is tuple:
         parts = value if isinstance(value, tuple) else tuple(p for p in str(value).split("+") if p)
         if not parts:
             raise UsageError(f"Option {key!r} of {name!r} needs at least one value, joined by +.")
         return parts
-    if allowed and value not in allowed:
-        listed = ", ".join(str(a) for a in allowed)
-        raise UsageError(f"Option {key!r} of {name!r} cannot be {value!r}; choose one of: {listed}.")
-    if not allowed and hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint):
+            listed = ", ".join(str(a) for a in get_args(hint))
+            raise UsageError(f"Option {key!r} of {name!r} cannot be {value!r}; choose one of: {listed}.")
+        return value
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    if isinstance(value, bool):
+        if bool in kinds:
+            return value
+    elif str in kinds:
+        return format_option(value)  # a text that looks like a number was read as one
+    elif float in kinds and isinstance(value, int | float):
         return float(value)
-    if not allowed and not isinstance(value, hint):
-        raise UsageError(f"Option {key!r} of {name!r} must be {hint.__name__}, not {value!r}.")
-    return value
+    elif int in kinds and isinstance(value, int):
+        return value
+    names = " or ".join(kind.__name__ for kind in kinds)
+    raise UsageError(f"Option {key!r} of {name!r} must be {names}, not {value!r}.")
 
 
 def changed_options(thing: Any, name: str) -> str:
@@ -180,9 +197,28 @@ class Registry:
         return name in self._targets()
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for."""
+        """Import and return what `name` stands for.
+
+        Raises:
+            UnknownNameError: Nobody has registered the name.
+            PluginError: Another package has, and its code cannot be imported.
+        """
         targets = self._targets()
         if name not in targets:
             raise UnknownNameError(self.kind, name, difflib.get_close_matches(name, targets, n=3, cutoff=0.5))
         module, _, attribute = targets[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        if name in self.builtin:
+            return getattr(importlib.import_module(module), attribute)
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except Exception as error:  # another package's code: its failure is named and costs this name alone
+            raise self.broken(name, error) from error
+
+    def broken(self, name: str, error: Exception) -> PluginError:
+        """The error that says that what another package registered as `name` does not work, and why."""
+        why = f"{type(error).__name__}: {error}"
+        return PluginError(self.kind, name, self._targets().get(name, "?"), why[:500])
+
+    def is_plugin(self, name: str) -> bool:
+        """Whether another package brings it."""
+        return name not in self.builtin and name in self._targets()

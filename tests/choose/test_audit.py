@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from parsemark.choose.audit import aligned_texts, audit_page, ranked
-from parsemark.model import Cell, Element, Page, Prediction, Table
+from parsemark.model import Box, Cell, Element, Page, Prediction, Table
+from parsemark.pdf import Glyph
 
 FAMILIES = (("a", "a2"), ("b",), ("c",), ("d",))
 
@@ -84,3 +85,21 @@ def test_the_strongest_come_first() -> None:
     (one,) = audit_page(page(WRONG), answers(a=RIGHT, b=RIGHT, c=RIGHT), FAMILIES)
     weak = replace(one, against=("a",), n_families=4)
     assert ranked([weak, one])[0] is one
+
+
+def test_what_is_printed_in_a_cell_decides() -> None:
+    letters = [Glyph(c, Box(10.0 + 5 * k, 10.0, 14.0 + 5 * k, 18.0)) for k, c in enumerate("Malta")]
+    box = Box(8.0, 8.0, 40.0, 20.0)
+    given = table([["malta", "12"], ["Oslo", "7"], ["Bern", "31"]])
+    boxed = replace(given, cells=(replace(given.cells[0], box=box), *given.cells[1:]))
+    truth = Page("p", 200.0, 200.0, (Element("t", "table", table=boxed),))
+    rest = [["Oslo", "7"], ["Bern", "31"]]
+    lower, upper, other = ([[name, "12"], *rest] for name in ("malta", "Malta", "x"))
+    (found,) = audit_page(truth, answers(a=lower, b=lower, c=upper), FAMILIES, "Malta 12", letters)
+    assert (found.truth, found.consensus, found.against) == ("malta", "Malta", ("c",))
+    # Alone against parsers that read the truth it is not believed: the box may be wrong.
+    assert audit_page(truth, answers(a=lower, b=lower), FAMILIES, "Malta 12", letters) == []
+    # And where it says what the truth says, parsers that read otherwise have cut the table differently.
+    right = replace(boxed, cells=(replace(boxed.cells[0], text="Malta"), *given.cells[1:]))
+    page_of_it = Page("p", 200.0, 200.0, (Element("t", "table", table=right),))
+    assert audit_page(page_of_it, answers(a=other, b=other, c=other), FAMILIES, None, letters) == []

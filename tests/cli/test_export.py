@@ -83,4 +83,5 @@ def test_a_run_without_a_published_profile_has_no_such_files(corpus: Path, tmp_p
     options = ["--corpus", f"omnidocbench:{corpus}", "--predictions", str(corpus.parent / "preds")]
     _run("score", *options, "--protocol", "document", "--out", str(run))
     with pytest.raises(StoreError, match="profile"):
-        CliRunner().invoke(app, ["export", str(run), "--out", str(tmp_path / "out")], catch_exceptions=False)
+        arguments = ["export", str(run), "--format", "omnidocbench", "--out", str(tmp_path / "out")]
+        CliRunner().invoke(app, arguments, catch_exceptions=False)

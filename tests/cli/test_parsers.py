@@ -93,3 +93,37 @@ def test_try_says_what_went_wrong(tmp_path: Path) -> None:
         run("try", str(write_worker(tmp_path, nonsense)), pdf)
     with pytest.raises(UsageError, match="Unknown parser 'pdfplumer'"):
         run("try", "pdfplumer", pdf)
+
+
+def test_try_shows_tracebacks_prints_and_a_forgotten_serve(tmp_path: Path) -> None:
+    pdf = str(write_page(tmp_path / "page.pdf"))
+    fails = """
+    from parsemark_worker import serve
+
+    def deep(page):
+        return {}["no such key"]
+
+    def parse(pdf, page, options):
+        return deep(page)
+
+    serve(parse)
+    """
+    with pytest.raises(ParserError, match="KeyError") as caught:
+        run("try", str(write_worker(tmp_path, fails)), pdf)
+    assert "The worker printed:\nTraceback" in str(caught.value)
+    assert "in deep" in str(caught.value) and '{}["no such key"]' in str(caught.value)
+    prints = """
+    from parsemark_worker import elements_output, serve
+
+    def parse(pdf, page, options):
+        print("looking at", page)
+        return elements_output([])
+
+    serve(parse)
+    """
+    output = run("try", str(write_worker(tmp_path, prints)), pdf)
+    assert "0 tables on page 1" in output and "The worker printed:\nlooking at 1\n" in output
+    with pytest.raises(ParserError, match=r"`serve\(parse\)`: is that line missing\?"):
+        run("try", str(write_worker(tmp_path, "def parse(pdf, page, options): return {}")), pdf)
+    with pytest.raises(ParserError, match="SyntaxError"):
+        run("try", str(write_worker(tmp_path, "def parse(pdf page): return {}")), pdf)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
 
 runner = CliRunner()
@@ -108,3 +108,24 @@ def test_a_correction_that_does_not_fit_is_refused(tmp_path: Path, entry: object
     result = correct(spec, [entry], tmp_path)
     assert isinstance(result.exception, CorpusError) and said in str(result.exception)
     assert not (tmp_path / "corrected" / "corpus.json").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["corpus", "schema"],
+        ["corpus", "pages", "demo"],
+        ["corpus", "degrade", "demo"],
+        ["corpus", "correct", "demo", "--corrections", "corrections.json"],
+    ],
+    ids=lambda command: command[1],
+)
+def test_a_place_that_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    """A file stands where a folder of the way should be."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corrections.json").write_text("[]")
+    (tmp_path / "file").write_text("")
+    error = runner.invoke(app, [*command, "--out", str(tmp_path / "file" / "out")]).exception
+    assert isinstance(error, WriteError), error

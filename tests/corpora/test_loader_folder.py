@@ -101,6 +101,27 @@ def test_one_labelled_page_of_many_is_warned_about(tmp_path: Path) -> None:
     assert not remark.left_out and "1 of 4 pages" in remark.message
 
 
+@pytest.mark.parametrize(
+    ("numbers", "gap"), [((1, 3), "table 3 but none for table 2"), ((2,), "for table 1")]
+)
+def test_a_gap_in_the_numbers_of_tables_is_warned_about(
+    tmp_path: Path, numbers: tuple[int, ...], gap: str
+) -> None:
+    make_pdf(tmp_path / "x.pdf")
+    for number in numbers:
+        write(tmp_path / f"x.p1.t{number}.csv", "a,b\n1,2\n")
+    (remark,) = load_corpus(f"folder:{tmp_path}").remarks
+    assert not remark.left_out and gap in remark.message and remark.where == "x.pdf, page 1"
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (0, 1)])
+def test_tables_may_count_from_0_or_1(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    make_pdf(tmp_path / "x.pdf")
+    for number in numbers:
+        write(tmp_path / f"x.p1.t{number}.csv", "a,b\n1,2\n")
+    assert load_corpus(f"folder:{tmp_path}").remarks == ()
+
+
 def test_a_whole_page_as_json(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf")
     page = {

@@ -1,6 +1,7 @@
 """`pdf-parse-bench`, `omnidocbench`, `pubtables1m` and `soric`."""
 
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -231,3 +232,14 @@ def test_soric_with_one_pdf_per_page(tmp_path: Path) -> None:
 def test_an_empty_folder_is_an_error_that_says_so(tmp_path: Path, name: str) -> None:
     with pytest.raises(CorpusError, match=str(tmp_path)):
         load_corpus(f"{name}:{tmp_path}")
+
+
+@pytest.mark.parametrize("loader", ["pubtables1m", "soric"])
+def test_a_name_that_is_no_unicode_costs_itself_and_is_told(tmp_path: Path, loader: str) -> None:
+    text = voc([("table", (1, 2, 30, 40))], 100, 100)
+    write(tmp_path / "test" / "PMC1_1.xml", text)
+    (tmp_path / "test" / os.fsdecode(b"PMC\xff_1.xml")).write_text(text)
+    corpus = load_corpus(f"{loader}:{tmp_path}")
+    assert corpus.keys == ("PMC1_1",)
+    (remark,) = corpus.left_out
+    assert remark.where == "test/PMC?_1.xml" and "not UTF-8" in remark.message

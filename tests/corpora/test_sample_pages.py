@@ -1,6 +1,8 @@
 """Pages that stand for many: deterministic, balanced, and broken PDFs cost only themselves."""
 
 import csv
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,12 @@ def test_the_same_pdfs_give_the_same_pages(tmp_path: Path) -> None:
 def test_nothing_to_choose_from_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No PDF"):
         sample_pages([tmp_path], 3, tmp_path / "out")
+
+
+def test_a_name_that_is_no_unicode_costs_itself(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in (b"a.pdf", b"b\xff.pdf"):
+        shutil.copy(DEMO / "demo-0003.pdf", tmp_path / "in" / os.fsdecode(name))
+    found = sample_pages([tmp_path / "in"], 1, tmp_path / "out")
+    assert [page.pdf.name for page in found.pages] == ["a.pdf"]
+    assert found.unreadable == ("b?.pdf: its name is not UTF-8. Rename it.",)

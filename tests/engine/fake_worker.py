@@ -99,6 +99,10 @@ def error(request: dict, hoard: list) -> None:
     answer(request, output=None, error={"message": "no such page", "kind": "IndexError"})
 
 
+def pay(request: dict, hoard: list) -> None:
+    answer(request, cost_usd=0.3)
+
+
 def nan(request: dict, hoard: list) -> None:
     answer(request, wall_s=float("nan"), cpu_s=-1.0)
 

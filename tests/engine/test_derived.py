@@ -49,7 +49,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_tables_are_judged_by_their_place(run: Run) -> None:
     judged = judged_tables(run, "one")
-    assert len(judged.confidence) == judged.n_truth == 32
+    n_tables = sum(len(sample.truth.tables) for sample in load_corpus("demo").samples())
+    assert len(judged.confidence) == judged.n_truth == n_tables
     assert 0.5 < sum(judged.correct) / len(judged.correct) < 0.9
     assert len(set(judged.documents)) > 5
     with pytest.raises(UnknownNameError):
@@ -66,8 +67,8 @@ def test_calibrated_and_ensemble_stand_in_the_run(run: Run) -> None:
     assert set(judged_tables(again, calibrated).confidence) == {0.5}
     assert judged_tables(again, calibrated).correct == judged_tables(again, "one").correct
     voted = judged_tables(again, ensemble)
-    assert set(voted.confidence) <= {0.5, 1.0}
-    sure = [right for c, right in zip(voted.confidence, voted.correct, strict=True) if c == 1.0]
+    most = max(voted.confidence)
+    sure = [right for c, right in zip(voted.confidence, voted.correct, strict=True) if c == most]
     assert sure and all(sure), "both see it at one place: it is there"
     with pytest.raises(UsageError, match="at least two"):
         add_ensemble(run, ["one"])

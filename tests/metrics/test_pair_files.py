@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, UnknownNameError, UsageError
-from parsemark.metrics import score, teds
+from parsemark.metrics import list_metrics, score, teds
 from parsemark.metrics.pair_files import score_lines
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.tree_similarity import Teds
@@ -82,6 +82,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "teds" in done.stdout and "grits_top" in done.stdout
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(rows) == 12 and set(rows[0]) == {"id", "metric", "value", "status"}
+    assert rows[-1].pop("message").startswith("The line is not JSON")
     assert rows[-1] == {"id": "line 6", "metric": "grits_top", "value": None, "status": "metric_failed"}
     pairs.write_text("\n".join(_lines(5)), encoding="utf-8")
     assert CliRunner().invoke(app, ["pairs", str(pairs)]).exit_code == 0
@@ -137,3 +138,35 @@ def test_a_metric_that_breaks_costs_only_its_line(monkeypatch: pytest.MonkeyPatc
     (result,) = score_lines(_lines(1), ["teds"])
     assert result.score.status.value == "metric_failed"
     assert "ZeroDivisionError: no rows" in (result.score.message or "")
+
+
+def test_all_metrics_and_what_they_say(tmp_path: Path) -> None:
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "scores.jsonl"
+    line = json.dumps({"id": 1, "truth": "|a|b|\n|-|-|\n|1|2|", "pred": "|a|b|\n|-|-|\n|1|3|"})
+    pairs.write_text(line, encoding="utf-8")
+    done = CliRunner().invoke(app, ["pairs", str(pairs), "-m", "all", "-m", "teds", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    rows = {row["metric"]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert set(rows) == {str(m) for m in list_metrics() if m.facts.kind == "table"}
+    mean = (rows["grits_top"]["value"] + rows["grits_con"]["value"]) / 2
+    assert rows["grits_avg"]["value"] == mean
+    assert rows["reader"]["errors"][0]["kind"] == "value_wrong"
+    assert "“3” instead of “2”" in rows["reader"]["errors"][0]["message"]
+    assert "errors" not in rows["teds"] and "message" not in rows["teds"]
+
+
+def test_scores_are_not_written_through_a_link(tmp_path: Path) -> None:
+    """Whoever planted it, the file that it points to stays as it is."""
+    pairs, out, other = tmp_path / "pairs.jsonl", tmp_path / "scores.jsonl", tmp_path / "other"
+    pairs.write_text(_lines(1)[0], encoding="utf-8")
+    other.write_text("mine")
+    out.symlink_to(other)
+    assert CliRunner().invoke(app, ["pairs", str(pairs), "-m", "teds", "--out", str(out)]).exit_code == 0
+    assert other.read_text() == "mine" and not out.is_symlink()
+    assert json.loads(out.read_text())["value"] is not None
+
+
+@pytest.mark.parametrize("identity", ["NaN", "Infinity", '"\\ud800"', "1e999"])
+def test_odd_ids_leave_the_output_readable(identity: str) -> None:
+    (result,) = score_lines([f'{{"id": {identity}, "truth": "|a|\\n|-|\\n|1|", "pred": null}}'], ["teds"])
+    assert "id" in json.loads(result.as_json(), parse_constant=pytest.fail)

@@ -3,16 +3,19 @@
 import math
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parsemark.metrics import score
 from parsemark.metrics.bleu import corpus_bleu, tokenize_13a
 from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, parents, tree_similarity
 from parsemark.metrics.layout import LAYOUT_CLASSES, LayoutBox, mean_average_precision
 from parsemark.metrics.meteor import meteor, words
+from parsemark.metrics.wordnet import WordNet
 
 sentences = st.lists(
     st.sampled_from(["the", "cat", "sat", "on", "a", "mat", ",", "dogs", "ran", "."]), min_size=5, max_size=14
@@ -140,3 +143,52 @@ def test_layout_without_predictions_or_truth() -> None:
     box = LayoutBox("p.jpg", "table", (0, 0, 10, 10))
     assert mean_average_precision(["p.jpg"], [box], []).ap == 0
     assert mean_average_precision(["p.jpg"], [], [box]).ap is None
+
+
+def _write_wordnet(folder: Path) -> None:
+    """Three synsets in the layout of WordNet's database: {car, auto}, {stop, halt}, {big, large}."""
+    sets = {
+        "noun": ["car", "auto", "motor_car"],
+        "verb": ["stop", "halt"],
+        "adj": ["big", "large(p)"],
+        "adv": [],
+    }
+    for part, names in sets.items():
+        licence = "  1 This is the licence\n"
+        letter = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}[part]
+        listed = " ".join(f"{name} 0" for name in names)
+        offset = len(licence)
+        line = f"{offset:08} 06 {letter} {len(names):02x} {listed} 000 | meaning\n" if names else ""
+        (folder / f"data.{part}").write_text(licence + line)
+        lemmas = sorted(name.partition("(")[0] for name in names)
+        index = "".join(f"{lemma} {letter} 1 1 @ 1 0 {offset:08}\n" for lemma in lemmas)
+        (folder / f"index.{part}").write_text(licence + index)
+        (folder / f"{part}.exc").write_text("cars car\n" if part == "noun" else "")
+
+
+def test_synonyms_are_found_by_base_forms(tmp_path: Path) -> None:
+    _write_wordnet(tmp_path)
+    wordnet = WordNet(tmp_path)
+    assert wordnet.synonyms("cars") == {"cars", "car", "auto"}
+    assert wordnet.synonyms("halts") == {"halts", "halt", "stop"}
+    assert wordnet.synonyms("large") == {"large", "big"}
+    assert wordnet.synonyms("unheard") == {"unheard"}
+
+
+def test_meteor_with_synonyms_counts_other_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("nltk")
+    _write_wordnet(tmp_path)
+    monkeypatch.setattr("parsemark.metrics.meteor._synonyms", WordNet(tmp_path).synonyms)
+    truth, pred = "the big car stops", "the large auto halts"
+    assert meteor(truth, pred, synonyms=False) < 0.3
+    assert meteor(truth, pred, synonyms=True) > 0.7
+
+
+def test_registered_text_metrics() -> None:
+    pytest.importorskip("nltk")
+    for name in ("bleu", "meteor"):
+        assert score("", "", metrics=[name])[name].value == 1
+        assert score("a word", "", metrics=[name])[name].value == 0
+        good, bad = (score("the cat sat on the mat", pred, metrics=[name])[name].value
+                     for pred in ("the cat sat on the mat", "a cat sat on that mat now"))  # fmt: skip
+        assert good is not None and bad is not None and good > 0.9 and bad < good

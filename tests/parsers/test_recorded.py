@@ -80,8 +80,24 @@ def test_agreement_needs_both_right_cells_and_all_of_the_text() -> None:
         {"structure": None},
     ],
 )
-def test_what_is_no_recording_is_refused_with_the_file(tmp_path: Path, damage: dict[str, object]) -> None:
-    path = _write(tmp_path, {**ENTRY, **damage})
+def test_a_bad_entry_costs_itself(tmp_path: Path, damage: dict[str, object]) -> None:
+    path = tmp_path / "recorded.json"
+    path.write_text(json.dumps({"good": ENTRY, "bad": {**ENTRY, **damage}}))
+    good, bad = replay(path, lambda _, __: PageContent(WORDS, "x a y b c d"))
+    assert good.problem is None and good.ours.value == 1.0
+    assert bad.problem is not None and next(iter(damage)) in bad.problem
+    assert bad.table.cells == () and bad.ours.value is None
+
+
+def test_a_pdf_that_is_missing_costs_its_table(tmp_path: Path) -> None:
+    (result,) = replay(_write(tmp_path, ENTRY))
+    assert result.problem is not None and ENTRY["pdf"] in result.problem
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "nothing"])
+def test_what_is_no_recording_is_refused_with_the_file(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "recorded.json"
+    path.write_text(content)
     with pytest.raises(FormatError, match=r"recorded\.json"):
         read_recording(path)
 

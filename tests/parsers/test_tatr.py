@@ -154,3 +154,30 @@ def test_missing_weights_are_named_with_what_to_put_there(
     monkeypatch.setenv("TATR_WEIGHTS", str(tmp_path))
     with pytest.raises(ParserError, match=r"model\.safetensors.*microsoft/table-transformer"):
         try_parser(get_parser("tatr"), page, timeout_s=300)
+
+
+def test_tokens_from_pdfalto(weights: Path, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soric et al.'s source of words: the same words as pdfium's, at about the same place."""
+    monkeypatch.setenv("TATR_WEIGHTS", str(weights / "ours"))
+    script = (
+        "from parsemark_pages import alto_words, open_page, pdf_words\n"
+        "import json, sys\n"
+        "with open_page(sys.argv[1], 1) as opened:\n"
+        "    print(json.dumps([pdf_words(opened), alto_words(sys.argv[1], 1)]))\n"
+    )
+    parser = get_parser("tatr")
+    done = subprocess.run(
+        [str(parser.environment.python), "-c", script, str(page)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=parser.command().env,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    ours, theirs = json.loads(done.stdout)
+    assert sorted(w[0] for w in ours) == sorted(w[0] for w in theirs)
+    for a, b in zip(sorted(ours), sorted(theirs), strict=True):
+        assert abs(a[1][0] - b[1][0]) < 3 and abs(a[1][2] - b[1][2]) < 3
+    trial = try_parser(get_parser("tatr(tokens=pdfalto,min_confidence=0.0)"), page)
+    assert trial.prediction.tables

@@ -140,6 +140,18 @@ def test_invented_text_is_found_and_named() -> None:
     assert rows["invented_characters"].message == "xanadu, 777"
 
 
+@pytest.mark.parametrize(("n_finding", "is_doubtful"), [(0, False), (1, False), (2, True), (3, True)])
+def test_a_truth_that_most_parsers_contradict_is_named(n_finding: int, is_doubtful: bool) -> None:
+    bench = Bench()
+    for number, parser in enumerate("xyz"):
+        for sample, page in PAGES.items():
+            found = [table("a", ROWS_B, LEFT)] if sample == "empty" and number < n_finding else page.tables
+            bench.add(parser, sample, *found)
+    doubts = [note for note in bench.summary().notes if "Most parsers find a table" in note]
+    assert bool(doubts) == is_doubtful
+    assert all("1 page that has none by the truth: empty." in note for note in doubts)
+
+
 def test_comparison_in_words() -> None:
     bench = Bench()
     for sample, page in PAGES.items():

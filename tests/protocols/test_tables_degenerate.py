@@ -110,6 +110,13 @@ def test_the_rule_is_a_choice_that_is_recorded_and_explained() -> None:
     assert chosen.notes[0] == "match=bbox, but text gives no boxes (or for less than half of its tables)."
 
 
+def test_one_parser_alone_has_no_others_to_compare() -> None:
+    bench = Bench()
+    bench.add("text", "p1", Element("a", "table", table=Table.from_rows(ROWS_A)))
+    note = bench.summary().notes[0]
+    assert note == "Tables are matched by their text (ngrams), since text gives no boxes."
+
+
 def test_a_page_without_truth_says_what_needs_none() -> None:
     prediction = Prediction("s", "x", Status.OK, (table("a", [["Lisbon", "777"]], None),))
     found = TablesProtocol().score_page(None, prediction, "Lisbon Porto")

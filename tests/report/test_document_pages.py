@@ -38,6 +38,8 @@ def test_pages_are_written_and_nothing_foreign_is_markup(tmp_path: Path) -> None
     assert "&lt;script&gt;alert(1)" in first and "<script>alert" not in first
     assert not any(mark in first for mark in ("<img src=x", "<b onclick", 'href="javascript'))
     assert '<polyline class="path true"' in first and "<math" in "".join(p.read_text() for p in pages)
+    tables = (tmp_path / "site" / "tables.html").read_text(encoding="utf-8")
+    assert all(f"omnidocbench-{n}" in tables for n in (2, 5, 7, 8))
     assert 'href="document.html"' in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
 
 

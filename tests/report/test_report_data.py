@@ -116,6 +116,19 @@ def test_reliability_equals_the_store(source: Source, run: Run) -> None:
     assert shares == tuple(b["n"] / sum(b["n"] for b in bins) for b in bins)
 
 
+def test_risk_over_coverage_ends_at_all_predictions(source: Source, run: Run) -> None:
+    chart = charts(source)["risk-coverage"]
+    found = run.summary().details["risk_coverage"]
+    sure = [parser.name for parser in source.parsers if found[parser.name]]
+    assert sure and [s.parser for s in chart.series] == sure
+    for line in chart.series:
+        assert line.x[-1] == 1.0 and list(line.x) == sorted(line.x)
+        precision = 1 - line.y[-1]
+        bins = run.summary().details["reliability"][line.parser]
+        hits = sum(b["n"] * b["precision"] for b in bins if b["precision"] is not None)
+        assert precision == pytest.approx(hits / sum(b["n"] for b in bins))
+
+
 def test_histograms_count_every_true_table(source: Source, run: Run) -> None:
     chart = charts(source)["histogram-teds"]
     n_tables = run.table("samples")["n_tables"].sum()

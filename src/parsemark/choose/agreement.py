@@ -18,27 +18,13 @@ from scipy.optimize import linear_sum_assignment
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Prediction, Status
+from parsemark.parsers.ensemble import ENGINES
 from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
 DEPENDENT = 0.9
 """Likeness on hard pages from which on two parsers count as one family: they make the same errors."""
-ENGINES: Mapping[str, str] = {
-    "pymupdf": "mupdf",
-    "pymupdf4llm": "mupdf",
-    "pdfplumber": "pdfminer",
-    "markitdown": "pdfminer",
-    "docling": "docling",
-    "docling-serve": "docling",
-    "tatr": "table-transformer",
-    "tatr-xycut": "table-transformer",
-    "gmft": "table-transformer",
-    "tesseract": "tesseract",
-    "rapid": "rapidocr",
-    "rapidocr": "rapidocr",
-}
-"""Parsers that are known to stand on the same engine, by the name before the settings."""
 MAX_TEXT = 20_000
 """Characters of a page's text that are compared; enough to tell parsers apart."""
 _ROUNDS = 50

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
+from rapidfuzz.distance import LCSseq, Levenshtein
 from scipy.optimize import linear_sum_assignment
 
 from parsemark.choose.agreement import measure_agreement
@@ -24,14 +24,16 @@ from parsemark.formats.notation import fold_notation
 from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Page, Prediction, Sample, Status, Table
-from parsemark.pdf import page_text
+from parsemark.model import Box, Page, Prediction, Sample, Status, Table
+from parsemark.pdf import Glyph, page_glyphs, page_text
 from parsemark.store import Run
 
 MIN_FAMILIES = 2
 """So many must agree against the truth."""
 FAMILY_PAGES = 40
 """Pages from which families are found."""
+SLIPS = 0.15
+"""Share of the characters of a cell, and at least one, that may differ from what is printed in its place."""
 MIN_LIKENESS = 0.3
 """GriTS-Con from which on a predicted table is taken for an answer to a truth at all."""
 
@@ -68,6 +70,7 @@ def audit_page(
     predictions: Mapping[str, Prediction],
     families: Sequence[Sequence[str]],
     layer_text: str | None = None,
+    glyphs: Sequence[Glyph] = (),
 ) -> list[Suspicion]:
     """The suspicious cells of one page, in its order.
 
@@ -76,6 +79,8 @@ def audit_page(
         predictions: By parser.
         families: Of dependent parsers; see `Agreement.families`.
         layer_text: The text layer, if the page has one.
+        glyphs: Its characters with their places; where the truth has boxes of cells they tell what is printed
+            inside.
     """
     family_of = {name: k for k, members in enumerate(families) for name in members}
     answers = {
@@ -95,7 +100,8 @@ def audit_page(
                 readings[index][place][family_of[parser]].append((parser, text))
     for (element, table), by_cell in zip(truths, readings, strict=True):
         for cell in table.cells:
-            suspicion = _judge(cell.text, by_cell.get((cell.row, cell.col), {}), layer)
+            inside = None if cell.box is None or not glyphs else _inside(cell.box, glyphs)
+            suspicion = _judge(cell.text, by_cell.get((cell.row, cell.col), {}), layer, inside)
             if suspicion is not None:
                 consensus, against, for_truth, n_families, in_layer = suspicion
                 found.append(
@@ -139,7 +145,7 @@ def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None =
         sample = corpus.read(key)
         if sample.truth is not None:
             predictions = {parser: run.prediction(key, parser) for parser in parsers}
-            found += audit_page(sample.truth, predictions, families, _layer(sample))
+            found += audit_page(sample.truth, predictions, families, *_layer(sample))
             n_cells += sum(len(e.table.cells) for e in sample.truth.tables if e.table is not None)
             n_pages += 1
         if progress:
@@ -154,13 +160,27 @@ def _families(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tuple
     return measure_agreement(predictions, parsers, chosen).families()
 
 
-def _layer(sample: Sample) -> str | None:
-    if sample.pdf is None:
-        return None
+def _layer(sample: Sample) -> tuple[str | None, Sequence[Glyph]]:
+    """The text of a page, and its characters with their places where they are needed."""
+    if sample.pdf is None or sample.truth is None:
+        return None, ()
+    tables = [e.table for e in sample.truth.tables if e.table is not None]
+    boxed = any(cell.box is not None for table in tables for cell in table.cells)
     try:
-        return page_text(sample.pdf, sample.page_number) or None
+        text = page_text(sample.pdf, sample.page_number) or None
+        return text, page_glyphs(sample.pdf, sample.page_number) if boxed else ()
     except PdfError:
-        return None
+        return None, ()
+
+
+def _inside(box: Box, glyphs: Sequence[Glyph]) -> str:
+    """What is printed in a box: the characters whose middle lies in it."""
+    return "".join(
+        glyph.text
+        for glyph in glyphs
+        if box.x0 <= (glyph.box.x0 + glyph.box.x1) / 2 <= box.x1
+        and box.y0 <= (glyph.box.y0 + glyph.box.y1) / 2 <= box.y1
+    )
 
 
 def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:
@@ -169,7 +189,7 @@ def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:
 
 
 def _judge(
-    truth: str, readings: Mapping[int, list[tuple[str, str]]], layer: str | None
+    truth: str, readings: Mapping[int, list[tuple[str, str]]], layer: str | None, inside: str | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], int, bool | None] | None:
     """The consensus against a cell's truth, if there is one."""
     wanted = _fold(truth)
@@ -181,6 +201,13 @@ def _judge(
             votes[folded].setdefault(family, parser)
             spelling.setdefault(folded, text)
     for_truth = tuple(votes.pop(wanted, {}).values())
+    printed = "" if inside is None else _fold(inside)
+    if printed == wanted:
+        return None  # what parsers read there is cut or put elsewhere by them
+    backed = tuple(votes.get(printed, {}).values())
+    if printed and (backed or not for_truth) and _slight(wanted, printed):
+        # Parsers that share the truth's reading of the text layer share its errors; what is printed decides.
+        return (inside or "").strip(), backed, for_truth, len(readings), True
     if not votes:
         return None
     best = max(votes, key=lambda folded: (len(votes[folded]), folded != "", folded))
@@ -191,6 +218,12 @@ def _judge(
     if not best or not doubts or len(for_truth) >= len(against):
         return None
     return spelling[best], against, for_truth, len(readings), in_layer
+
+
+def _slight(wanted: str, printed: str) -> bool:
+    """Whether two texts are so much alike that one is the other with a slip, not another part of the page."""
+    most = max(1, round(SLIPS * len(wanted)))
+    return Levenshtein.distance(wanted, printed, score_cutoff=most) <= most
 
 
 def _in_layer(folded: str, layer: str) -> bool:
@@ -207,7 +240,7 @@ _SCRIPTS = dict.fromkeys(map(ord, "^_{}$"))
 
 
 def _squeeze(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return "".join(unicodedata.normalize("NFKC", text).split())
 
 
 def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[int, Table]]:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from parsemark.choose.agreement import Agreement, measure_agreement
+from parsemark.choose.sanity import layer_texts, measure_sanity
+from parsemark.choose.typical import typical_errors
+from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
 from parsemark.model import Prediction
 from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
@@ -49,6 +52,12 @@ class Candidate:
     cost_usd: float | None
     failed: int
     """Pages on which it failed."""
+    invented: float | None = None
+    """Share of the words in its tables that the pages' text layers do not have; None where unknown."""
+    ragged: float | None = None
+    """Share of the rows of its tables with one filled cell at most."""
+    errors: tuple[tuple[str, int], ...] = ()
+    """Kinds of errors with the number of labelled pages that have them, most frequent first."""
 
     @property
     def value(self) -> float:
@@ -73,7 +82,10 @@ class Choice:
     """Pages to label, the most telling first."""
     budget: int
     certain: bool
-    """Whether the first is better than all others at 95 %, all looks so far counted."""
+    """Whether the first is better than all others at 95 %, all looks so far counted. Those that gave the same
+    outputs as the first do not count as others."""
+    same_as_best: tuple[str, ...] = ()
+    """Parsers that gave the same outputs as the first on every page: no label can tell them apart."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -85,6 +97,7 @@ class Choice:
 def choose(
     run: Run,
     *,
+    corpus: Corpus | None = None,
     protocol: str = "tables",
     budget: int = 10,
     seed: int = 0,
@@ -95,6 +108,7 @@ def choose(
 
     Args:
         run: Parsed and scored under `protocol`; any part of its pages may have truth.
+        corpus: Its pages, for what needs no other parser (their text layers) and for typical errors.
         protocol: Whose primary figure is estimated, as the mean over pages.
         budget: How many labels are to be used at most.
         seed: Of the order in which pages are to be labelled.
@@ -108,9 +122,11 @@ def choose(
     parsers = sorted({record.parser for record in records})
     if len(parsers) < 2:
         raise UsageError(f"{run.path} has {len(parsers)} parser; to choose, run at least two.")
-    agreement = measure_agreement(
-        _predictions(run, parsers, samples), parsers, samples, text=recipe.name != "tables", progress=progress
-    )
+    predictions = _predictions(run, parsers, samples)
+    text = recipe.name != "tables"
+    agreement = measure_agreement(predictions, parsers, samples, text=text, progress=progress)
+    layers = {} if corpus is None or text else layer_texts(corpus, samples)
+    sanity = measure_sanity(predictions, parsers, samples, layers)
     scores, label = page_scores(run, recipe, parsers, samples)
     known: NDArray[np.bool_] = np.asarray(~np.isnan(scores).any(axis=0), dtype=np.bool_)
     if labels is not None:
@@ -118,7 +134,12 @@ def choose(
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
     used = labelled_prefix(order, known, budget)
     costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
-    ranking = rank(agreement, scores, order, used)
+    ranking = rank(agreement, scores, order, used, np.ones(len(parsers)) if text else sanity.trust)
+    best = parsers[ranking.order[0]]
+    same = tuple(p for p in parsers if p != best and _same_outputs(predictions, samples, best, p))
+    others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
+    labelled = tuple(samples[i] for i in used)
+    errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     candidates = tuple(
         Candidate(
             parser=parsers[i],
@@ -129,6 +150,9 @@ def choose(
             cpu_s=_mean(r.cpu_s for r in costs[parsers[i]]),
             cost_usd=_mean(r.cost_usd for r in costs[parsers[i]]),
             failed=sum(r.status != "ok" for r in costs[parsers[i]]),
+            invented=_number(sanity.invented[i]),
+            ragged=_number(sanity.ragged[i]),
+            errors=errors.get(parsers[i], ()),
         )
         for i in ranking.order
     )
@@ -140,10 +164,11 @@ def choose(
         candidates=candidates,
         n_pages=len(samples),
         n_documents=len(set(documents)),
-        labelled=tuple(samples[i] for i in used),
+        labelled=labelled,
         next_pages=tuple(waiting[: max(budget - len(used), 0)]),
         budget=budget,
-        certain=ranking.certain,
+        certain=all(b is not None and b.high < 0 for b in others),
+        same_as_best=same,
         notes=_notes(agreement, scores, known, used, order, samples),
     )
 
@@ -169,16 +194,25 @@ class Ranking:
     guesses: list[float]
     estimates: list[Estimate | None]
     behind: list[Estimate | None]
-    certain: bool
 
 
-def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[np.int64]) -> Ranking:
-    """Order the parsers by what is known, with intervals of scores and of distances to the first."""
-    guesses = agreement.guesses()
+def rank(
+    agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[np.int64], trust: Floats
+) -> Ranking:
+    """Order the parsers by what is known, with intervals of scores and of distances to the first.
+
+    Args:
+        agreement: Of their outputs.
+        scores: Of each parser and page; used where labelled.
+        order: In which pages were drawn.
+        used: The labelled pages.
+        trust: What each parser's guesses are multiplied with; see `Sanity.trust`.
+    """
+    guesses = agreement.guesses() * trust[:, None]
     n = len(agreement.parsers)
     if len(used) < 2:
         mean = guesses.mean(axis=1)
-        return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n, False)
+        return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n)
     chances = order.inclusion(len(used))
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
@@ -197,8 +231,7 @@ def rank(agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[
             alpha=ALPHA / (looks * (n - 1)),
             bounds=(-1.0, 1.0),
         )
-    certain = all(b is None or b.high < 0 for b in behind)
-    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind, certain)
+    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind)
 
 
 def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
@@ -241,6 +274,21 @@ def _predictions(
     run: Run, parsers: Sequence[str], samples: Sequence[str]
 ) -> Mapping[tuple[str, str], Prediction]:
     return {(s, p): run.prediction(s, p) for s in samples for p in parsers}
+
+
+def _same_outputs(
+    predictions: Mapping[tuple[str, str], Prediction], samples: Sequence[str], a: str, b: str
+) -> bool:
+    """Whether two parsers gave equal outputs on every page."""
+    for sample in samples:
+        one, other = predictions[sample, a], predictions[sample, b]
+        if (one.status, one.elements, one.text) != (other.status, other.elements, other.text):
+            return False
+    return True
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -9,6 +9,8 @@ from typing import Any
 
 from parsemark.choose.choice import Candidate, Choice, labels_needed
 
+_NAMED = 3
+"""Pages in the command to label; it shows the others after them."""
 MUCH_CHEAPER = 3.0
 """From this ratio of CPU time on a parser is named as the cheap alternative."""
 
@@ -28,6 +30,12 @@ def in_words(choice: Choice) -> list[str]:
             f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
             f"{choice.figure} over {choice.n_pages} pages, from {e.n_labels} labels)."
         ]
+    if choice.same_as_best:
+        gives = "gives" if len(choice.same_as_best) == 1 else "give"
+        sentences.append(
+            f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} "
+            "pages: no label can tell them apart, so choose by time, cost or licence."
+        )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
     sentences += _unsettled(choice)
     return sentences
@@ -47,7 +55,11 @@ def _cheaper(candidate: Candidate, best: Candidate) -> str | None:
 def _unsettled(choice: Choice) -> list[str]:
     if choice.best.estimate is None or choice.certain:
         return []
-    open_ = [c for c in choice.candidates[1:] if c.behind is not None and c.behind.high >= 0]
+    open_ = [
+        c
+        for c in choice.candidates[1:]
+        if c.behind is not None and c.behind.high >= 0 and c.parser not in choice.same_as_best
+    ]
     n_labels, n = len(choice.labelled), len(choice.candidates)
     sentences = []
     for candidate in open_[:2]:
@@ -57,20 +69,33 @@ def _unsettled(choice: Choice) -> list[str]:
     return sentences
 
 
-def next_step(choice: Choice, corpus: str) -> list[str]:
+def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
     """What to do now: the pages to label and the command that takes them up."""
     if not choice.certain and not choice.next_pages and len(choice.labelled) < choice.n_pages:
         more = min(choice.budget + 10, choice.n_pages)
-        return [f"The budget is spent. More: --labels {more}"]
+        return [
+            f"The budget is spent. More: --labels {more}",
+            "Until then:",
+            f"  {recommended(choice, corpus)}",
+        ]
     if choice.certain or not choice.next_pages:
-        command = ["parsemark", "bench", "--corpus", corpus, "--parser", choice.best.parser]
-        return [f"Use it: {shlex.join(command)}"]
+        return ["Use it:", f"  {recommended(choice, corpus)}"]
     listed = ", ".join(choice.next_pages[:5]) + (", …" if len(choice.next_pages) > 5 else "")
     return [
         f"Label next ({len(choice.labelled)} of {choice.budget} done): {listed}",
-        f"  parsemark annotate {shlex.quote(corpus)} --page {choice.next_pages[0]}",
+        f"  {shlex.join(_annotate(choice, corpus, run))}",
         "or put truth files beside the PDFs (docs/loaders.md), then give the same command again.",
     ]
+
+
+def recommended(choice: Choice, corpus: str) -> str:
+    """The command that runs the parser on all documents."""
+    return shlex.join(["parsemark", "parse", "--corpus", corpus, "--parser", choice.best.parser])
+
+
+def _annotate(choice: Choice, corpus: str, run: str) -> list[str]:
+    pages = [part for page in choice.next_pages[:_NAMED] for part in ("--page", page)]
+    return ["parsemark", "annotate", corpus, "--run", run, *pages]
 
 
 def as_json(choice: Choice) -> str:

@@ -22,6 +22,9 @@ def annotate(
             show_default="runs/DIR",
         ),
     ] = None,
+    page: Annotated[
+        list[str] | None, typer.Option("--page", metavar="ID", help="Show it first. Repeat it.")
+    ] = None,
     host: serving.Host = "127.0.0.1",
     port: serving.Port = 8421,
     browser: serving.Browser = True,
@@ -45,7 +48,10 @@ def annotate(
         raise UsageError(f"There is no folder {folder}. Give folder:DIR, a folder of PDFs.")
     default = Path("runs") / folder.resolve().name
     runs = run if run is not None else [default] if (default / "manifest.json").is_file() else []
-    work = Work(folder, runs)
+    work = Work(folder, runs, page or ())
+    if unknown := [name for name in page or () if name not in work.samples]:
+        work.close()
+        raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
     try:
         work.restore_files()
         if not runs:

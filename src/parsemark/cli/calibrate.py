@@ -1,4 +1,4 @@
-"""`parsemark calibrate` and `parsemark ensemble`: parsers made of the stored outputs of others."""
+"""`parsemark calibrate`, `confidence` and `ensemble`: parsers made of the stored outputs of others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from parsemark.engine.derived import Judged
     from parsemark.store import Run
 
@@ -129,17 +131,137 @@ def _apply(run: Run, data: dict[str, object]) -> str:
     return name
 
 
+def confidence(
+    run: RunFolder,
+    *,
+    parser: Annotated[
+        list[str] | None,
+        typer.Option(help="Repeatable: a parser of the run.", show_default="all that give no confidence"),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A model of another run; without it one is fitted on this run's truth."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the model, for other runs.")] = None,
+    apply: Annotated[bool, typer.Option(help="Add `estimated(parser=…)` to the run.")] = True,
+) -> None:
+    """Give parsers without a confidence one of ours, and say how good it is beside parsers with their own.
+
+    It is made of what independent parsers see at the same place and of signals of the table itself. Fitted
+    on this run, each document is judged by a model that has not seen it; the file holds the model of all.
+    """
+    import numpy as np
+    from rich.console import Console
+
+    from parsemark.engine.derived import add_estimated, read_signals
+    from parsemark.engine.estimated import ConfidenceModel, fit_model, models_by_document
+    from parsemark.engine.scoring import score_run
+    from parsemark.errors import UsageError
+    from parsemark.store import Run
+
+    console = Console()
+    opened = Run.open(run)
+    chosen = parser or _without_confidence(opened)
+    found = read_signals(opened, chosen)
+    known = np.array([right is not None for right in found.correct])
+    if model is not None:
+        given = ConfidenceModel.read(model)
+        source, values = given.source, given(found.features)
+    else:
+        if not known.any():
+            raise UsageError("No table of this run is known to be right or wrong: score it, or give --model.")
+        correct = [bool(r) for r in found.correct if r is not None]
+        documents = [d for d, k in zip(found.documents, known, strict=True) if k]
+        models = models_by_document(found.features[known], correct, documents, run.name)
+        whole = fit_model(found.features[known], correct, run.name)
+        source = run.name
+        pairs = zip(found.documents, found.features, strict=True)
+        values = np.array([float(models.get(d, whole)(f)[0]) for d, f in pairs])
+        if out is not None:
+            out.write_text(json.dumps(whole.to_json(), indent=1), encoding="utf-8")
+            console.print(f"model of {whole.n_tables} tables in {out}", highlight=False, soft_wrap=True)
+    if apply:
+        for name in chosen:
+            keys = zip(found.parsers, found.samples, found.elements, values, strict=True)
+            own = {(s, e): float(v) for p, s, e, v in keys if p == name}
+            typer.echo(f"{add_estimated(opened, name, own, source)} is in {run}")
+        score_run(opened)
+    _show_confidences(console, Run.open(run))
+
+
+def _without_confidence(run: Run) -> list[str]:
+    """The parsers of a run that give none, in its order."""
+    from parsemark.errors import UsageError
+    from parsemark.registry import is_made_of_others
+
+    sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
+    names = [p.name for p in run.manifest.parsers if not is_made_of_others(p.name) and p.name not in sure]
+    if not names:
+        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
+    return names
+
+
+def _show_confidences(console: Console, run: Run) -> None:
+    """D-ECE, AP, excess risk and best threshold of all that have a confidence."""
+    from rich.table import Table as View
+
+    from parsemark.engine.derived import judged_tables
+    from parsemark.errors import UsageError
+    from parsemark.stats.calibration import d_ece
+    from parsemark.stats.confidence import best_threshold, risk_coverage
+    from parsemark.stats.detection import average_precision
+
+    view = View(box=None, pad_edge=False)
+    view.add_column("parser", overflow="fold")
+    for head in ("whose", "tables", "right", "D-ECE", "AP", "risk", "best at", "F1"):
+        view.add_column(head, justify="left" if head == "whose" else "right", no_wrap=True)
+    for entry in run.manifest.parsers:
+        rule = "bbox"
+        try:
+            judged = judged_tables(run, entry.name, rule)
+            if not any(judged.correct):
+                rule = "ngrams"
+                judged = judged_tables(run, entry.name, rule, 0.0)
+        except UsageError:
+            continue
+        curve = risk_coverage(judged.confidence, judged.correct)
+        best = best_threshold(judged.confidence, judged.correct, judged.n_truth)
+        view.add_row(
+            entry.name,
+            "ours" if entry.name.startswith(("estimated(", "ensemble(")) else "its own",
+            str(len(judged.confidence)),
+            str(sum(judged.correct)),
+            _short(d_ece(judged.confidence, judged.correct)),
+            _short(average_precision(judged.confidence, judged.correct, judged.n_truth)),
+            _short(None if curve is None else curve.excess),
+            _short(None if best is None else best.at),
+            _short(None if best is None else best.f1),
+        )
+    console.print(view)
+    console.print(
+        "right: by place (IoU of at least .5), without boxes by content. AP counts all true\n"
+        "tables. risk: area under risk over coverage beyond that of the best order. best at: the\n"
+        "threshold with the highest F1 here.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
 def ensemble(
     run: RunFolder,
     *,
     parser: Annotated[
         list[str] | None, typer.Option(help="Repeatable: a parser of the run.", show_default="all")
     ] = None,
-    min_share: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of parsers that must see a table.")
-    ] = 0.5,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Tables that are less probable are left out.")
+    ] = 0.05,
 ) -> None:
-    """Add `ensemble(parsers=…)` to a run: tables that enough parsers see, voted cell by cell.
+    """Add `ensemble(parsers=…)` to a run: tables that its parsers see together, voted cell by cell.
 
     It shows the head-room: what is right in the outputs together, but in no single one.
     """
@@ -147,13 +269,13 @@ def ensemble(
 
     from parsemark.engine.derived import add_ensemble
     from parsemark.engine.scoring import score_run
+    from parsemark.registry import is_made_of_others
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
     opened = Run.open(run)
-    made = ("ensemble(", "calibrated(")
-    chosen = parser or [p.name for p in opened.manifest.parsers if not p.name.startswith(made)]
-    add_ensemble(opened, chosen, min_share)
+    chosen = parser or [p.name for p in opened.manifest.parsers if not is_made_of_others(p.name)]
+    add_ensemble(opened, chosen, min_confidence)
     console = Console()
     for summary in score_run(opened):
         console.print(leaderboard(summary, console.width))
@@ -162,4 +284,5 @@ def ensemble(
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.command()(calibrate)
+    app.command()(confidence)
     app.command()(ensemble)

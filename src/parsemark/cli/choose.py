@@ -31,6 +31,9 @@ def choose(
     cache: opt.Cache = True,
     strict: opt.Strict = False,
     seed: Annotated[int, typer.Option(help="Of the order in which pages are to be labelled.")] = 0,
+    annotate: Annotated[
+        bool, typer.Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
+    ] = False,
 ) -> None:
     """Find the best parser for documents without truth, with as few labels as possible.
 
@@ -45,6 +48,7 @@ def choose(
     from parsemark.cli.page_progress import page_progress
     from parsemark.cli.progress import progress_for
     from parsemark.engine.scoring import score_run
+    from parsemark.report.choice_page import write_choice
     from parsemark.system.files import write_bytes
 
     console = Console()
@@ -58,16 +62,26 @@ def choose(
         command=running.command_line(),
     )
     events = progress_for(console)
+    loaded = running.load(corpus, strict=strict)
     with running.stoppable(console, events):
-        run = api.parse(running.load(corpus, strict=strict), parser, how, out=out, events=events)
+        run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
-        choice = room.choose(run, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress)
+        choice = room.choose(
+            run, corpus=loaded, protocol=how.protocols[0], budget=labels, seed=seed, progress=progress
+        )
     console.print(_table(choice))
-    for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus)):
-        console.print(line, soft_wrap=False, highlight=False, markup=False)
+    for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):
+        # A command is to be copied: it stays on one line, however long.
+        console.print(line, soft_wrap=line.startswith("  "), highlight=False, markup=False)
     write_bytes(run.path / "choice.json", room.as_json(choice).encode())
-    console.print(f"\nAll numbers: {run.path / 'choice.json'}", soft_wrap=True, highlight=False, markup=False)
+    page = write_choice(choice, corpus, run.path)
+    console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"All numbers: {run.path / 'choice.json'}", soft_wrap=True, highlight=False, markup=False)
+    if annotate and choice.next_pages and not choice.certain:
+        from parsemark.cli.annotate import annotate as open_annotate
+
+        open_annotate(corpus, run=[run.path], page=list(choice.next_pages))
 
 
 def _table(choice: Choice) -> Table:

@@ -9,6 +9,7 @@ def doctor() -> None:
     """Show what is installed here, and what each missing thing would enable."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from parsemark.cli.installed import everything
 
@@ -20,9 +21,8 @@ def doctor() -> None:
     for item in everything():
         missing += not item.found
         mark = "[green]✓[/]" if item.found else "[yellow]–[/]"
-        grid.add_row(
-            mark, f"{item.name} {item.version}".strip(), item.enables, "" if item.found else item.install
-        )
+        name = Text(f"{item.name} {item.version}".strip())
+        grid.add_row(mark, name, item.enables, Text("" if item.found else item.install))
     console.print(grid)
     console.print(f"\n{missing} optional things are missing." if missing else "\nEverything is here.")
 

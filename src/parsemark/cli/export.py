@@ -1,4 +1,4 @@
-"""`parsemark export`: a run in the form of other programs."""
+"""`parsemark export`: a run as tables for papers, or in the form of other programs."""
 
 from __future__ import annotations
 
@@ -12,28 +12,77 @@ import typer
 class ExportFormat(StrEnum):
     """What a run can be written as."""
 
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
     OMNIDOCBENCH = "omnidocbench"
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run; several corpora stand side by side.", metavar="RUN…")
+    ],
     *,
-    format: Annotated[ExportFormat, typer.Option(help="Whose files to write.")] = ExportFormat.OMNIDOCBENCH,
-    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    format: Annotated[
+        ExportFormat, typer.Option(help="A table for people, papers or programs, or whose files to write.")
+    ] = ExportFormat.MARKDOWN,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Repeatable: which table; `list` names them, `all` takes all.", show_default="leaderboard"
+        ),
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="Whose figures.", show_default="the first of the run")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder, one file for each table.", show_default="printed here")
+    ] = None,
 ) -> None:
-    """Write the result files of another program: the same fields, from our computation.
+    """Write tables of a run with intervals, the best in bold; or the result files of another program.
 
-    `omnidocbench` writes `…_metric_result.json` and `…_{element}_result.json` for each published profile that
-    the run was scored by.
+    `parsemark export RUN --format latex --table soric-4` prints a table for `booktabs`. Tables are the
+    leaderboard, one for each attribute, and those of the papers that a protocol stands for. `omnidocbench`
+    writes `…_metric_result.json` and `…_{element}_result.json` for each published profile that the run was
+    scored by; it needs `--out`.
     """
+    if format is ExportFormat.OMNIDOCBENCH:
+        _export_omnidocbench(runs, out)
+        return
+    from parsemark.report.paper_tables import LEADERBOARD, WRITERS, choose_tables, run_tables
+    from parsemark.system.files import write_text
+
+    known = run_tables(runs, protocol)
+    wanted = table or [LEADERBOARD]
+    if "list" in wanted:
+        for entry in known:
+            typer.echo(f"{entry.key:24} {entry.title}")
+        return
+    ending, write = WRITERS[format.value]
+    chosen = choose_tables(known, wanted)
+    if out is None:
+        typer.echo("\n".join(write(entry) for entry in chosen), nl=False)
+        return
+    for entry in chosen:
+        path = out / f"{entry.key}{ending}"
+        write_text(path, write(entry))
+        typer.echo(path)
+
+
+def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
     from rich.console import Console
 
+    from parsemark.errors import UsageError
     from parsemark.report.omnidocbench import export_omnidocbench
     from parsemark.store import Run
 
+    if len(runs) != 1 or out is None:
+        raise UsageError(
+            "--format omnidocbench writes the files of one run to a folder: give one RUN and --out."
+        )
     console = Console()
     with console.status("") as status:
-        written = export_omnidocbench(Run.open(run), out, progress=status.update)
+        written = export_omnidocbench(Run.open(runs[0]), out, progress=status.update)
     console.print(f"{len(written)} files in {out}", highlight=False)
 
 

@@ -20,11 +20,19 @@ class Installed:
     install: str
 
 
-_LIBRARIES = (
-    ("matplotlib", "figures for papers (parsemark figures)", "pip install 'parsemark[figures]'"),
-    ("duckdb", "SQL over a run (parsemark query)", "pip install 'parsemark[query]'"),
-    ("ray", "runs over many machines (--executor ray)", "pip install 'parsemark[ray]'"),
-)
+_EXTRAS = {
+    "figures": ("matplotlib", "figures for papers (parsemark figures)"),
+    "query": ("duckdb", "SQL over a run (parsemark query)"),
+    "ray": ("ray", "runs over many machines (--executor ray)"),
+    "calibration": ("sklearn", "calibrated confidences (parsemark calibrate)"),
+    "document": ("hotcoco", "layout, METEOR and MathML of whole pages (--protocol document)"),
+    "judges": ("aiohttp", "language models as judges (parsemark judge)"),
+    "web": ("starlette", "rating and annotating in a browser (parsemark rate, annotate)"),
+    "makers": ("typst", "synthetic pages by Typst, browsers and Word (parsemark corpus make)"),
+    "lies": ("pikepdf", "lying text layers (parsemark corpus lie)"),
+}
+"""Extra to the module that shows that it is installed, and what it enables."""
+_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 _PROGRAMS = (
     ("pdflatex", "synthetic pages and LaTeX corpora (parsemark corpus make)", "make system"),
     ("pdftotext", "the parser pdftotext", "apt-get install poppler-utils"),
@@ -43,8 +51,14 @@ def everything() -> Iterator[Installed]:
     yield Installed(
         "C++ kernel", native, "", "metrics at full speed", "install a C++ compiler, then reinstall"
     )
-    for name, enables, install in _LIBRARIES:
-        found = importlib.util.find_spec(name) is not None
-        yield Installed(name, found, importlib.metadata.version(name) if found else "", enables, install)
+    for extra, (module, enables) in _EXTRAS.items():
+        found = importlib.util.find_spec(module) is not None
+        yield Installed(
+            f"[{extra}] {_DISTRIBUTIONS.get(module, module)}",
+            found,
+            importlib.metadata.version(_DISTRIBUTIONS.get(module, module)) if found else "",
+            enables,
+            f"pip install 'parsemark[{extra}]'",
+        )
     for name, enables, install in _PROGRAMS:
         yield Installed(name, shutil.which(name) is not None, "", enables, install)

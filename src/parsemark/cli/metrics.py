@@ -10,9 +10,15 @@ import typer
 
 def metrics() -> None:
     """List the metrics with range, direction, options, citation, and what each was checked against."""
-    from parsemark.metrics import list_metrics
+    from parsemark.errors import PluginError
+    from parsemark.metrics import METRICS, get_metric
 
-    for metric in list_metrics():
+    for name in METRICS:
+        try:
+            metric = get_metric(name)
+        except PluginError as error:
+            typer.echo(f"{typer.style(name, bold=True)}: broken\n    {error}\n")
+            continue
         facts = metric.facts
         low, high = facts.range
         better = "higher" if facts.higher_is_better else "lower"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 import typer
 
 from parsemark.cli import judging
+from parsemark.system import replacing
 
 if TYPE_CHECKING:
     from parsemark.judges import Verdict
@@ -26,7 +27,10 @@ def pairs(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", "-m", help="A metric, with options: `teds(structure_only=true)`. Repeat it."
+            "--metric",
+            "-m",
+            help="A metric, with options: `teds(structure_only=true)`; `all` for every metric of tables. "
+            "Repeat it.",
         ),
     ] = None,
     out: Annotated[
@@ -48,15 +52,16 @@ def pairs(
     Markdown, LaTeX, CSV. `truth_format` and `pred_format` name the format where it should not be found out;
     `"pred": null` says that there is no prediction.
 
-    A line that cannot be read is reported with its number and gets the status `metric_failed`; the others are
-    scored, and the exit code is 1. With `--judge` language models score the pairs from 0 to 10 instead, or
-    beside the metrics that are named.
+    SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and `message` and
+    `errors` where there are any. A line that cannot be read is reported with its number and gets the status
+    `metric_failed`; the others are scored, and the exit code is 1. With `--judge` language models score the
+    pairs from 0 to 10 instead, or beside the metrics that are named.
     """
     from parsemark.errors import UsageError
     from parsemark.metrics import DEFAULT_METRICS
-    from parsemark.metrics.pair_files import Summary, score_lines
+    from parsemark.metrics.pair_files import Summary, expand_metrics, score_lines
 
-    metrics = metric or ([] if judge else list(DEFAULT_METRICS))
+    metrics = expand_metrics(metric or ([] if judge else DEFAULT_METRICS))
     summary = Summary(metrics)
     failed_lines: set[int] = set()
     try:
@@ -66,11 +71,10 @@ def pairs(
                 asked = judging.Asked(judge, answers, concurrency, max_cost)
                 lines = _lines(source, lambda _: None)
                 failed_lines |= _judge(file, lines, asked, repeats, sink, to_stderr=_is_standard(out))
-                if not metrics:
-                    raise typer.Exit(1 if failed_lines else 0)
-                _rewind(source, file)
+                if metrics:
+                    _rewind(source, file)
             advance = opened.enter_context(_progress(file))
-            for result in score_lines(_lines(source, advance), metrics, workers):
+            for result in score_lines(_lines(source, advance), metrics, workers) if metrics else ():
                 summary.add(result.score)
                 if result.score.value is None and result.line not in failed_lines:
                     failed_lines.add(result.line)
@@ -79,7 +83,8 @@ def pairs(
                     sink.write(result.as_json() + "\n")
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}") from error
-    _print_summary(summary, to_stderr=_is_standard(out))
+    if metrics:
+        _print_summary(summary, to_stderr=_is_standard(out))
     if failed_lines:
         raise typer.Exit(1)
 
@@ -161,7 +166,8 @@ def _open(file: Path, out: Path | None, opened: ExitStack) -> tuple[BinaryIO, Te
         return source, sys.stdout
     if out.exists() and file.exists() and out.samefile(file):
         raise UsageError(f"{out}: --out is the file of the pairs itself; name another.")
-    return source, opened.enter_context(out.open("w", encoding="utf-8"))
+    temporary = opened.enter_context(replacing(out))  # a link in its place is replaced, not followed
+    return source, opened.enter_context(temporary.open("w", encoding="utf-8"))
 
 
 def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:

@@ -93,7 +93,10 @@ def try_(
     page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
     timeout_s: Annotated[float, typer.Option(help="Seconds that the page may take.")] = 300,
 ) -> None:
-    """Run one parser on one page and show the tables that it finds."""
+    """Run one parser on one page and show the tables that it finds, and what its worker printed.
+
+    Of a page that fails the traceback is shown.
+    """
     from rich.console import Console
 
     from parsemark.errors import ParserError
@@ -115,7 +118,12 @@ def try_(
     console.print(f"{_printable(label)}: {found} on page {page}", markup=False)
     for number, element in enumerate(tables, start=1):
         _show(console, element, number)
-    console.print(f"{trial.answer.wall_s:.2f} s, {trial.answer.cpu_s:.2f} s of CPU", highlight=False)
+    wall, cpu = (("–" if t is None else f"{t:.2f}") for t in (trial.answer.wall_s, trial.answer.cpu_s))
+    console.print(f"{wall} s, {cpu} s of CPU", highlight=False)
+    if trial.printed.strip():
+        console.print("\nThe worker printed:", highlight=False)
+        for line in trial.printed.rstrip().splitlines():
+            console.print(_printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _step(label: str, what: str) -> None:
@@ -130,12 +138,12 @@ def _names() -> list[str]:
 
 def _facts(name: str) -> tuple[str, ...]:
     """One row of the list; a plug-in that is broken says so in its own row."""
-    from parsemark.errors import ParserError
+    from parsemark.errors import ParsemarkError
     from parsemark.parsers import get_parser
 
     try:
         parser = get_parser(name)
-    except ParserError as error:
+    except ParsemarkError as error:
         return (name, "", "", "", "", f"broken: {error}")
     info = parser.info
     return (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parsemark.cli.plain_help import Commands
-from parsemark.system import write_text
+from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
     from parsemark.parsers.recorded import Agreement, Replay
@@ -36,12 +37,18 @@ def replay_(
     from rich.console import Console
     from rich.table import Table as View
 
+    from parsemark.errors import ParsemarkError
     from parsemark.parsers.recorded import replay
 
     path = recording / "recorded.json" if recording.is_dir() else recording
     results = list(replay(path))
+    if results and all(item.problem is not None for item in results):
+        raise ParsemarkError(f"No table of {path} can be read: {results[0].name}: {results[0].problem}")
     view = View("table", "size", "cells", "in the CSV", "agreement", "of the CSV", box=None)
     for item in results:
+        if item.problem is not None:
+            typer.echo(f"! {item.name} is not read: {item.problem}", err=True)
+            continue
         size = f"{item.table.n_rows} x {item.table.n_cols}"
         view.add_row(item.name, size, *_figures(item, "precision"), *_figures(item, "value"))
     console = Console()
@@ -56,7 +63,11 @@ def replay_(
 def _figures(item: Replay, what: str) -> tuple[str, str]:
     ours = getattr(item.ours, what)
     recorded = None if item.recorded is None else getattr(item.recorded, what)
-    return tuple("-" if v is None else f"{v:.3f}" for v in (ours, recorded))  # type: ignore[return-value]
+    return _number(ours), _number(recorded)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _overall(results: list[Replay]) -> str:
@@ -64,19 +75,21 @@ def _overall(results: list[Replay]) -> str:
     ours, theirs = _total(r.ours for r in compared), _total(r.recorded for r in compared)
     better = sum((r.ours.value or 0) > (r.recorded.value or 0) + 1e-9 for r in compared if r.recorded)
     worse = sum((r.ours.value or 0) < (r.recorded.value or 0) - 1e-9 for r in compared if r.recorded)
-    without = len(results) - len(compared)
+    failed = sum(r.problem is not None for r in results)
+    without = len(results) - len(compared) - failed
     return (
         f"{len(compared)} tables with text: "
         f"cells {ours.precision or 0:.4f} (CSV {theirs.precision or 0:.4f}), "
         f"agreement {ours.value or 0:.4f} (CSV {theirs.value or 0:.4f}); "
         f"higher than the CSV in {better}, lower in {worse}; {without} without text or CSV"
+        + (f"; {failed} not read" if failed else "")
     )
 
 
-def _total(agreements: object) -> Agreement:
+def _total(agreements: Iterable[Agreement | None]) -> Agreement:
     from parsemark.parsers.recorded import Agreement
 
-    items = [a for a in agreements if isinstance(a, Agreement)]  # type: ignore[attr-defined]
+    items = [a for a in agreements if a is not None]
     return Agreement(
         sum(a.n_cells for a in items),
         sum(a.n_found for a in items),
@@ -88,7 +101,7 @@ def _total(agreements: object) -> Agreement:
 def _write_tables(folder: Path, results: list[Replay]) -> None:
     from parsemark.formats import write_table
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number, item in enumerate(results, start=1):
         safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in item.name)[:80]
         target = folder / f"{number:03d}-{safe}.html"
@@ -102,6 +115,7 @@ def _write_json(target: Path, results: list[Replay]) -> None:
     rows = [
         {
             "name": r.name,
+            "problem": r.problem,
             "rows": r.table.text_rows(),
             "ours": {**asdict(r.ours), "cells": r.ours.precision, "agreement": r.ours.value},
             "recorded": None

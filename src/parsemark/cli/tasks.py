@@ -41,7 +41,6 @@ def score_task(
     if out is not None:
         from parsemark.system.files import write_text
 
-        out.mkdir(parents=True, exist_ok=True)
         path = out / f"{predictions.name.partition('.')[0]}_{task}_result.json"
         content = {
             "figures": dict(result.figures),

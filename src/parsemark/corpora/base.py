@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import CorpusError, FormatError, UnknownNameError, UsageError
+from parsemark.errors import CorpusError, FormatError, ParsemarkError, UnknownNameError, UsageError
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
 from parsemark.registry import Registry
@@ -25,6 +25,7 @@ CORPORA = Registry(
         "folder": "parsemark.corpora.loaders.folder:load",
         "icdar2013": "parsemark.corpora.loaders.icdar2013:load",
         "icdar2013-alternates": "parsemark.corpora.loaders.icdar2013:load_alternates",
+        "icdar2013-uncorrected": "parsemark.corpora.loaders.icdar2013:load_uncorrected",
         "omnidocbench": "parsemark.corpora.loaders.omnidocbench:load",
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
@@ -154,7 +155,7 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
     elif (Path(spec) / "corpus.json").is_file():
         corpus = CORPORA.load("parsemark")(Path(spec))
     elif colon and (len(name) > 1 or name in CORPORA):
-        corpus = CORPORA.load(name)(_existing(Path(rest), spec))
+        corpus = _loaded(name, _existing(Path(rest), spec))
     else:
         raise UsageError(_explain(spec))
     if strict and corpus.left_out:
@@ -163,6 +164,22 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
             f"{len(corpus.left_out)} parts of {spec} cannot be used, and --strict was given:\n  {listed}"
         )
     return dataclasses.replace(corpus, spec=spec, strict=strict)
+
+
+def _loaded(name: str, path: Path) -> Corpus:
+    load = CORPORA.load(name)
+    if not CORPORA.is_plugin(name):
+        corpus: Corpus = load(path)
+        return corpus
+    try:
+        corpus = load(path)
+    except (ParsemarkError, OSError):
+        raise
+    except Exception as error:  # another package's code: it is named, with what it raised
+        raise CORPORA.broken(name, error) from error
+    if not isinstance(corpus, Corpus):
+        raise CORPORA.broken(name, TypeError(f"its loader gives a {type(corpus).__name__}, no Corpus"))
+    return corpus
 
 
 def _existing(path: Path, spec: str) -> Path:

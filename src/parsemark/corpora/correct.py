@@ -24,7 +24,7 @@ from parsemark.corpora.loaders.files import read_text
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Cell, Element, Page, Sample
-from parsemark.system import file_sha256
+from parsemark.system import file_sha256, make_folder
 
 
 class _Part(BaseModel):
@@ -176,7 +176,7 @@ class _Pdfs:
         if pdf is None:
             return None
         if pdf not in self._names:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
             taken, name, k = set(self._names.values()), pdf.name, 1
             while name in taken:
                 k += 1

@@ -17,6 +17,7 @@ from parsemark.corpora.render import page_image
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
 from parsemark.pdf import save_picture_pdf
+from parsemark.system import make_folder
 
 
 def degrade_corpus(
@@ -39,7 +40,7 @@ def degrade_corpus(
     corpus = load_corpus(spec)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
-    (out / "pdfs").mkdir(parents=True, exist_ok=True)
+    make_folder(out / "pdfs")
     work = partial(_degrade_page, corpus, options, out)
     count = min(workers or os.cpu_count() or 1, len(corpus))
     if count <= 1:
@@ -57,7 +58,7 @@ def degrade_corpus(
         version=corpus.version,
         licence=corpus.licence,
         description=f"{corpus.name} as bad scans.",
-        generator="parsemark degrade 1",
+        generator="parsemark degrade 2",
         seed=options.seed,
         settings={**asdict(options), "corpus": corpus.name, "corpus_hash": corpus.hash},
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from parsemark.corpora.render import page_image, page_words
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
+from parsemark.system import make_folder
 
 DPI = 72
 
@@ -32,7 +33,7 @@ def write_detector_input(samples: Iterable[Sample], out: Path, dpi: int = DPI) -
             for w in page_words(sample)
         ]
         for folder in ("images", "words"):
-            (out / folder).mkdir(parents=True, exist_ok=True)
+            make_folder(out / folder)
         picture.save(out / "images" / f"{name}.png")
         (out / "words" / f"{name}.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
         images.append(

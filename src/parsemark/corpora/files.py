@@ -16,7 +16,7 @@ from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
-from parsemark.system import file_sha256, write_text
+from parsemark.system import file_sha256, make_folder, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
 
@@ -69,7 +69,7 @@ def read_sample(root: Path, key: str) -> Sample:
 def write_page(root: Path, sample: Sample, pdf: str | None) -> None:
     """Write the truth of one sample; equal truths give equal bytes."""
     path = root / "truth" / f"{sample.id}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_text(path, page_file_text(sample, pdf))
 
 
@@ -140,7 +140,7 @@ def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_text(path, _lines(data))
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from parsemark.corpora.loaders.files import is_storable
 from parsemark.errors import PdfError, UsageError
 from parsemark.pdf import count_pages, open_document, render_page
 from parsemark.system.files import make_folder
@@ -105,6 +106,10 @@ def _thumbnails(
     pictures: list[Image.Image] = []
     unreadable: list[str] = []
     for index, pdf in enumerate(files):
+        if not is_storable(pdf):
+            name = pdf.name.encode("utf-8", "replace").decode()
+            unreadable.append(f"{name}: its name is not UTF-8. Rename it.")
+            continue
         try:
             for number in range(1, count_pages(pdf) + 1):
                 if len(places) >= _MAX_PAGES:
@@ -192,7 +197,7 @@ def _draw(
 
 
 def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.Image]) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     folder, sheets = make_folder(out, "pdfs"), make_folder(out, "sheets")
     with (out / "pages.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -18,7 +18,7 @@ from parsemark.errors import CorpusError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
-from parsemark.protocols.base import PageProtocol, PageScores, get_protocol
+from parsemark.protocols.base import PAGE_LEVEL, PageProtocol, PageScores, ScoreRow, get_protocol
 from parsemark.store import Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
@@ -71,8 +71,12 @@ class Chunk:
 
     @property
     def key(self) -> str:
-        """Identity of the work: what is scored, by which protocols of which version."""
-        identity = repr((__version__, self.protocols, self.pages))
+        """Identity of the work: what is scored, by which protocols of which version, into which columns.
+
+        Parts that an older parsemark has left behind are of another identity, and are made anew.
+        """
+        columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
+        identity = repr((__version__, self.protocols, columns, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     @property
@@ -283,9 +287,13 @@ def _score(
     try:
         return protocol.score_page(truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
-        why = f"The protocol failed on this page: {error!r}"
-        failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why[:2000])
+        why = f"The protocol failed on this page: {error!r}"[:2000]
+    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why)
+    try:
         return protocol.score_page(truth, failed, None)
+    except Exception:  # it cannot even say that it failed: that is said in its place
+        place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
+        return PageScores(scores=[ScoreRow(*place, protocol.name, None, Status.METRIC_FAILED, why)])
 
 
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:

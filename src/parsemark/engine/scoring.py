@@ -15,9 +15,10 @@ from typing import Any, Protocol
 from parsemark.engine.events import Events
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.score_chunk import Chunk, Output, PageTask, grouped, score_chunk
-from parsemark.errors import StoreError, UsageError
+from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.model import Status
-from parsemark.protocols import DEFAULT_PROTOCOLS, Summary, canonical_specs, get_protocol
+from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
+from parsemark.registry import parse_spec
 from parsemark.store import Run
 from parsemark.store.schemas import PROTOCOL_TABLES
 from parsemark.system import remove_tree
@@ -66,11 +67,11 @@ def score_run(
             final = _score_all(chunks, make_pool, events)
             with run.publishing():
                 if _is_current(run, specs, chunks, final):
-                    return _publish(run, specs, final, nobody_else_scores)
+                    return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with run.publishing():  # it keeps changing: now nobody else may publish until we have
             final = _score_all(_chunks(run, specs, events), make_pool, events)
-            return _publish(run, specs, final, nobody_else_scores)
+            return _publish(run, specs, final, nobody_else_scores, events)
 
 
 def _is_current(run: Run, specs: tuple[str, ...], chunks: list[Chunk], final: list[Chunk]) -> bool:
@@ -80,17 +81,33 @@ def _is_current(run: Run, specs: tuple[str, ...], chunks: list[Chunk], final: li
 
 
 def _publish(
-    run: Run, specs: tuple[str, ...], final: list[Chunk], nobody_else_scores: Callable[[], bool]
+    run: Run,
+    specs: tuple[str, ...],
+    final: list[Chunk],
+    nobody_else_scores: Callable[[], bool],
+    events: Events,
 ) -> list[Summary]:
-    """Put the parts together and write what follows from them."""
+    """Put the parts together and write what follows from them; a plug-in that fails costs its own summary."""
     run.join_parts("predictions", [chunk.part("predictions") for chunk in final])
     run.note_unreadable()
-    summaries = []
+    summaries: list[Summary] = []
+    failed: list[PluginError] = []
     for spec in specs:
         for table in PROTOCOL_TABLES:
             run.join_parts(table, [chunk.part(table, spec) for chunk in final], spec)
-        summaries.append(get_protocol(spec).summarise(run.run_tables(spec)))
-        run.write_summary(summaries[-1])
+        try:
+            summary = get_protocol(spec).summarise(run.run_tables(spec))
+        except Exception as error:  # the engine's boundary: a plug-in's failure must not cost the others
+            name = parse_spec(spec).name
+            if not PROTOCOLS.is_plugin(name):
+                raise
+            events.note(str(PROTOCOLS.broken(name, error)))
+            failed.append(PROTOCOLS.broken(name, error))
+            continue
+        run.write_summary(summary)
+        summaries.append(summary)
+    if failed and not summaries:
+        raise failed[0]
     if nobody_else_scores():
         remove_tree(run.path / "parts")
     return summaries

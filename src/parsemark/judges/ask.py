@@ -79,8 +79,8 @@ class _Spending:
     n_sent: int = 0
 
     def add(self, reply: Reply, *, now: bool) -> None:
-        known = self.cost_usd is not None and reply.cost_usd is not None
-        self.cost_usd = self.cost_usd + reply.cost_usd if known else None  # type: ignore[operator]
+        both = None if self.cost_usd is None or reply.cost_usd is None else self.cost_usd + reply.cost_usd
+        self.cost_usd = both
         self.spent_usd += (reply.cost_usd or 0.0) if now else 0.0
         self.seconds += reply.seconds
         self.n_replies += 1

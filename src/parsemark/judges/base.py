@@ -7,7 +7,6 @@ output are two kinds of questions.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from abc import ABC, abstractmethod
@@ -15,10 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal
 
-from parsemark.errors import UsageError
-from parsemark.registry import OptionValue, Registry, Spec, parse_spec
+from parsemark.registry import OptionValue, Registry, changed_options, check_options, parse_spec
 
 JUDGES = Registry("judge", "parsemark.judges", {"openai": "parsemark.judges.openai:OpenAI"})
 """All judges by name."""
@@ -118,12 +116,7 @@ class Judge(ABC):
     order: Literal["truth_first", "pred_first"] = "truth_first"
 
     def __str__(self) -> str:
-        changed = [
-            (f.name, getattr(self, f.name))
-            for f in dataclasses.fields(self)
-            if getattr(self, f.name) != f.default
-        ]
-        return str(Spec(self.name, tuple(sorted(changed))))
+        return changed_options(self, self.name)
 
     @property
     def label(self) -> str:
@@ -133,16 +126,7 @@ class Judge(ABC):
     @classmethod
     def from_options(cls, options: Mapping[str, OptionValue]) -> Judge:
         """Build the judge from the options of a spec, checking names and values."""
-        known = {f.name for f in dataclasses.fields(cls)}
-        hints = get_type_hints(cls)
-        values: dict[str, object] = {}
-        for key, value in options.items():
-            if key not in known:
-                raise UsageError(
-                    f"Judge {cls.name!r} has no option {key!r}; it has: {', '.join(sorted(known))}."
-                )
-            values[key] = _checked(cls.name, key, value, hints[key])
-        return cls(**values)  # type: ignore[arg-type]  # checked above, one by one
+        return cls(**check_options(cls, "Judge", cls.name, options))
 
     @abstractmethod
     def request(self, question: Question, attempt: int) -> dict[str, Any]:
@@ -155,23 +139,6 @@ class Judge(ABC):
     @abstractmethod
     def worst_cost_usd(self, question: Question) -> float | None:
         """The most that one request can cost; None where the price is not known."""
-
-
-def _checked(judge: str, key: str, value: OptionValue, hint: Any) -> object:
-    if get_origin(hint) is Literal:
-        if value not in get_args(hint):
-            listed = ", ".join(str(a) for a in get_args(hint))
-            raise UsageError(f"Option {key!r} of {judge!r} cannot be {value!r}; choose one of: {listed}.")
-        return value
-    kinds = get_args(hint) or (hint,)
-    if str in kinds and not isinstance(value, bool):
-        return str(value)
-    if float in kinds and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if int in kinds and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    names = " or ".join(k.__name__ for k in kinds if k is not type(None))
-    raise UsageError(f"Option {key!r} of {judge!r} must be {names}, not {value!r}.")
 
 
 @lru_cache(maxsize=64)

@@ -19,17 +19,19 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from parsemark.errors import MissingDependencyError, UsageError
 from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
 from parsemark.judges.prices import Price, published_price
 
 if TYPE_CHECKING:
-    import httpx
+    import aiohttp
 
 DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_KEY = "OPENAI_API_KEY"
 MAX_REPLY_BYTES = 4 * 2**20
+_CONNECT_S = 30.0
 _LASTING = {401: "refused the key", 403: "does not allow this", 404: "knows no such model or address"}
 _OVERHEAD_TOKENS = 64
 """What the chat format adds to the texts, at most."""
@@ -134,18 +136,17 @@ class OpenAI(Judge):
     @asynccontextmanager
     async def opened(self, concurrency: int) -> AsyncIterator[_Connection]:
         """A pool of connections to the endpoint."""
-        httpx = _httpx()
-        local = _is_loopback(self.base_url)
-        limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-        # Neither redirects nor netrc: the key goes to the endpoint that was named, and nowhere else.
-        async with httpx.AsyncClient(
-            timeout=httpx.Timeout(self.timeout_s, pool=None),
-            limits=limits,
-            follow_redirects=False,
-            trust_env=not local,
-            verify=_certificates() if self.base_url.startswith("https") else False,
-        ) as client:
-            yield _Connection(self, client, self._key())
+        aiohttp = _aiohttp()
+        verify = _certificates() if self.base_url.startswith("https") else False
+        # Neither redirects nor cookies nor netrc: the key goes to the endpoint that was named, nowhere else.
+        async with aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=concurrency, ssl=verify),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(_CONNECT_S, self.timeout_s)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            proxy=_proxy(self.base_url),
+        ) as session:
+            yield _Connection(self, session, self._key())
 
     def _key(self) -> str | None:
         plain = self.base_url.startswith("http:") and not _is_loopback(self.base_url)
@@ -157,10 +158,11 @@ class OpenAI(Judge):
 class _Connection:
     """Sends requests of one judge."""
 
-    def __init__(self, judge: OpenAI, client: httpx.AsyncClient, key: str | None) -> None:
+    def __init__(self, judge: OpenAI, session: aiohttp.ClientSession, key: str | None) -> None:
         self._judge = judge
-        self._client = client
+        self._session = session
         self._key = key
+        self._price = judge.price
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key is not None:
             self._headers["Authorization"] = f"Bearer {key}"
@@ -171,25 +173,26 @@ class _Connection:
         Raises:
             CallFailedError: No usable reply came.
         """
-        httpx = _httpx()
+        aiohttp = _aiohttp()
         begin = time.perf_counter()
         body = json.dumps(request["body"], ensure_ascii=True).encode()
         try:
-            status, headers, data = await self._post(request["url"], body)
-        except httpx.TimeoutException as error:
+            async with asyncio.timeout(self._judge.timeout_s):
+                status, headers, data = await self._post(request["url"], body)
+        except TimeoutError as error:
             raise CallFailedError(
                 Answered.TIMED_OUT,
                 f"no answer within {self._judge.timeout_s:g} s",
                 retry=True,
-                may_cost=not isinstance(error, httpx.ConnectTimeout),
+                may_cost=not isinstance(error, aiohttp.ConnectionTimeoutError),
             ) from error
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             # The text of such an error may quote a header; its kind says enough.
             raise CallFailedError(
                 Answered.UNREACHABLE,
                 f"{self._judge.base_url}: {_kind(error)}",
                 retry=True,
-                may_cost=not isinstance(error, httpx.ConnectError),
+                may_cost=not isinstance(error, aiohttp.ClientConnectorError),
             ) from None
         if status != 200:
             raise self._failure(status, headers, data)
@@ -197,24 +200,19 @@ class _Connection:
 
     async def _post(self, url: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Read at most `MAX_REPLY_BYTES`; a server that drips forever is bounded by the time limit."""
-        httpx = _httpx()
-        try:
-            async with asyncio.timeout(self._judge.timeout_s):
-                async with self._client.stream("POST", url, content=body, headers=self._headers) as response:
-                    chunks, size = [], 0
-                    async for chunk in response.aiter_bytes():
-                        size += len(chunk)
-                        if size > MAX_REPLY_BYTES:
-                            raise CallFailedError(
-                                Answered.BROKEN,
-                                f"the reply is over {MAX_REPLY_BYTES:,} bytes",
-                                may_cost=True,
-                            )
-                        chunks.append(chunk)
-                    headers = {k.lower(): v for k, v in response.headers.items()}
-                    return response.status_code, headers, b"".join(chunks)
-        except TimeoutError as error:
-            raise httpx.ReadTimeout("time limit") from error
+        async with self._session.post(
+            url, data=body, headers=self._headers, allow_redirects=False
+        ) as response:
+            chunks, size = [], 0
+            async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > MAX_REPLY_BYTES:
+                    raise CallFailedError(
+                        Answered.BROKEN, f"the reply is over {MAX_REPLY_BYTES:,} bytes", may_cost=True
+                    )
+                chunks.append(chunk)
+            headers = {k.lower(): v for k, v in response.headers.items()}
+            return response.status, headers, b"".join(chunks)
 
     def _failure(self, status: int, headers: dict[str, str], data: bytes) -> CallFailedError:
         where = self._judge.base_url
@@ -266,15 +264,15 @@ class _Connection:
                 retry=True,
                 may_cost=True,
             ) from error
-        price = self._judge.price
-        known = price is not None and prompt is not None and completion is not None
+        price = self._price
+        cost = None if price is None or prompt is None or completion is None else price.of(prompt, completion)
         return Reply(
             text=text,
             finish=finish if isinstance(finish, str) else None,
             refusal=refusal if isinstance(refusal, str) and refusal else None,
             prompt_tokens=prompt,
             completion_tokens=completion,
-            cost_usd=price.of(prompt, completion) if known else None,  # type: ignore[union-attr, arg-type]
+            cost_usd=cost,
             seconds=seconds,
             model=model if isinstance(model, str) else None,
         )
@@ -309,9 +307,23 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def _kind(error: BaseException) -> str:
-    words = {"ConnectError": "no connection", "ReadError": "the connection broke while reading"}
-    words |= {"RemoteProtocolError": "the connection was closed too early"}
+    words = {
+        "ClientConnectorError": "no connection",
+        "ClientConnectorDNSError": "no such host",
+        "ClientOSError": "the connection broke",
+        "ClientPayloadError": "the connection was closed too early",
+        "ServerDisconnectedError": "the connection was closed too early",
+    }
     return words.get(type(error).__name__, type(error).__name__)
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for an address; none for this machine."""
+    parts = urlsplit(url)
+    if _is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def _is_loopback(url: str) -> bool:
@@ -329,9 +341,9 @@ def _certificates() -> Any:
     return ssl.create_default_context()
 
 
-def _httpx() -> Any:
+def _aiohttp() -> Any:
     try:
-        import httpx
+        import aiohttp
     except ImportError as error:
-        raise MissingDependencyError("httpx", "A judge", 'pip install "parsemark[judges]"') from error
-    return httpx
+        raise MissingDependencyError("aiohttp", "A judge", 'pip install "parsemark[judges]"') from error
+    return aiohttp

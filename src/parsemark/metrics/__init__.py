@@ -8,11 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import math
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from parsemark.errors import FormatError
+from parsemark.errors import FormatError, PluginError
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Score, Status, Table
@@ -25,9 +27,11 @@ METRICS = Registry(
         "teds": "parsemark.metrics.tree_similarity:Teds",
         "grits_top": "parsemark.metrics.grid_similarity:GritsTop",
         "grits_con": "parsemark.metrics.grid_similarity:GritsCon",
+        "grits_avg": "parsemark.metrics.averages:GritsAvg",
         "score_index": "parsemark.metrics.score_alignment:ScoreIndex",
         "score_content": "parsemark.metrics.score_alignment:ScoreContent",
         "score_content_shifted": "parsemark.metrics.score_alignment:ScoreContentShifted",
+        "score_avg": "parsemark.metrics.averages:ScoreAvg",
         "content_jaccard": "parsemark.metrics.bags:ContentJaccard",
         "dar": "parsemark.metrics.bags:Dar",
         "cell_f1": "parsemark.metrics.bags:CellF1",
@@ -35,6 +39,8 @@ METRICS = Registry(
         "bleu4": "parsemark.metrics.markup_text:Bleu4",
         "table_edit": "parsemark.metrics.markup_text:TableEdit",
         "reader": "parsemark.metrics.reader.metric:Reader",
+        "bleu": "parsemark.metrics.bleu:Bleu",
+        "meteor": "parsemark.metrics.meteor:Meteor",
         "formula_reader": "parsemark.metrics.formula_reader:FormulaReader",
     },
 )
@@ -54,13 +60,21 @@ def get_metric(spec: str) -> Metric[Any]:
         UsageError: The metric has no such option, or the option no such value.
     """
     parsed = parse_spec(spec)
-    metric: Metric[Any] = METRICS.load(parsed.name).from_options(parsed.as_dict())
+    cls = METRICS.load(parsed.name)
+    is_metric = isinstance(cls, type) and issubclass(cls, Metric)
+    if not is_metric or not hasattr(cls, "name") or not hasattr(cls, "facts"):
+        raise METRICS.broken(parsed.name, TypeError("it is no subclass of Metric with `name` and `facts`"))
+    metric: Metric[Any] = cls.from_options(parsed.as_dict())
     return metric
 
 
 def list_metrics() -> list[Metric[Any]]:
-    """All metrics with default options, by name."""
-    return [get_metric(name) for name in METRICS]
+    """All metrics that work, with default options, by name."""
+    found = []
+    for name in METRICS:
+        with contextlib.suppress(PluginError):
+            found.append(get_metric(name))
+    return found
 
 
 def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Score]:
@@ -95,6 +109,18 @@ def score_prepared(metric: Metric[Any], truth: TableInput, pred: TableInput) -> 
             str(metric), None, Status.METRIC_FAILED, f"{metric} compares texts of a {kind}, not tables"
         )
     return metric.score(truth.source, pred.source)
+
+
+def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
+    """The border of a batch: a fault of a metric, ours or a plug-in's, costs only the score at hand."""
+    try:
+        score = scoring()
+        if score.value is None or math.isfinite(score.value):
+            return score
+        why = f"The metric's value is {score.value}"
+    except Exception as error:  # a failure is data, and told
+        why = f"The metric broke ({type(error).__name__}: {error})"[:1000]
+    return Score(str(metric), None, Status.METRIC_FAILED, message=f"{why}; please report it with this pair")
 
 
 def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:
@@ -148,6 +174,7 @@ __all__ = [
     "TableInput",
     "get_metric",
     "grits",
+    "guarded",
     "list_metrics",
     "score",
     "score_prepared",

@@ -8,16 +8,63 @@ but the first ever counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from parsemark.errors import MissingDependencyError
+from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
+from parsemark.metrics.wordnet import WordNet
 
 WORDNET_FOLDER = Path("/usr/share/wordnet")
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
+
+
+@dataclass(frozen=True)
+class Meteor(Metric[str]):
+    """METEOR of a text: words that are equal, have one stem, or one meaning, and how scattered they are.
+
+    Args:
+        synonyms: Whether the stage of meanings is used; by default it is not, so that values are the same
+            everywhere. It needs Debian's package `wordnet`.
+
+    Empty cases: two texts without words are equal (1). A text without words against another has 0.
+
+    Differences from the reference: nltk's gives 0 for two empty texts. As there, even equal texts stay below
+    1, less so the longer they are: one run of matches is punished too.
+
+    >>> from parsemark.metrics import score
+    >>> round(score("the cat sat", "the cats sat", metrics=["meteor"])["meteor"].value, 3)
+    0.981
+    """
+
+    name = "meteor"
+    facts = Facts(
+        title="METEOR of a text",
+        kind="text",
+        range=(0.0, 1.0),
+        higher_is_better=True,
+        symmetric=False,
+        citation="Banerjee and Lavie 2005, METEOR",
+        reference="nltk",
+        both_empty=1.0,
+        one_empty=0.0,
+    )
+
+    synonyms: bool = False
+
+    def compute(self, truth: str, pred: str) -> float:
+        """The value for one pair."""
+        if self.synonyms and not has_wordnet():
+            raise MissingDependencyError("WordNet", "meteor(synonyms=true)", "apt-get install wordnet")
+        if not truth.strip() and not pred.strip():
+            return 1.0
+        check_pairs("characters", len(truth), len(pred), MAX_CHARACTER_PAIRS)
+        return meteor(truth, pred, synonyms=self.synonyms)
 
 
 def has_wordnet() -> bool:
@@ -106,12 +153,10 @@ def words(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _wordnet() -> Any:
-    reader = _nltk("corpus.reader.wordnet")
-    return reader.WordNetCorpusReader(str(WORDNET_FOLDER), None)
+def _wordnet() -> WordNet:
+    return WordNet(WORDNET_FOLDER)
 
 
 @lru_cache(maxsize=65536)
 def _synonyms(word: str) -> set[str]:
-    names: Iterable[str] = (lemma.name() for synset in _wordnet().synsets(word) for lemma in synset.lemmas())
-    return {name for name in names if "_" not in name} | {word}
+    return _wordnet().synonyms(word)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any, NoReturn
 
 from parsemark.errors import FormatError
 from parsemark.formats import FORMATS
-from parsemark.metrics import TableInput, get_metric, score_prepared
+from parsemark.metrics import TableInput, get_metric, guarded, list_metrics, score_prepared
 from parsemark.metrics.base import Metric
 from parsemark.model import Score, Status
 
@@ -36,11 +37,30 @@ class PairScore:
     score: Score
 
     def as_json(self) -> str:
-        """The line of output."""
-        status = self.score.status.value
-        return json.dumps(
-            {"id": self.id, "metric": self.score.metric, "value": self.score.value, "status": status}
-        )
+        """The line of output; with a message where there is one, and the errors that the metric names."""
+        score = self.score
+        row: dict[str, Any] = {"id": self.id, "metric": score.metric, "value": score.value}
+        row["status"] = score.status.value
+        if score.message is not None:
+            row["message"] = score.message
+        if errors := score.details.get("errors"):
+            row["errors"] = [{key: e[key] for key in ("kind", "message", "cost") if key in e} for e in errors]
+        return json.dumps(row)
+
+
+ALL = "all"
+"""In place of a metric: every one that compares tables, with its default options."""
+
+
+def expand_metrics(metrics: Sequence[str]) -> list[str]:
+    """The specs with `all` spelt out, each once, as they are stored.
+
+    Raises:
+        UsageError: One of them does not exist, or has no such option.
+    """
+    tables = [str(metric) for metric in list_metrics() if metric.facts.kind == "table"]
+    named = (tables if spec.strip() == ALL else [str(get_metric(spec))] for spec in metrics)
+    return list(dict.fromkeys(name for names in named for name in names))
 
 
 def score_lines(lines: Iterable[str], metrics: Sequence[str], workers: int = 1) -> Iterator[PairScore]:
@@ -90,21 +110,12 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]]) -> list[
         return [PairScore(number, identity, score) for score in failed]
     if pair["pred"] is None:
         return [PairScore(number, identity, _without_prediction(m)) for m in metrics]
-    return [PairScore(number, identity, _score_guarded(m, truth, pred)) for m in metrics]
-
-
-def _score_guarded(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
-    """The border of a batch: a fault of a metric, ours or a plug-in's, costs only its own line."""
-    try:
-        return score_prepared(metric, truth, pred)
-    except Exception as error:  # the boundary of a batch: a failure is data, and told
-        message = f"The metric broke ({type(error).__name__}: {error}); please report it with this pair"
-        return Score(str(metric), None, Status.METRIC_FAILED, message=message)
+    return [PairScore(number, identity, guarded(m, partial(score_prepared, m, truth, pred))) for m in metrics]
 
 
 def _read_pair(text: str) -> dict[str, Any]:
     try:
-        pair = json.loads(text, parse_constant=_refuse_constant)
+        pair = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"The line is not JSON: {error}") from error
     if not isinstance(pair, dict):
@@ -115,6 +126,11 @@ def _read_pair(text: str) -> dict[str, Any]:
 def _refuse_constant(name: str) -> NoReturn:
     """NaN and infinities are no JSON; written back as an id they would spoil the output for others."""
     raise ValueError(f"{name} is not a value that JSON has")
+
+
+def _finite(text: str) -> float:
+    """`1e999` is JSON, but Python reads it as infinite and would write what no one else can read."""
+    return number if math.isfinite(number := float(text)) else _refuse_constant(text)
 
 
 def _check_pair(pair: dict[str, Any]) -> None:

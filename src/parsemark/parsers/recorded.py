@@ -23,7 +23,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from parsemark.errors import FormatError
+from parsemark.errors import FormatError, PdfError
 from parsemark.model import Box, Table
 from parsemark.pdf import page_glyphs, page_text
 from parsemark.structure import RULES, Frame, Kind, Part, Rules, Word, build_table, join_glyphs
@@ -142,27 +142,37 @@ class Replay:
     table: Table
     ours: Agreement
     recorded: Agreement | None
+    problem: str | None = None
+    """Why it could not be read; it then has no cells."""
 
 
-def read_recording(path: Path) -> dict[str, RecordedTable]:
-    """The tables of a recording.
+def read_recording(path: Path) -> dict[str, RecordedTable | str]:
+    """The tables of a recording; for an entry that cannot be read, what is wrong with it.
 
     Raises:
-        FormatError: If the file is not of this form.
+        FormatError: If the file is no recording at all.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
             raise FormatError(f"the recording is over {MAX_BYTES} bytes", where=str(path))
         data = json.loads(path.read_bytes())
-        return {str(name): RecordedTable.model_validate(entry) for name, entry in dict(data).items()}
+        return {str(name): _read_entry(entry) for name, entry in dict(data).items()}
     except OSError as error:
         raise FormatError(f"the recording cannot be read: {error}", where=str(path)) from error
-    except (ValueError, TypeError, RecursionError, ValidationError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise FormatError(f"this is no recording of a structure network: {error}", where=str(path)) from error
 
 
+def _read_entry(entry: object) -> RecordedTable | str:
+    try:
+        return RecordedTable.model_validate(entry)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'the entry'}: {first['msg']}"
+
+
 def replay(path: Path, read_page: ReadPage = read_page, rules: Rules = RULES) -> Iterable[Replay]:
-    """Read each recorded table again, with the words of its PDF.
+    """Read each recorded table again, with the words of its PDF. One that cannot be read costs itself.
 
     Args:
         path: The JSON file; its PDFs lie in `pdfs/` beside it, or next to it.
@@ -171,13 +181,16 @@ def replay(path: Path, read_page: ReadPage = read_page, rules: Rules = RULES) ->
     """
     for name, entry in read_recording(path).items():
         try:
+            if isinstance(entry, str):
+                raise FormatError(entry)
             page = read_page(_pdf(path, entry.pdf), entry.page_no + 1)
             table = build_table(entry.parts, page.words, entry.frame, rules)
-        except ValueError as error:
-            raise FormatError(f"table {name}: {error}", where=str(path)) from error
+            csv_cells = None if entry.gmft_csv is None else _csv_cells(entry.gmft_csv)
+        except (ValueError, FormatError, PdfError) as error:
+            yield Replay(name, Table(0, 0), Agreement(0, 0, 0, 0), None, str(error))
+            continue
         inside = [w for w in page.words if _mostly_inside(w.box, entry.frame.box)]
         ours = agreement((c.text for c in table.cells), page.text, inside)
-        csv_cells = None if entry.gmft_csv is None else _csv_cells(entry.gmft_csv)
         theirs = None if csv_cells is None else agreement(csv_cells, page.text, inside)
         yield Replay(name, table, ours, theirs)
 

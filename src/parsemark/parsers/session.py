@@ -109,6 +109,10 @@ class WorkerSession:
                 "garbage", f"The worker's answer for page {page} is not valid: {error}."
             ) from error
 
+    def printed(self) -> str:
+        """The end of what it wrote to standard error, and printed; whole once it is closed."""
+        return self._stderr.text()
+
     def close(self) -> None:
         """End the worker and everything that it has started."""
         self._kept.close()
@@ -145,11 +149,21 @@ class WorkerSession:
                     raise self._failure("timeout", f"The worker did not finish {doing} in time.")
                 chunk = os.read(self._stdout.fileno(), _CHUNK)
                 if not chunk:
-                    raise self._failure("died", f"The worker {self._how_it_ended('during')} {doing}.")
+                    how = self._how_it_ended("during")
+                    hint = (
+                        " A worker ends with `serve(parse)`: is that line missing?"
+                        if self._is_silent()
+                        else ""
+                    )
+                    raise self._failure("died", f"The worker {how} {doing}.{hint}")
                 self._buffer += chunk
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
+
+    def _is_silent(self) -> bool:
+        """Whether it has ended well without ever having said a word: its script does not serve."""
+        return self._asked == 0 and not self._buffer and self._process.poll() == 0
 
     def _how_it_ended(self, when: str) -> str:
         try:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parsemark.errors import ParserError, PdfError, UsageError
 from parsemark.model import Prediction
 from parsemark.parsers.environment import Progress
 from parsemark.parsers.messages import Answer, Hello
-from parsemark.parsers.parser import Parser
+from parsemark.parsers.parser import Parser, WorkerCommand
 from parsemark.parsers.raw import read_raw
-from parsemark.parsers.session import WorkerSession
+from parsemark.parsers.session import WorkerFailure, WorkerSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class Trial:
     hello: Hello
     answer: Answer
     prediction: Prediction
+    printed: str
+    """The end of what the worker wrote to standard error, and printed."""
 
 
 def require_usable(parser: Parser) -> None:
@@ -42,11 +44,40 @@ def try_parser(
     _check_page(pdf, page)
     require_usable(parser)
     parser.install(progress)
-    with WorkerSession(parser.command()) as session:
-        answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=timeout_s)
+    try:
+        with WorkerSession(_telling(parser.command())) as session:
+            answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=timeout_s)
+    except WorkerFailure as failure:
+        raise ParserError(f"{parser.name}: {failure}{_quoted(failure.stderr_tail)}") from failure
     if answer.output is None:
-        raise ParserError(f"{parser.name} failed on page {page} of {pdf.name}: {answer.error}")
-    return Trial(session.hello, answer, read_raw(answer.output, f"{pdf.stem}-p{page}", parser.name))
+        what = f"{parser.name} failed on page {page} of {pdf.name}: {answer.error}"
+        raise ParserError(f"{what}{_quoted(session.printed())}")
+    prediction = read_raw(answer.output, f"{pdf.stem}-p{page}", parser.name)
+    return Trial(session.hello, answer, prediction, session.printed())
+
+
+_TELLING = """
+import sys, traceback, parsemark_worker as kit
+plain = kit._describe
+def describe(problem):
+    traceback.print_exception(problem)
+    return plain(problem)
+kit._describe = describe
+kit.run_script(sys.argv[1])
+"""
+
+
+def _telling(command: WorkerCommand) -> WorkerCommand:
+    """The same worker, but it also prints the traceback of a page that fails: whoever tries it wants that.
+
+    Not a feature of the kit, since the kit is part of what cached parses are known by.
+    """
+    python, *flags, _, script = command.argv
+    return replace(command, argv=(python, *flags, "-c", _TELLING, script))
+
+
+def _quoted(printed: str) -> str:
+    return f"\nThe worker printed:\n{printed.rstrip()}" if printed.strip() else ""
 
 
 def _check_page(pdf: Path, page: int) -> None:

@@ -387,10 +387,10 @@ def get_protocol(spec: str) -> PageProtocol:
         UsageError: The protocol has no such option, or the option no such value.
     """
     parsed = parse_spec(spec)
-    protocol = PROTOCOLS.load(parsed.name).from_options(parsed.as_dict())
-    if not isinstance(protocol, PageProtocol):
-        raise UsageError(f"{parsed.name!r} is registered as a protocol but is not a PageProtocol.")
-    return protocol
+    cls = PROTOCOLS.load(parsed.name)
+    if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
+        raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
+    return cls.from_options(parsed.as_dict())
 
 
 def canonical_specs(specs: Iterable[str]) -> list[str]:

@@ -146,13 +146,14 @@ class DataTable:
     """What the rows are."""
 
     def best(self, column: int) -> frozenset[int]:
-        """The rows with the best value of a column; none where there is nothing to choose from."""
+        """The rows with the best value of a column; none where there is nothing to choose."""
         better = self.columns[column].higher_is_better
         values = {i: v for i, row in enumerate(self.rows) if (v := number_in(row.cells[column])) is not None}
         if better is None or len(values) < 2:
             return frozenset()
         top = max(values.values()) if better else min(values.values())
-        return frozenset(i for i, value in values.items() if value == top)
+        found = frozenset(i for i, value in values.items() if value == top)
+        return found if len(found) < len(values) else frozenset()
 
 
 def number_in(cell: Figure | str | None) -> float | None:
@@ -190,6 +191,24 @@ class Explanation:
     counts: Mapping[str, int]
     """How many of each `ErrorKind` there are in all."""
     n_findings: int
+
+
+def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
+    """For each element of matches of some kinds the type of its error: `Exhibits.element_errors`.
+
+    Args:
+        matches: Of a run under one rule.
+        errors: Kind of a match to the name of an `ErrorKind`.
+    """
+    import polars as pl
+
+    wrong = matches.filter(pl.col("kind").is_in(list(errors)))
+    sides = pl.when(pl.col("truth").list.len() > 0).then(pl.col("truth")).otherwise(pl.col("pred"))
+    return (
+        wrong.with_columns(element=sides, error=pl.col("kind").replace(errors))
+        .explode("element")
+        .select("sample", "parser", "element", "error")
+    )
 
 
 class Contestant(Protocol):
@@ -268,6 +287,14 @@ class Exhibits:
     def shown_metrics(self, metrics: Sequence[str]) -> list[str]:
         """The metrics of elements, that by which lists are sorted first."""
         return sorted(metrics)
+
+    def rule_words(self, rule: str) -> str:
+        """What a matching rule does, in the middle of a sentence."""
+        return f"its rule {rule}" if rule else "no rule, since it matches nothing"
+
+    def metric_words(self, metric: str) -> str:
+        """How a metric of elements is called beside its value."""
+        return metric.replace("_", " ")
 
     def slice_figure(self, summary: Summary, scope: str) -> str:
         """The figure by which pages, or elements of a category, with one attribute are compared."""

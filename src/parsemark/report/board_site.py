@@ -28,7 +28,7 @@ from parsemark.report.numbers import figure_note, format_value
 from parsemark.report.options import ReportOptions
 from parsemark.report.site import Link, Pages
 from parsemark.report.source import Parser
-from parsemark.system import remove_tree
+from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
 
@@ -107,7 +107,7 @@ def build_board(
         raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
     leagues = make_leagues(submissions)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
         scratch = ScratchFolder(f".{out.name}-", out.parent)
         try:
             site = _BoardSite(

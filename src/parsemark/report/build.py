@@ -16,18 +16,20 @@ from parsemark.report.parser_page import write_parser_pages
 from parsemark.report.provenance import write_provenance
 from parsemark.report.site import Site
 from parsemark.report.source import Source
+from parsemark.report.tables_page import write_tables
 from parsemark.report.viewer import write_page_images, write_viewer
 from parsemark.store import Run
-from parsemark.system import remove_tree
+from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
 
 MARK = ".parsemark-report"
 """A file that says that a folder holds a report, which may be replaced."""
-_FOLDERS = ("assets", "data", "images", "thumbnails")
+_FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 _PAGES = (
     "index",
     "figures",
+    "tables",
     "viewer",
     "compare",
     "provenance",
@@ -49,7 +51,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     run = Run.open(run_dir)
     _require_free(run_dir, out_dir)
     try:
-        out_dir.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out_dir.parent)
         scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
         try:
             with run.blaming_damage():
@@ -70,6 +72,7 @@ def _write_site(site: Site, chosen: ReportOptions) -> None:
     older = Older.of(site.source, chosen)
     write_leaderboards(site, chosen, errors)
     write_figures(site)
+    write_tables(site)
     write_viewer(site, chosen, images, errors, older.source(site.source.summary.protocol) if older else None)
     write_parser_pages(site, images, errors[0])
     write_document_pages(site, images)

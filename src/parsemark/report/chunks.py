@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.report.trimming import without_nan
+from parsemark.system import make_folder
 
 CALL = "parsemark.chunk"
 
@@ -45,5 +46,5 @@ def write_text_chunk(root: Path, name: str, text: str) -> None:
         text: JSON.
     """
     path = root / "data" / f"{name}.js"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     path.write_text(f'{CALL}("{name}","{encode(text)}");\n', encoding="ascii")

@@ -15,7 +15,7 @@ from parsemark.corpora.render import page_image
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
 from parsemark.report.names import page_file
-from parsemark.system import file_sha256
+from parsemark.system import file_sha256, make_folder
 
 THUMBNAIL_WIDTH = 132
 MAX_SIDE = 1800
@@ -72,5 +72,5 @@ def _encode(root: Path, index: int, picture: Image.Image) -> None:
 def _save(picture: Image.Image, path: Path, longest: int) -> None:
     copy = picture.copy()
     copy.thumbnail((longest, longest), Image.Resampling.LANCZOS)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     copy.save(path, format="WEBP", quality=QUALITY, method=2)

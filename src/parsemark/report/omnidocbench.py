@@ -53,7 +53,7 @@ def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> l
     )
     prefix = f"{_UNSAFE.sub('_', parser)}_{protocol.match}"
     paths = []
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for name, content in files.items():
         path = folder / f"{prefix}_{name}.json"
         write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")

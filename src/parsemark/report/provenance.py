@@ -8,12 +8,6 @@ from typing import Any
 from parsemark.report.site import Site
 from parsemark.report.source import Source
 
-RULE_WORDS = {
-    "bbox": "an optimal one-to-one assignment by the overlap of boxes (IoU)",
-    "content": "an optimal one-to-one assignment by the overlap of contents (content-Jaccard)",
-    "ngrams": "character 3-grams, with pieces of a split table put together and merged tables cut apart",
-}
-
 
 def write_provenance(site: Site) -> None:
     """Write `provenance.html`."""
@@ -28,8 +22,8 @@ def write_provenance(site: Site) -> None:
         parsers=[(parser, manifest.parser(parser.name)) for parser in source.parsers],
         columns=source.summary.shown(),
         rule=source.rule,
-        rule_words=RULE_WORDS.get(source.rule, source.rule),
-        theta=source.summary.settings.get("theta", "0.5"),
+        rule_words=source.recipe.rule_words(source.rule),
+        theta=source.summary.settings.get("theta"),
         statuses=_statuses(source),
         metrics=_metrics(source),
     )

@@ -43,6 +43,7 @@ class Link:
 NAVIGATION = (
     Link("index", "index.html", "Leaderboard"),
     Link("figures", "figures.html", "Figures"),
+    Link("tables", "tables.html", "Tables"),
     Link("viewer", "viewer.html", "Pages"),
     Link("compare", "compare.html", "Compare"),
     Link("provenance", "provenance.html", "Provenance"),

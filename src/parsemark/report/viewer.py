@@ -88,7 +88,7 @@ def _protocol(source: Source, errors: Errors) -> dict[str, object]:
     return {
         "spec": source.summary.protocol,
         "title": source.recipe.title,
-        "metrics": list(source.metrics),
+        "metric_names": {metric: source.recipe.metric_words(metric) for metric in source.metrics},
         "main_metric": source.main_metric,
         "rule": source.rule,
         "rules": list(source.rules),

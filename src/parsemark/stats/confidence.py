@@ -186,6 +186,18 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
     return Calibrator(method, (*slopes, offset))
 
 
+def document_folds(documents: Sequence[str]) -> dict[str, int]:
+    """A fold for each document: what is fitted on the others has not seen it.
+
+    Raises:
+        UsageError: If there are fewer than two documents.
+    """
+    names = sorted(set(documents))
+    if len(names) < 2:
+        raise UsageError("Confidences can only be judged on documents that were not seen: give at least two.")
+    return {name: number % min(_N_FOLDS, len(names)) for number, name in enumerate(names)}
+
+
 def cross_calibrated(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> NDArray[np.float64]:
@@ -195,12 +207,7 @@ def cross_calibrated(
         UsageError: If there are fewer than two documents, or too few predictions.
     """
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    names = sorted(set(documents))
-    if len(names) < 2:
-        raise UsageError(
-            "A calibrator can only be judged on documents that it has not seen: give at least two."
-        )
-    fold_of = {name: number % min(_N_FOLDS, len(names)) for number, name in enumerate(names)}
+    fold_of = document_folds(documents)
     folds = np.array([fold_of[d] for d in documents])
     out = np.empty_like(conf)
     for fold in np.unique(folds):

@@ -127,7 +127,8 @@ def estimate_mean(
         inclusion: Probability of every page to be labelled.
         alpha: One minus the coverage of the interval.
         power: λ; None for the one that makes the variance least.
-        bounds: Between which the mean lies, if that is known: the interval is cut there.
+        bounds: Between which the mean lies, if that is known: the interval is cut there. 0 to 1 for a score,
+            −1 to 1 for a difference of scores.
     """
     n_pages, n_labels = len(guesses), len(labelled)
     if n_labels == 0:
@@ -139,7 +140,9 @@ def estimate_mean(
     residuals = labels - trust * own
     bias = float(np.average(residuals, weights=weights))
     value = trust * float(guesses.mean()) + bias
-    error = _standard_error(residuals - bias, weights, n_pages)
+    # A difference of two scores may lack the rare residual of either.
+    width = 1.0 if bounds is None else bounds[1] - bounds[0]
+    error = _standard_error(residuals - bias, weights, n_pages, MISSING_RESIDUAL * float(np.sqrt(width)))
     # Mean and λ are both taken from the labels: two degrees of freedom are spent.
     reach = float(stats.t.ppf(1 - alpha / 2, max(n_labels - 2, 1))) * error
     low, high = value - reach, value + reach
@@ -186,10 +189,10 @@ def tuned_power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -
     return float(np.clip(covariance / variance, 0.0, 1.0)) * n / (n + SHRINKAGE)
 
 
-def _standard_error(deviations: Floats, weights: Floats, n_pages: int) -> float:
+def _standard_error(deviations: Floats, weights: Floats, n_pages: int, missing: float) -> float:
     """Of the weighted mean of residuals, by linearisation, with the correction for a finite set of pages.
 
-    A residual of `MISSING_RESIDUAL` is added: a small sample often lacks the rare large one, and an interval
+    A residual of `missing` is added: a small sample often lacks the rare large one, and an interval
     of no width would be a claim that nobody can make.
     """
     n = len(deviations)
@@ -200,5 +203,5 @@ def _standard_error(deviations: Floats, weights: Floats, n_pages: int) -> float:
         return 0.0
     if n == 1:
         return float(np.sqrt(finite * max(spread, 0.25)))
-    floor = MISSING_RESIDUAL**2 / n**2
+    floor = missing**2 / n**2
     return float(np.sqrt(finite * (n / (n - 1) * spread + floor)))

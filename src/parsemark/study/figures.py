@@ -7,7 +7,7 @@ from typing import Any
 
 from parsemark.errors import MissingDependencyError
 from parsemark.study.run import StudyResult
-from parsemark.system import replacing
+from parsemark.system import make_folder, replacing
 
 _INK = "#2b5c8a"
 _PER_ROW = 3
@@ -39,7 +39,7 @@ def draw_scatter(result: StudyResult, names: list[str], path: Path) -> None:
             if value is not None and not pair.is_empty
         ]
         _panel(panel, column.name, points, result.correlations[column.name].pearson)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     stable = {"Software": None} if path.suffix == ".png" else None
     with replacing(path) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:], dpi=150, metadata=stable)

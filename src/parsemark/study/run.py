@@ -20,7 +20,7 @@ from parsemark.study.columns import (
 from parsemark.study.correlation import Correlation, correlate
 from parsemark.study.judging import Judged
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
-from parsemark.system import write_text
+from parsemark.system import make_folder, write_text
 
 DIFFERS = 0.005
 """Our value and the stored one differ if they are further apart than rounding explains."""
@@ -164,7 +164,7 @@ def as_json(result: StudyResult) -> dict[str, Any]:
 
 def write_results(result: StudyResult, out: Path) -> list[Path]:
     """Write `correlations.json`, `study.json` and `scores.jsonl`."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     correlations = {name: c.as_json() for name, c in result.correlations.items()}
     _write(out / "correlations.json", correlations)
     _write(out / "study.json", as_json(result))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.metrics.reader.forms import GRADED, equivalent_forms
 
+from parsemark import load_corpus
 from parsemark.formats import read_table
 from parsemark.metrics import TableInput, score
 from parsemark.model import Table
@@ -109,6 +110,23 @@ def _value(truth: TableInput, pred: Table) -> float:
 
 UNREADABLE = {("078", 5, "plain_text")}
 """Lines that begin with an absolute value, |x|, are read as the rows of a Markdown table."""
+
+
+def test_synthetic_tables_stay_at_the_top_in_every_equivalent_form() -> None:
+    tables = [
+        e.table
+        for sample in load_corpus("demo").samples()
+        for e in (sample.truth.tables if sample.truth else ())
+        if e.table is not None and min(e.table.n_rows, e.table.n_cols) > 1
+    ][::3]
+    below = [
+        (k, form.__name__)
+        for k, table in enumerate(tables)
+        for form in equivalent_forms(table)
+        if _value(TableInput(table), form(table)) < LEAST
+    ]
+    assert len(tables) >= 8
+    assert below == []
 
 
 @pytest.mark.conformance

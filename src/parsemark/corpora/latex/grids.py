@@ -36,7 +36,7 @@ def tex_grids(sources: Sequence[str]) -> list[MarkedTable | None]:
 def _compile(sources: Sequence[str]) -> dict[int, MarkedTable]:
     format = precompiled(preamble("article", harvested=True))
     pages = "\n".join(rf"\pmship{{{i}}}{{{source}}}" for i, source in enumerate(sources))
-    body = f"\\begin{{document}}\\input{{marks.tex}}{_SHIP}{pages}\n\\end{{document}}\n"
+    body = f"\\begin{{document}}\\input{{{MARKS_FILE.name}}}{_SHIP}{pages}\n\\end{{document}}\n"
     with tempfile.TemporaryDirectory(prefix="parsemark-") as name:
         folder = Path(name)
         shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)

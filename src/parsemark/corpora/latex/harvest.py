@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.complexity import complexity
 from parsemark.corpora.latex.measure import BATCH, Measured, TableSource, measure
 from parsemark.corpora.latex.pool import PoolEntry, Rejected, write_lines
 from parsemark.corpora.latex.slots import MarkedTable
@@ -17,6 +16,7 @@ from parsemark.corpora.latex.standalone import StandaloneTable, document_definit
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex import read_latex_table
 from parsemark.model import Table
+from parsemark.model.complexity import complexity
 from parsemark.system.pdflatex import require_pdflatex
 
 _Candidate = tuple[str, str, StandaloneTable, Table]

@@ -1,4 +1,4 @@
-"""Reads what `marks.tex` wrote: exact boxes of tables and cells, and the glyphs of each cell."""
+"""Reads what `parsemark-marks.tex` wrote: exact boxes of tables and cells, and the glyphs of each cell."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from parsemark.model import Box
 from parsemark.pdf import open_document, to_page_box
 from parsemark.pdf.text import character_codes
 
-MARKS_FILE = Path(__file__).with_name("marks.tex")
+MARKS_FILE = Path(__file__).with_name("parsemark-marks.tex")
+"""Named so that no document has a file of this name itself."""
 
 LOAD_MARKS = (
     r"\AddToHook{begindocument/before}{\RequirePackage{etoolbox}}"
-    r"\AddToHook{begindocument/end}{\input{marks.tex}}"
+    rf"\AddToHook{{begindocument/end}}{{\input{{{MARKS_FILE.name}}}}}"
 )
 """Put this before a source, and a copy of MARKS_FILE beside it, to have its tables marked."""
 

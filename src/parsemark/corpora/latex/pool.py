@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from parsemark.corpora.schema import Strict
 from parsemark.errors import CorpusError
-from parsemark.system import write_text
+from parsemark.system import make_folder, write_text
 
 POOL_PACKAGES = [
     "amsmath",
@@ -58,7 +58,7 @@ class PoolEntry(Strict):
     n_rows: int
     n_cols: int
     complexity: Literal["simple", "moderate", "complex"]
-    """See `parsemark.corpora.complexity`."""
+    """See `parsemark.model.complexity`."""
 
 
 class Rejected(Strict):
@@ -88,5 +88,5 @@ def read_pool(path: Path) -> list[PoolEntry]:
 
 def write_lines(path: Path, entries: Iterable[Strict]) -> None:
     """Write entries, one per line."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_text(path, "".join(f"{entry.model_dump_json()}\n" for entry in entries))

@@ -105,7 +105,18 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def files_inside(root: Path, pattern: str) -> list[Path]:
-    """The files below `root` that match, sorted; links that lead out of it are refused."""
-    found = sorted(path for path in root.rglob(pattern) if path.is_file() and is_storable(path))
-    return [require_inside(root, path) for path in found]
+def files_inside(root: Path, pattern: str, remarks: list[Remark] | None = None) -> list[Path]:
+    """The files below `root` that match, sorted; links that lead out of it are refused.
+
+    One whose name is no Unicode is left out; `remarks` are told.
+    """
+    found = sorted(path for path in root.rglob(pattern) if path.is_file())
+    if remarks is not None:
+        remarks.extend(unstorable(path, root) for path in found if not is_storable(path))
+    return [require_inside(root, path) for path in found if is_storable(path)]
+
+
+def unstorable(path: Path, root: Path) -> Remark:
+    """What is said of a file whose name is no Unicode."""
+    where = path.relative_to(root).as_posix().encode("utf-8", "replace").decode()
+    return Remark(where, "has a name that is not UTF-8. Rename it.")

@@ -27,7 +27,7 @@ from pathlib import Path
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
-from parsemark.corpora.loaders.files import is_storable, read_text
+from parsemark.corpora.loaders.files import is_storable, read_text, unstorable
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
@@ -102,8 +102,7 @@ def _files(root: Path, remarks: list[Remark]) -> Iterator[Path]:
     inside = root.resolve()
     for path in sorted(root.rglob("*")):
         if not is_storable(path):
-            where = path.relative_to(root).as_posix().encode("utf-8", "replace").decode()
-            remarks.append(Remark(where, "has a name that is not UTF-8. Rename it."))
+            remarks.append(unstorable(path, root))
         elif not path.resolve().is_relative_to(inside):
             where = path.relative_to(root).as_posix()
             remarks.append(Remark(where, "leads outside the corpus folder. Copy the file into it."))
@@ -194,6 +193,11 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
             said = f"is for page {label.page}, but {document.name}.pdf has {len(shapes)} pages."
             document.unplaced.append(Remark(where, said))
     remarks.extend(document.unplaced)
+    for number, labels in sorted(by_page.items()):
+        if (gap := _gap(labels)) is not None:
+            where = f"{document.name}.pdf, page {number}"
+            said = f"has a truth for table {gap[1]} but none for table {gap[0]}. Is that file missing?"
+            remarks.append(Remark(where, said, left_out=False))
     others = _is_negative(document, by_page, len(shapes), remarks)
     for number, shape in enumerate(shapes, start=1):
         identifier = ids.make(document.name, f"p{number}")
@@ -206,6 +210,15 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
         elif others:
             page = Page(identifier, shape.width, shape.height, only_tables=True)
         yield Sample(identifier, document.name, number, page, document.pdf)
+
+
+def _gap(labels: Sequence[_Label]) -> tuple[int, int] | None:
+    """The first number that the tables of a page leave out, and the one that comes after it."""
+    numbers = sorted({label.table for label in labels if label.table is not None})
+    for expected, number in enumerate(numbers, start=min(numbers[0], 1) if numbers else 1):
+        if number != expected:
+            return expected, number
+    return None
 
 
 def _is_negative(

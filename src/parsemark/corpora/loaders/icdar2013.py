@@ -6,8 +6,9 @@ Every page of every PDF is a sample, also those without tables. A table of sever
 region, since each is what stands at one place of one page; the attribute `region` tells which.
 Some documents have two annotations, `a` and `b`, and one PDF, under `a`: the first is taken here, the other
 by `icdar2013-alternates:DIR`. Cells that the files do not list are empty cells. Known errors of the truth are
-corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched. A document
-whose files cannot be read is left out, and said to be.
+corrected by an overlay (`icdar2013_corrections.json`); the files themselves are never touched, and
+`icdar2013-uncorrected:DIR` gives them as they are. A document whose files cannot be read is left out, and
+said to be.
 """
 
 from __future__ import annotations
@@ -43,14 +44,19 @@ def load_alternates(root: Path) -> Corpus:
     return _load(root, "icdar2013-alternates", alternates=True)
 
 
-def _load(root: Path, name: str, *, alternates: bool) -> Corpus:
-    pdfs = files_inside(root, "*.pdf")
+def load_uncorrected(root: Path) -> Corpus:
+    """Load the corpus as it was published, without any correction, to audit it."""
+    return _load(root, "icdar2013-uncorrected", alternates=False, corrected=False)
+
+
+def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) -> Corpus:
+    remarks: list[Remark] = []
+    pdfs = files_inside(root, "*.pdf", remarks)
     if not pdfs:
         raise CorpusError(f"There is no PDF in {root}. Is this the ICDAR 2013 dataset?")
     ids = SampleIds()
-    overlay = overlay_for(root)
+    overlay = overlay_for(root) if corrected else Overlay(())
     samples: list[Sample] = []
-    remarks: list[Remark] = []
     for pdf in pdfs:
         with costing_itself(remarks, root, pdf):
             samples += list(_samples(root, pdf, ids, overlay, alternates=alternates))

@@ -34,12 +34,12 @@ _CATEGORIES = {
 
 def load(root: Path) -> Corpus:
     """Load the corpus; every block of the ground truth becomes an element."""
-    truths = files_inside(root / "ground_truth", "*.json")
+    remarks: list[Remark] = []
+    truths = files_inside(root / "ground_truth", "*.json", remarks)
     if not truths:
         raise CorpusError(f"{root} has no ground_truth/*.json. Is this a folder of pdf-parse-bench?")
     ids = SampleIds()
     samples: list[Sample] = []
-    remarks: list[Remark] = []
     for path in truths:
         with costing_itself(remarks, root, path):
             pdf = require_inside(root, root / "pdfs" / f"{path.stem}.pdf")

@@ -16,7 +16,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from parsemark.corpora.base import Corpus
+from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import files_inside, listing_hash, require_inside
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.table_structure import ROW, table_from_structure
@@ -33,7 +33,8 @@ _PICTURES = (".jpg", ".png", ".jpeg")
 
 def load(root: Path) -> Corpus:
     """Load all annotation files below the folder."""
-    files = files_inside(root, "*.xml")
+    remarks: list[Remark] = []
+    files = files_inside(root, "*.xml", remarks)
     if not files:
         raise CorpusError(f"There is no XML in {root}. Is this a folder of PubTables-1M?")
     ids = SampleIds()
@@ -46,6 +47,7 @@ def load(root: Path) -> Corpus:
         tuple(by_id),
         partial(read_sample, by_id),
         "CDLA-Permissive-2.0",
+        remarks=tuple(remarks),
     )
 
 

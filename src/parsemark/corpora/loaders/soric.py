@@ -19,7 +19,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from parsemark.corpora.base import Corpus
+from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import files_inside, listing_hash, read_text
 from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, table_element
@@ -46,7 +46,8 @@ class _PageFiles:
 
 def load(root: Path) -> Corpus:
     """Load the dataset; `len()` of it is what was found, whatever a paper says."""
-    pages = _pages(root)
+    remarks: list[Remark] = []
+    pages = _pages(root, remarks)
     if not pages:
         raise CorpusError(f"{root} has neither images/ nor XML files. Is this a dataset of Soric et al.?")
     ids = SampleIds()
@@ -61,12 +62,13 @@ def load(root: Path) -> Corpus:
         tuple(by_id),
         reader.read,
         "see the dataset's card",
+        remarks=tuple(remarks),
     )
 
 
-def _pages(root: Path) -> list[_PageFiles]:
+def _pages(root: Path, remarks: list[Remark]) -> list[_PageFiles]:
     pages: dict[str, _PageFiles] = {}
-    for path in files_inside(root, "*"):
+    for path in files_inside(root, "*", remarks):
         suffix = path.suffix.lower()
         if suffix in (".jpg", ".jpeg", ".png"):
             pages.setdefault(path.stem, _PageFiles(path.stem)).image = path

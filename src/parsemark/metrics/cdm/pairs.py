@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -159,8 +159,11 @@ def _model_residuals(
     return np.asarray(np.linalg.norm(moved - target, axis=1))
 
 
+FindInliers = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
+
+
 def _rounds(
-    source: NDArray[np.float64], target: NDArray[np.float64], sample_size: int, rounds: int, best: object
+    source: NDArray[np.float64], target: NDArray[np.float64], sample_size: int, rounds: int, best: FindInliers
 ) -> NDArray[np.bool_]:
     n = len(source)
     if n <= sample_size:
@@ -170,7 +173,7 @@ def _rounds(
         rest = np.flatnonzero(~found)
         if len(rest) <= sample_size:
             break
-        inliers = best(source[rest], target[rest])  # type: ignore[operator]
+        inliers = best(source[rest], target[rest])
         if not inliers.any():
             break
         found[rest[inliers]] = True

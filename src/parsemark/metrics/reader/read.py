@@ -7,6 +7,7 @@ them, side by side, with rows folded into one, with columns run together, or as 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,7 @@ _PLAUSIBLE = 0.6
 """Where this share of the values is there, a table is not tried transposed."""
 _ROWS_TOGETHER = 0.8
 """Severity of rows run together with spaces between them, against 1 without."""
+_GAP = re.compile(r"\t+| {2,}")
 _NARROW = 2
 """A table of so few rows or columns is tried transposed in any case: little tells which way it stands."""
 _LISTED = 0.5
@@ -173,6 +175,9 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     if not words or sum(word in said for word in words) < len(words) / 3:
         return
     lines = pages.lines
+    spaced = [_GAP.split(line) for line in lines]
+    if len({len(parts) for parts in spaced}) == 1 and len(spaced[0]) > 1:
+        yield Sheet.stacked([], spaced, len(spaced[0])), 0.0  # columns that gaps keep apart
     listed = sum(":" in line for line in lines) > len(lines) / 2
     yield Sheet.from_lines(lines), _LISTED if listed else 1.0
     if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:

@@ -25,7 +25,7 @@ from parsemark.metrics.reader.structure import Structure
 Position = tuple[int, int]
 _SHORT = 4
 """A slip of so many characters (`->.` is three) that comes again has one cause."""
-_OF_NUMBERS = "0123456789.,-"
+_OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
@@ -99,19 +99,25 @@ class Values:
     @cached_property
     def units(self) -> dict[int, str]:
         """For each column what the prediction adds to all of its values alike: `7.85 g/cm³`, `$0.8`."""
-        added: dict[int, Counter[str]] = defaultdict(Counter)
+        added: dict[int, str] = {}
         for row, col, at, partner in self._answered:
-            text, found = tight(self.side.truth.texts[row][col]), tight(self.side.pred.texts[at][partner])
-            if text and found and is_numeric(text):
-                before, held, after = found.partition(text)
-                whole = bool(held) and not set(before[-1:] + after[:1]) & set(_OF_NUMBERS)
-                added[col][f"{before} {after}".strip() if whole else ""] += 1
-        return {col: unit for col, counts in added.items() if len(counts) == 1 for unit in counts if unit}
+            text, found = self.side.truth.texts[row][col], self.side.pred.texts[at][partner]
+            if added.get(col) == "" or not text or not found or not is_numeric(text):
+                continue
+            before, held, after = tight(found).partition(tight(text)) if text != found else ("", "", "")
+            whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
+            unit = f"{before} {after}".strip() if whole else ""
+            added[col] = unit if added.get(col, unit) == unit else ""
+        return {col: unit for col, unit in added.items() if unit}
 
     @cached_property
     def renamed(self) -> dict[str, str]:
         """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
         side = self.side
+        if not any(
+            0 < len(text) <= _SIGN and not is_numeric(text) for line in side.truth.texts for text in line
+        ):
+            return {}
         given: dict[str, Counter[str]] = defaultdict(Counter)
         meant: dict[str, set[str]] = defaultdict(set)
         columns = [(c, p) for c, p in side.alignment.columns.items() if c not in side.stubs]

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import io
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pypdfium2
 from pypdfium2 import raw
@@ -72,6 +77,33 @@ def pdf_words(opened: Any) -> list[Word]:
             letters.append((text, box))
     if letters:
         words.append(_word(letters, glued=False))
+    return words
+
+
+def alto_words(pdf: str, page: int) -> list[Word]:
+    """The words that pdfalto sees on a page, in its own order. It runs as a program beside Python (GPL)."""
+    program = Path(sys.executable).with_name("pdfalto")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "page.xml"
+        command = [str(program), "-onlyGraphsCoord", "-noLineNumbers", "-f", str(page), "-l", str(page)]
+        done = subprocess.run([*command, pdf, str(target)], capture_output=True, timeout=120, check=False)
+        if done.returncode or not target.is_file():
+            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise RuntimeError(f"pdfalto failed with {done.returncode}: {said}")
+        return read_alto(target.read_bytes())
+
+
+def read_alto(xml: bytes) -> list[Word]:
+    """Words from ALTO XML: strings with place and size in points."""
+    if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
+        raise ValueError("the ALTO file declares entities")
+    words = []
+    for element in ElementTree.fromstring(xml).iter():
+        if element.tag.rpartition("}")[2] != "String" or not (text := element.get("CONTENT", "").strip()):
+            continue
+        x, y, wide, high = (float(element.get(k, "0")) for k in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+        # Text that runs up or down the page is given by its box alone: higher than wide.
+        words.append(Word(text, (x, y, x + wide, y + high)))
     return words
 
 

@@ -13,8 +13,11 @@
 # paper = "OmniDocBench: PP-StructureV3"
 # weights = "PADDLEX_WEIGHTS/official_models: a folder per model, as PaddleX keeps them (~/.paddlex)"
 # weight-files = [
-#   "official_models/PP-DocLayout_plus-L", "official_models/PP-OCRv5_server_det",
-#   "official_models/PP-OCRv5_server_rec", "official_models/SLANet_plus", "official_models/SLANeXt_wired",
+#   "official_models/PP-DocLayout_plus-L", "official_models/PP-DocBlockLayout",
+#   "official_models/PP-OCRv5_server_det", "official_models/PP-OCRv5_server_rec",
+#   "official_models/PP-LCNet_x1_0_table_cls", "official_models/PP-LCNet_x1_0_doc_ori",
+#   "official_models/SLANeXt_wired", "official_models/SLANet_plus", "official_models/PP-FormulaNet_plus-L",
+#   "official_models/RT-DETR-L_wired_table_cell_det", "official_models/RT-DETR-L_wireless_table_cell_det",
 # ]
 #
 # [tool.parsemark.options.dpi]

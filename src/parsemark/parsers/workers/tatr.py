@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "transformers==5.17.0", "safetensors==0.8.0", "numpy==2.4.6", "pillow==13.0.0",
-#   "pypdfium2==5.14.0",
+#   "pypdfium2==5.14.0", "pdfalto==0.6.3",
 # ]
 #
 # [tool.parsemark]
@@ -28,6 +28,11 @@
 # default = 100
 # about = "White border around a table before its structure is seen, in pixels at 144 dpi"
 #
+# [tool.parsemark.options.tokens]
+# default = "pdf"
+# choices = ["pdf", "pdfalto"]
+# about = "Where words come from: pdfium's text layer, or the program pdfalto (GPL), as in Soric et al."
+#
 # [tool.parsemark.options.attention]
 # default = false
 # about = "Also return what each query of the detector looks at (parsemark explain tatr)"
@@ -45,7 +50,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from parsemark_pages import open_page, pdf_words, picture, share_inside
+from parsemark_pages import alto_words, open_page, pdf_words, picture, share_inside
 from parsemark_worker import elements_output, serve, structured_table
 from PIL import Image
 from safetensors.torch import load_file
@@ -311,7 +316,8 @@ def tables_of_file(pdf, page, image, min_confidence):
 
 def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
-        image, words = picture(opened, DPI), pdf_words(opened)
+        image = picture(opened, DPI)
+        words = alto_words(pdf, page) if options["tokens"] == "pdfalto" else pdf_words(opened)
     if options["detect"] == "file":
         found = tables_of_file(pdf, page, image, options["min_confidence"])
     elif options["detect"] == "xycut":

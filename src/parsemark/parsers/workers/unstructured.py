@@ -9,31 +9,46 @@
 # licence = "Apache-2.0"
 # homepage = "https://github.com/Unstructured-IO/unstructured"
 # gives = ["html", "boxes", "confidence", "text"]
-# needs = ["poppler"]
+# needs = ["poppler", "folder:UNSTRUCTURED_WEIGHTS"]
 # paper = "OmniDocBench: Unstructured"
-# weights = "UNSTRUCTURED_WEIGHTS: a Hugging Face cache with the two models that are named there"
-# weight-files = [
-#   "hub/models--unstructuredio--yolo_x_layout",
-#   "hub/models--microsoft--table-transformer-structure-recognition",
-# ]
+# weights = "UNSTRUCTURED_WEIGHTS: spaCy's en_core_web_sm (pip --target); hi_res: a Hugging Face cache in it"
+# weight-files = ["en_core_web_sm", "en_core_web_sm-*.dist-info"]
 #
 # [tool.parsemark.options.strategy]
 # default = "hi_res"
 # choices = ["hi_res", "fast", "ocr_only"]
 # about = "fast reads the text layer alone, ocr_only the picture alone; both give no tables"
-# choice-needs = { hi_res = ["folder:UNSTRUCTURED_WEIGHTS", "tesseract"], ocr_only = ["tesseract"] }
+# choice-needs = { hi_res = ["tesseract"], ocr_only = ["tesseract"] }
 # ///
 """unstructured: `partition_pdf` on the single page."""
 
 import io
 import os
+import sys
 
 from parsemark_layout import layout_element, weight_files, weights_folder
 from parsemark_worker import elements_output, serve
 
-if os.environ.get("UNSTRUCTURED_WEIGHTS"):
-    weights_folder("UNSTRUCTURED_WEIGHTS")
+WEIGHTS = weights_folder("UNSTRUCTURED_WEIGHTS")
+sys.path.append(str(WEIGHTS))  # the language model is a package
 os.environ.update(DO_NOT_TRACK="true", SCARF_NO_ANALYTICS="true")
+MODELS = ("unstructuredio/yolo_x_layout", "microsoft/table-transformer-structure-recognition")
+
+
+def prepare(options):
+    """Have everything here, or say what is not: the package would fetch its language model from the net."""
+    from unstructured.nlp import tokenize
+
+    def refuse():
+        raise FileNotFoundError(f"spaCy cannot load en_core_web_sm from {WEIGHTS}")
+
+    tokenize._install_spacy_model = refuse
+    for name in MODELS if options["strategy"] == "hi_res" else ():
+        folder = WEIGHTS / "hub" / f"models--{name.replace('/', '--')}"
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"{folder} is missing: put the model {name} there, as the hub's cache has it"
+            )
 
 
 def parse(pdf, page, options):
@@ -80,9 +95,9 @@ def place(coordinates, width, height):
 
 
 if __name__ == "__main__":
-    weights = os.environ.get("UNSTRUCTURED_WEIGHTS")
     serve(
         parse,
         versions=["unstructured", "unstructured-inference", "pypdfium2"],
-        weights=weight_files(weights_folder("UNSTRUCTURED_WEIGHTS")) if weights else (),
+        weights=weight_files(WEIGHTS),
+        prepare=prepare,
     )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
+from parsemark.protocols.exhibits import DataTable, ErrorKind, RunView, errors_by_kind
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ProfileName = Literal["strict", "v1.0", "v1.5", "v1.6", "v1.6-fixed"]
 MatchName = Literal["quick_match", "simple_match", "no_split"]
@@ -26,6 +31,13 @@ class DocumentProtocol(PageProtocol):
     name: ClassVar[str] = "document"
     title: ClassVar[str] = "Whole pages"
     comparability: ClassVar[int] = 1
+    lower_is_better: ClassVar[frozenset[str]] = frozenset({"edit_distance"})
+    error_kinds: ClassVar[tuple[ErrorKind, ...]] = (
+        ErrorKind("missed", "Missed", "An element of the page that nothing answers."),
+        ErrorKind("invented", "Invented", "An element of the output that answers nothing on the page."),
+        ErrorKind("split", "Split", "An element that was read in several pieces."),
+        ErrorKind("merged", "Merged", "Elements that were read as one."),
+    )
 
     profile: ProfileName = "strict"
     cdm: bool = False
@@ -63,3 +75,23 @@ class DocumentProtocol(PageProtocol):
         from parsemark.protocols.document.summary import summarise
 
         return summarise(self, tables)
+
+    def shown_metrics(self, metrics: Sequence[str]) -> list[str]:
+        """Edit distance, which most elements have, first; lengths are no metric."""
+        return sorted(set(metrics) - {"length"}, key=lambda metric: (metric != "edit_distance", metric))
+
+    def slice_figure(self, summary: Summary, scope: str) -> str:
+        """Pages by the overall figure, tables by TEDS, text and formulas by their edit distance."""
+        return {"page": summary.primary, "table": "teds"}.get(scope, f"{scope}_edit")
+
+    def paper_tables(self, run: RunView) -> list[DataTable]:
+        """OmniDocBench's; see `papers.py`."""
+        from parsemark.protocols.document.papers import omnidocbench_tables
+
+        return omnidocbench_tables(run)
+
+    def element_errors(self, run: RunView) -> pl.DataFrame:
+        """Missed, invented, split and merged elements."""
+        return errors_by_kind(
+            run.matches, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
+        )

@@ -8,6 +8,7 @@ from typing import ClassVar
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
+from parsemark.protocols.exhibits import Chart, Contestant, DataTable, RunView, Section
 
 READER = "reader"
 NGRAMS = "ngrams"
@@ -66,3 +67,22 @@ class SemanticProtocol(PageProtocol):
         from parsemark.protocols.semantic.figures import summarise
 
         return summarise(self, tables)
+
+    def charts(self, run: RunView) -> list[Section]:
+        """How scores are distributed; see `exhibits.py`."""
+        from parsemark.protocols.semantic.exhibits import sections
+
+        return sections(run)
+
+    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
+        """The same for one parser."""
+        from parsemark.protocols.semantic.exhibits import of_parser
+
+        chart = of_parser(run, parser)
+        return [] if chart is None else [chart]
+
+    def paper_tables(self, run: RunView) -> list[DataTable]:
+        """Horn & Keuper's Table 3."""
+        from parsemark.protocols.semantic.exhibits import horn_table
+
+        return [horn_table(run)]

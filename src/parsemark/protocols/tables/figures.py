@@ -16,6 +16,7 @@ from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, Evidence
 from parsemark.protocols.tables.infos import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
+from parsemark.stats.confidence import risk_coverage
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,
@@ -215,6 +216,18 @@ def reliability(evidence: Evidence) -> list[dict[str, Any]]:
         {"low": b.low, "high": b.high, "n": b.n, "precision": b.precision, "confidence": b.confidence}
         for b in reliability_bins(evidence.confidence, is_detected(evidence.overlap, THETA))
     ]
+
+
+def risk_over_coverage(evidence: Evidence) -> dict[str, Any]:
+    """Risk over coverage if only the most confident predictions are taken, as plain data."""
+    found = None
+    if evidence.has_confidence:
+        sure = evidence.confidence > MIN_CONFIDENCE
+        found = risk_coverage(evidence.confidence[sure], is_detected(evidence.overlap[sure], THETA))
+    if found is None:
+        return {}
+    points = [list(p) for p in zip(found.coverage, found.risk, strict=True)]
+    return {"points": points, "area": found.area, "best_area": found.best_area}
 
 
 def _average_precision(evidence: Evidence, credit: Floats) -> Figure:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from parsemark.matching import (
     match_by_box,
@@ -24,7 +25,7 @@ from parsemark.matching import (
     rank_by_content,
     rank_by_ngrams,
 )
-from parsemark.metrics import get_metric
+from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
@@ -122,12 +123,13 @@ class PageScorer:
     def _score(self, match: Match, metric: str, answer: Table | None) -> Score:
         truth = self._truth(match.truth[0])
         plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
+        chosen = get_metric(metric)
         if not plain:
-            return get_metric(metric).score(self._input(truth), TableInput(answer))
+            return guarded(chosen, partial(chosen.score, self._input(truth), TableInput(answer)))
         key = (match.truth[0], match.pred[0], metric)
         if key not in self.known:
             pred = self._pred(match.pred[0])
-            self.known[key] = get_metric(metric).score(self._input(truth), self._input(pred))
+            self.known[key] = guarded(chosen, partial(chosen.score, self._input(truth), self._input(pred)))
         return self.known[key]
 
     def _input(self, element: Element) -> TableInput:

@@ -116,7 +116,7 @@ def _agreement(run: RunView) -> DataTable | None:
         "Can content stand in for place? (Soric et al., Table 5)",
         "Content-Jaccard above one half as a classifier of what IoU above one half calls found: precision "
         "and recall. The last row pools the predictions of all parsers, as the paper does.",
-        (TableColumn("P"), TableColumn("R")),
+        (TableColumn("P", higher_is_better=None), TableColumn("R", higher_is_better=None)),
         (*rows, TableRow("all parsers", pooled)),
     )
 

@@ -20,6 +20,7 @@ from parsemark.protocols.exhibits import (
     Section,
 )
 from parsemark.protocols.tables.errors import ERROR_KINDS
+from parsemark.protocols.tables.infos import metric_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +30,11 @@ PRIMARY_METRIC = "grits_con"
 DEFAULT_METRICS = (PRIMARY_METRIC, "teds", "grits_top", "reader")
 Match = Literal["auto", "bbox", "content", "ngrams"]
 Scope = Literal["page", "document"]
+RULE_WORDS = {
+    "bbox": "an optimal one-to-one assignment by the overlap of boxes (IoU)",
+    "content": "an optimal one-to-one assignment by the overlap of contents (content-Jaccard)",
+    "ngrams": "character 3-grams, with pieces of a split table put together and merged tables cut apart",
+}
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,14 @@ class TablesProtocol(PageProtocol):
         """The metric of the ranking first, then those of the protocol in their order."""
         known = [metric for metric in self.all_metrics if metric in metrics]
         return [*known, *sorted(set(metrics) - set(known))]
+
+    def rule_words(self, rule: str) -> str:
+        """What a matching rule does."""
+        return RULE_WORDS.get(rule, rule)
+
+    def metric_words(self, metric: str) -> str:
+        """As in the literature."""
+        return metric_words(metric)
 
     def slice_figure(self, summary: Summary, scope: str) -> str:
         """Pages by F1; a table has no precision of its own, so tables by recall."""

@@ -37,7 +37,14 @@ from parsemark.protocols.base import (
     Summary,
 )
 from parsemark.protocols.tables.evidence import Evidence, Pages, gather
-from parsemark.protocols.tables.figures import THETA, SumBuilder, curves, ranked_figures, reliability
+from parsemark.protocols.tables.figures import (
+    THETA,
+    SumBuilder,
+    curves,
+    ranked_figures,
+    reliability,
+    risk_over_coverage,
+)
 from parsemark.protocols.tables.infos import SHORT_NAMES, figure_infos, short_name
 from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import table_slices
@@ -54,6 +61,7 @@ _PAGE_METRICS = {
     "invented_numbers": "invented_numbers",
 }
 _MAX_REASON = 300
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,7 @@ def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
                 for parser in tables.parsers
             },
             "reliability": {p: reliability(run.ranked[run.rule][p]) for p in tables.parsers},
+            "risk_coverage": {p: risk_over_coverage(run.ranked[run.rule][p]) for p in tables.parsers},
             "failures_by_status": _failures(tables),
         },
     )
@@ -275,7 +284,7 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 def _notes(run: RunEvidence) -> list[str]:
     """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
-    notes = _match_notes(run) if run.has_truth else []
+    notes = [*_match_notes(run), *_doubtful_negatives(run)] if run.has_truth else []
     for parser in run.tables.parsers:
         failed = _scores_of(run, parser).filter(pl.col("status") == str(Status.METRIC_FAILED))
         if failed.is_empty():
@@ -299,11 +308,31 @@ def _match_notes(run: RunEvidence) -> list[str]:
     if run.rule == bbox.RULE and names:
         notes.append(f"match=bbox, but {names} gives no boxes (or for less than half of its tables).")
     if run.rule != bbox.RULE and names and not run.n_unboxed:
-        notes.append(
-            f"All parsers are matched by their text ({run.rule}), since {names} gives no boxes; "
-            "--match bbox compares the others by place."
-        )
+        others = len(run.without_boxes) < len(run.tables.parsers)
+        who = "All parsers are" if others else "Tables are"
+        hint = "; --match bbox compares the others by place" if others else ""
+        notes.append(f"{who} matched by their text ({run.rule}), since {names} gives no boxes{hint}.")
     return notes
+
+
+def _doubtful_negatives(run: RunEvidence) -> list[str]:
+    """Pages without a table in the truth on which most parsers find one: perhaps it is the truth."""
+    negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
+    found = run.tables.scores.filter(
+        (pl.col("element") == PAGE_LEVEL)
+        & (pl.col("metric") == TABLES_FOUND)
+        & (pl.col("value") > 0)
+        & pl.col("sample").is_in(negative)
+    )
+    counts = found.group_by("sample").agg(pl.col("parser").n_unique())
+    n_parsers = len(run.tables.parsers)
+    doubtful = sorted(sample for sample, n in counts.iter_rows() if n >= 2 and 2 * n > n_parsers)
+    if not doubtful:
+        return []
+    n_more = len(doubtful) - _MOST_NAMED
+    named = ", ".join(doubtful[:_MOST_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
+    where = "1 page that has none" if len(doubtful) == 1 else f"{len(doubtful)} pages that have none"
+    return [f"Most parsers find a table on {where} by the truth: {named}. Look whether it is complete there."]
 
 
 def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:

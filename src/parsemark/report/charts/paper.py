@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 Format = Literal["pdf", "svg", "png"]
 GREY = "#6b7280"
+LEGEND_CHARACTERS = 62
+"""How many fit into a line of the legend."""
+LEGEND_LINE = 0.16
+"""Inches that a line of the legend takes."""
 MARKERS = ("o", "s", "^", "D", "v")
 STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
     "font.size": 8,
@@ -52,12 +56,14 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
             "matplotlib", "parsemark figures", "pip install 'parsemark[figures]'"
         ) from error
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.4, 3.4) if chart.square else (3.6, 2.7), layout="constrained")
+        width, height = (3.4, 3.4) if chart.square else (3.6, 2.7)
+        height += LEGEND_LINE * _legend_lines(chart)
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
         draw_chart(chart, colours, axes)
         stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
         with replacing(path) as unfinished:
-            figure.savefig(unfinished, format=path.suffix[1:], metadata=stable)
+            figure.savefig(unfinished, format=path.suffix[1:], metadata=stable, bbox_inches="tight")
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
@@ -84,13 +90,28 @@ def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
             named.add(series.name)
     _dress(axes, chart)
     if len(named) > 1 and not chart.labelled:
-        axes.figure.legend(loc="outside lower center", ncols=3 if len(named) > 4 else 2)
+        axes.figure.legend(loc="outside lower center", ncols=_legend_columns(chart))
 
 
-def plain(text: str) -> str:
+def _legend_names(chart: Chart) -> list[str]:
+    return [] if chart.labelled else list(dict.fromkeys(plain(s.name) for s in chart.series))
+
+
+def _legend_columns(chart: Chart) -> int:
+    """As many as the longest name leaves room for."""
+    longest = max((len(name) for name in _legend_names(chart)), default=1)
+    return max(1, min(4, LEGEND_CHARACTERS // (longest + 6)))
+
+
+def _legend_lines(chart: Chart) -> int:
+    """Beyond the two for which the figure has room."""
+    return max(0, -(-len(_legend_names(chart)) // _legend_columns(chart)) - 2)
+
+
+def plain(text: str, longest: int = 60) -> str:
     """Text that matplotlib does not read as a formula, and that a parser's name cannot break."""
     printable = "".join(c if c.isprintable() else "�" for c in text)
-    return printable[:60].replace("$", r"\$")
+    return printable[:longest].replace("$", r"\$")
 
 
 def _line(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
@@ -145,7 +166,7 @@ def _alpha(s: Series) -> float:
 
 
 def _dress(axes: Axes, chart: Chart) -> None:
-    axes.set_title("\n".join(wrap(plain(chart.title), 48)), loc="left")
+    axes.set_title("\n".join(wrap(plain(chart.title, 120), 48)), loc="left")
     axes.set_xlabel(plain(chart.x.label))
     axes.set_ylabel(plain(chart.y.label))
     if chart.x.kind == "category":

@@ -87,15 +87,17 @@ class Work:
     Args:
         folder: With the PDFs.
         runs: Run directories whose predictions the pages start from.
+        first: Pages that come before all others, in this order.
     """
 
-    def __init__(self, folder: Path, runs: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, runs: Sequence[Path] = (), first: Sequence[str] = ()) -> None:
         self.folder = folder
         self._db = Database(folder / DATABASE, _SCHEMA, _VERSION)
         corpus = load_corpus(f"folder:{folder}")
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
         self._runs = [Run.open(path) for path in runs]
         self._starts: dict[str, Start] = {}
+        self._rank = {name: place for place, name in enumerate(first)}
         self.secret = bytes.fromhex(self._fact("secret", _random_hex()))
 
     def close(self) -> None:
@@ -249,8 +251,16 @@ class Work:
                     "differences": None if state.check is None else len(state.check),
                 }
             )
+        last = len(self._rank)
         return sorted(
-            found, key=lambda row: (bool(row["accepted"]), -row["uncertain"], row["document"], row["page"])
+            found,
+            key=lambda row: (
+                bool(row["accepted"]),
+                self._rank.get(row["sample"], last),
+                -row["uncertain"],
+                row["document"],
+                row["page"],
+            ),
         )
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.corpora.complexity import complexity
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import Candidate
 from parsemark.corpora.latex.documents.look import line_style
@@ -29,6 +28,7 @@ from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
+from parsemark.model.complexity import complexity
 
 MIN_SIMILARITY = 0.6
 """Glyphs that a table and its source have in common, at least."""

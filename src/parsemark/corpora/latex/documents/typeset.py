@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked
+from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked, plain_main
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
@@ -49,7 +49,7 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     root = (folder / "clean").resolve()
     place = document.write_to(root)
     text = document.tex_files()[main]
-    main = f"{place}/{main}" if place else main
+    main = plain_main(root, f"{place}/{main}" if place else main)
     clean = build_clean(root, main, text)
     assert clean.pdf is not None
     marked_root = (folder / "marked").resolve()

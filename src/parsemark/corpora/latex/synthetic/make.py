@@ -19,7 +19,7 @@ from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
 from parsemark.corpora.latex.synthetic.style import CLASSES, preamble
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import LatexError, UsageError
-from parsemark.system import write_bytes
+from parsemark.system import make_folder, write_bytes
 from parsemark.system.pdflatex import precompiled, require_pdflatex
 
 LICENCE = "CC0-1.0"
@@ -51,7 +51,7 @@ def make_synthetic(
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for name in ("pdfs", "truth"):
-        (out / name).mkdir(parents=True, exist_ok=True)
+        make_folder(out / name)
     plans = plan_documents(options)
     for document_class in CLASSES:
         for harvested in {options.pool is not None and not plan.long for plan in plans}:

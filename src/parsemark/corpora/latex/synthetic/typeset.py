@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from parsemark.corpora.latex.marks import MARKS_FILE
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
 from parsemark.corpora.synthetic.language import vocabulary
@@ -94,7 +95,7 @@ def measure(style: Style, units: Sequence[Unit], folder: Path) -> list[Size]:
 
 def typeset(style: Style, body: str, folder: Path, name: str, *, marked: bool, passes: int) -> Path:
     """Compile a document with or without marks; raises if it fails or if a page overflows."""
-    begin = "\\input{marks.tex}\n" if marked else ""
+    begin = f"\\input{{{MARKS_FILE.name}}}\n" if marked else ""
     result = _compile(style, body, folder, name, begin=begin, passes=passes)
     overfull = [float(m[1]) for m in _OVERFULL.finditer(result.log)]
     if overfull and max(overfull) > 0.5:

@@ -50,20 +50,34 @@ def prepare(
     def is_formula(category: str) -> bool:
         return kind == "formula" or (kind == "mixed" and category == FORMULA)
 
-    left = [(t, t.raw, norm_of(t.raw, is_formula(t.category), profile)) for t in truths]
-    right = [(i, i.content, norm_of(i.content, is_formula(i.cat), profile)) for i in items]
-    kept_left = [entry for entry in left if entry[1] and entry[2]]
-    kept_right = [entry for entry in right if entry[1] and entry[2]]
+    return _strings(
+        truths,
+        items,
+        [norm_of(t.raw, is_formula(t.category), profile) for t in truths],
+        [norm_of(i.content, is_formula(i.cat), profile) for i in items],
+        profile,
+    )
+
+
+def _strings(
+    truths: Sequence[Truth],
+    items: Sequence[Item],
+    norm_truths: Sequence[str],
+    norm_items: Sequence[str],
+    profile: Profile,
+) -> Strings:
+    left = [(t, norm) for t, norm in zip(truths, norm_truths, strict=True) if t.raw and norm]
+    right = [(i, norm) for i, norm in zip(items, norm_items, strict=True) if i.content and norm]
     as_is = profile.filters_strings_only
     return Strings(
-        list(truths) if as_is else [t for t, _, _ in kept_left],
-        list(items) if as_is else [i for i, _, _ in kept_right],
-        [raw for _, raw, _ in kept_left],
-        [norm for _, _, norm in kept_left],
-        [t.category for t, _, _ in kept_left],
-        [t.ids for t, _, _ in kept_left],
-        [raw for _, raw, _ in kept_right],
-        [norm for _, _, norm in kept_right],
+        list(truths) if as_is else [t for t, _ in left],
+        list(items) if as_is else [i for i, _ in right],
+        [t.raw for t, _ in left],
+        [norm for _, norm in left],
+        [t.category for t, _ in left],
+        [t.ids for t, _ in left],
+        [i.content for i, _ in right],
+        [norm for _, norm in right],
     )
 
 
@@ -227,18 +241,4 @@ def _table_strings(truths: Sequence[Truth], items: Sequence[Item], profile: Prof
             return raw
         return norm_table(raw, profile)
 
-    left = [(t, t.raw, norm(t.raw)) for t in truths]
-    right = [(i, i.content, norm(i.content)) for i in items]
-    kept_left = [entry for entry in left if entry[1] and entry[2]]
-    kept_right = [entry for entry in right if entry[1] and entry[2]]
-    as_is = profile.filters_strings_only
-    return Strings(
-        list(truths) if as_is else [t for t, _, _ in kept_left],
-        list(items) if as_is else [i for i, _, _ in kept_right],
-        [raw for _, raw, _ in kept_left],
-        [norm for _, _, norm in kept_left],
-        [t.category for t, _, _ in kept_left],
-        [t.ids for t, _, _ in kept_left],
-        [raw for _, raw, _ in kept_right],
-        [norm for _, _, norm in kept_right],
-    )
+    return _strings(truths, items, [norm(t.raw) for t in truths], [norm(i.content) for i in items], profile)

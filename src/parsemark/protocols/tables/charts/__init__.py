@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from parsemark.protocols.exhibits import Chart, Contestant, RunView, Section
-from parsemark.protocols.tables.charts.calibration import content_against_boxes, reliability
+from parsemark.protocols.tables.charts.calibration import (
+    content_against_boxes,
+    reliability,
+    risk_over_coverage,
+)
 from parsemark.protocols.tables.charts.detection import (
     RULE_WORDS,
     precision_recall,
@@ -39,7 +43,11 @@ def sections(run: RunView) -> list[Section]:
         Section.of(
             "confidence",
             "Confidence",
-            [*(reliability(run, parser) for parser in run.parsers), content_against_boxes(run)],
+            [
+                *(reliability(run, parser) for parser in run.parsers),
+                risk_over_coverage(run),
+                content_against_boxes(run),
+            ],
         ),
         Section.of("metrics", "Metrics against each other", metric_scatters(run)),
     ]

@@ -43,6 +43,31 @@ def reliability(run: RunView, parser: Contestant) -> Chart | None:
     )
 
 
+def risk_over_coverage(run: RunView) -> Chart | None:
+    """Which share is wrong if only the surest predictions are taken, by how many that are."""
+    series = []
+    for parser in run.parsers:
+        found = run.details("risk_coverage", parser.name)
+        if found and found["points"]:
+            points = found["points"]
+            every = max(1, -(-len(points) // MOST_POINTS))
+            shown = [*points[::every], points[-1]] if every > 1 else points
+            xs, ys = tuple(p[0] for p in shown), tuple(p[1] for p in shown)
+            series.append(Series(parser.name, "line", xs, ys, parser=parser.name))
+    if not series:
+        return None
+    return Chart(
+        "risk-coverage",
+        "Risk over coverage",
+        "If only the predictions with the highest confidence were taken: the share of all that this is, and "
+        "how many of them are wrong (IoU at most one half). A confidence that knows right from wrong begins "
+        "at 0 and rises late. Confidences of estimated(…) and ensemble(…) are parsemark's.",
+        Axis("coverage", 0.0, 1.0),
+        Axis("risk", 0.0, 1.0),
+        tuple(series),
+    )
+
+
 def content_against_boxes(run: RunView) -> Chart | None:
     """Content-Jaccard over IoU for each predicted table."""
     overlaps = predicted_overlaps(run)

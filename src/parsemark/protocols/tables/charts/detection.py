@@ -46,9 +46,10 @@ def precision_recall(run: RunView, rule: str) -> Chart | None:
             series += _points(name, figures, ("e05_recall", "e05_precision"), label="expected", faint=True)
     return _chart(
         f"pr-{rule}",
-        f"Precision and recall, matched by {RULE_NAMES[rule]}",
-        "Solid: a table counts as found if it overlaps by more than one half. Dashed or faint: expected over "
-        "all thresholds above one half. A curve for parsers that give a confidence, a point for the others. "
+        f"Precision and recall, matched by {RULE_WORDS[rule]}",
+        f"Matched by {RULE_NAMES[rule]}. Solid: a table counts as found if it overlaps by more than one "
+        "half. Dashed or faint: expected over all thresholds above one half. A curve for parsers that give a "
+        "confidence, a point for the others. "
         "Grey: equal F1.",
         series,
     )

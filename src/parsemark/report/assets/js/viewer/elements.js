@@ -6,8 +6,8 @@
     pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
   };
   parsemark.kindWord = (kind) => KINDS[kind] ?? kind;
-  const SCORE_NAMES = { grits_con: "GriTS Con", grits_top: "GriTS Top", teds: "TEDS" };
-  parsemark.metricName = (name) => SCORE_NAMES[name] ?? name.replaceAll("_", " ");
+  parsemark.metricNames = {}; // of the chosen protocol
+  parsemark.metricName = (name) => parsemark.metricNames[name] ?? name.replaceAll("_", " ");
   // Counts and lengths have no decimals.
   const scoreText = (value) => (Number.isInteger(value) && Math.abs(value) > 1 ? value.toLocaleString("en") : parsemark.number(value));
 
@@ -15,6 +15,15 @@
 
   const chip = ([, , metric, value, status, message]) => el("span", { class: `chip${value === null ? " none" : ""}`, title: message ?? status ?? null },
     el("span", { class: "chip-name" }, parsemark.metricName(metric)), " ", value === null ? (status ?? "none").replaceAll("_", " ") : scoreText(value));
+
+  // Where no metric has a value for one and the same reason, it is said once; for a missed element not at all.
+  const chips = (match) => {
+    if (match.kind === "extra") return [];
+    const reasons = new Set(match.scores.map(([, , , value, status, message]) => (value === null ? `${status} ${message ?? ""}` : null)));
+    if (reasons.size !== 1 || reasons.has(null)) return match.scores.map(chip);
+    const [, , , , status, message] = match.scores[0];
+    return status === "no_prediction" ? [] : [el("span", { class: "chip none", title: message ?? null }, (status ?? "none").replaceAll("_", " "))];
+  };
 
   // One entry for each match under `rule`: {truth, pred, kind, overlap, scores, key}.
   parsemark.matchesOf = (data, rule) => (data.matches[rule] || []).map(([truth, pred, kind, overlap]) => {
@@ -36,7 +45,7 @@
           el("span", { class: "ids" }, parsemark.foreign(match.truth.join(" + ") || "—"), " ↔ ", parsemark.foreign(match.pred.join(" + ") || "—"))),
         el("span", { class: "chips" },
           match.overlap === null ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "overlap"), " ", parsemark.number(match.overlap)),
-          confidence(data, match), match.kind === "extra" ? null : match.scores.map(chip)));
+          confidence(data, match), chips(match)));
       return el("li", {}, button);
     }));
   };

@@ -142,7 +142,8 @@
   // What a parser made of a page, with what the chosen protocol says about it.
   const contender = (stored, parser, view, ending = "") => {
     const data = { ...stored, ...(stored.scored[view.protocol] ?? NOT_SCORED) };
-    const { main_metric: metric, errors } = state.pages.protocols[view.protocol];
+    const { main_metric: metric, metric_names, errors } = state.pages.protocols[view.protocol];
+    parsemark.metricNames = metric_names;
     data.error_labels = Object.fromEntries(errors.map((e) => [e.name, e.label]));
     return { data, name: parser.name + ending, colour: parser.colour, metric, matches: parsemark.matchesOf(data, view.rule) };
   };

@@ -1,0 +1,123 @@
+"""What can be said of a parser's tables without any other parser: does the page have what they say?
+
+Three signals for each page: the share of the tables' words that the text layer of the page does not have
+(invented, or misread), the share of table rows that say something in one cell at most (torn rows, prose taken
+for a table), and whether there is an answer at all. None needs truth, and copies of a parser change none.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsemark.corpora import Corpus
+from parsemark.errors import PdfError
+from parsemark.formats.notation import fold_notation
+from parsemark.model import Prediction, Status, Table
+from parsemark.pdf import page_text
+from parsemark.protocols.tables import is_positive
+
+Floats = NDArray[np.float64]
+
+MIN_LAYER = 20
+"""A text layer of fewer characters says nothing about a page; it may be a scan."""
+_RAGGED_WEIGHT = 0.5
+"""A torn row still says what it says."""
+_SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
+
+
+@dataclass(frozen=True)
+class Sanity:
+    """Means over the pages, by parser; NaN where no page tells."""
+
+    invented: Floats
+    """Share of the words in tables that the page does not have."""
+    ragged: Floats
+    """Share of the rows of tables with one filled cell at most."""
+    no_answer: Floats
+    """Share of the pages without an answer."""
+
+    @property
+    def trust(self) -> Floats:
+        """What a guess from agreement is multiplied with: less for what the page itself contradicts."""
+        trust = (1 - np.nan_to_num(self.invented)) * (1 - _RAGGED_WEIGHT * np.nan_to_num(self.ragged))
+        return np.asarray(trust, dtype=np.float64)
+
+
+def layer_texts(corpus: Corpus, samples: Sequence[str]) -> dict[str, str]:
+    """The text layers of pages that have one."""
+    found: dict[str, str] = {}
+    for key in samples:
+        sample = corpus.read(key)
+        if sample.pdf is None:
+            continue
+        try:
+            text = page_text(sample.pdf, sample.page_number)
+        except PdfError:
+            continue
+        if len(text) >= MIN_LAYER:
+            found[key] = text
+    return found
+
+
+def measure_sanity(
+    predictions: Mapping[tuple[str, str], Prediction],
+    parsers: Sequence[str],
+    samples: Sequence[str],
+    layers: Mapping[str, str],
+) -> Sanity:
+    """The signals of each parser.
+
+    Args:
+        predictions: By sample and parser; a missing one counts as failed.
+        parsers: Their names.
+        samples: The pages.
+        layers: Text layers by sample; see `layer_texts`.
+    """
+    known = {sample: _squeeze(text) for sample, text in layers.items()}
+    invented = np.full((len(parsers), len(samples)), np.nan)
+    ragged, failed = invented.copy(), np.zeros_like(invented)
+    for i, parser in enumerate(parsers):
+        for k, sample in enumerate(samples):
+            prediction = predictions.get((sample, parser))
+            if prediction is None or prediction.status is not Status.OK:
+                failed[i, k] = 1
+                continue
+            elements = [e for e in prediction.tables if is_positive(e.confidence)]
+            tables = [e.table for e in elements if e.table is not None and e.table.cells]
+            if tables:
+                ragged[i, k] = _ragged(tables)
+            if tables and sample in known:
+                invented[i, k] = _invented(tables, known[sample])
+    return Sanity(_means(invented), _means(ragged), _means(failed))
+
+
+def _means(values: Floats) -> Floats:
+    counts = (~np.isnan(values)).sum(axis=1)
+    return np.where(counts > 0, np.nansum(values, axis=1) / np.maximum(counts, 1), np.nan)
+
+
+def _squeeze(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", fold_notation(text)).translate(_SCRIPTS).casefold()
+    return "".join(c for c in folded if c.isalnum())
+
+
+def _invented(tables: Sequence[Table], layer: str) -> float:
+    words = [w for t in tables for c in t.cells for part in c.text.split() if (w := _squeeze(part))]
+    return sum(word not in layer for word in words) / len(words) if words else 0.0
+
+
+def _ragged(tables: Sequence[Table]) -> float:
+    rows = poor = 0
+    for table in tables:
+        filled = [0] * table.n_rows
+        for cell in table.cells:
+            # A cell over several columns is a heading, no torn row.
+            filled[cell.row] += (2 if cell.colspan > 1 else 1) if cell.text.strip() else 0
+        rows += table.n_rows if table.n_cols > 1 else 0
+        poor += sum(n <= 1 for n in filled) if table.n_cols > 1 else 0
+    return poor / rows if rows else 0.0

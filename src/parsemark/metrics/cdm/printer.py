@@ -1,0 +1,417 @@
+r"""The nodes of a formula as tokens, by the rules of OmniDocBench v1.6, which follow im2markup's.
+
+`x^2_1` becomes `x _ { 1 } ^ { 2 }`, matrices become arrays between delimiters, `\text` becomes `\mathrm` with
+`~` for spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_LENGTH = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]{2})\s*")
+
+OPERATORS = frozenset(
+    [
+        "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim",
+        "exp", "gcd", "hom", "inf", "injlim", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
+        "max", "min", "Pr", "projlim", "sec", "sin", "sinh", "sup", "tan", "tanh",
+    ]
+)  # fmt: skip
+_STARRED = frozenset(["det", "gcd", "inf", "lim", "liminf", "limsup", "max", "min", "Pr", "sup"])
+_SPELT = frozenset({"arccos", "tanh"})
+_FONTS = frozenset(
+    [
+        "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "mathfrak", "mathscr",
+        "mbox", "hbox",
+    ]
+)  # fmt: skip
+_ACCENTS = frozenset(["hat", "bar", "vec", "dot", "ddot", "tilde", "breve", "check", "acute", "grave"])
+_WIDE = frozenset({"widetilde", "widehat"})
+_FENCES = {
+    "pmatrix": ("\\left(", "\\right)"),
+    "bmatrix": ("\\left[", "\\right]"),
+    "Bmatrix": ("\\left\\{", "\\right\\}"),
+    "vmatrix": ("\\left|", "\\right|"),
+    "Vmatrix": ("\\left\\Vert", "\\right\\Vert"),
+    "cases": ("\\left\\{", "\\right."),
+    "dcases": ("\\left\\{", "\\right."),
+    "rcases": ("\\left.", "\\right\\}"),
+}
+
+
+def print_nodes(nodes: Iterable[Any]) -> list[str]:
+    """The tokens of a formula that pylatexenc has parsed."""
+    return _Printer(math=True).print(_expanded(nodes, math=True))
+
+
+@dataclass(slots=True)
+class _Sign:
+    """One character, or a run of white space."""
+
+    text: str
+
+    @property
+    def is_space(self) -> bool:
+        return self.text.isspace()
+
+
+def _expanded(nodes: Iterable[Any], *, math: bool) -> list[Any]:
+    from pylatexenc.latexwalker import LatexCharsNode, LatexCommentNode, LatexSpecialsNode
+
+    out: list[Any] = []
+    for node in nodes:
+        if node is None or isinstance(node, LatexCommentNode):
+            continue
+        if isinstance(node, LatexCharsNode):
+            out += (_Sign(s) for s in re.findall(r"\s+|\S", node.chars))
+        elif isinstance(node, LatexSpecialsNode):
+            chars = node.specials_chars
+            out += [_Sign(chars)] if math and chars == "--" else [_Sign(c) for c in chars]
+        else:
+            out.append(node)
+    return out
+
+
+def _is(node: Any, kind: str) -> bool:
+    return type(node).__name__ == f"Latex{kind}Node"
+
+
+def _arguments(node: Any) -> list[Any]:
+    parsed = getattr(node, "nodeargd", None)
+    return [] if parsed is None or parsed.argnlist is None else list(parsed.argnlist)
+
+
+@dataclass(slots=True)
+class _Scripts:
+    """A base with what is below and above it."""
+
+    base: list[str]
+    below: list[str] | None = None
+    above: list[str] | None = None
+    primes: int = 0
+
+    def tokens(self) -> list[str]:
+        out = list(self.base)
+        if self.below is not None:
+            out += ["_", *_braced(self.below)]
+        above = list(self.above or [])
+        if self.primes:
+            if above[:1] == ["{"]:
+                above = above[1:-1]
+            above = ["{", *["\\prime"] * self.primes, *above, "}"]
+        if self.above is not None or self.primes:
+            out += ["^", *_braced(above)]
+        return out
+
+
+def _braced(tokens: list[str]) -> list[str]:
+    return tokens if _is_group(tokens) else ["{", *tokens, "}"]
+
+
+def _is_group(tokens: Sequence[str]) -> bool:
+    if len(tokens) < 2 or tokens[0] != "{" or tokens[-1] != "}":
+        return False
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token == "{") - (token == "}")
+        if depth == 0:
+            return index == len(tokens) - 1
+    return False
+
+
+@dataclass
+class _Printer:
+    """Prints nodes as tokens; `math` says whether white space counts."""
+
+    math: bool
+    nodes: list[Any] = field(default_factory=list)
+    at: int = 0
+
+    def print(self, nodes: list[Any]) -> list[str]:
+        """All tokens of a list of expanded nodes."""
+        self.nodes, self.at = nodes, 0
+        out: list[str] = []
+        while self.at < len(self.nodes):
+            node = self._take()
+            if isinstance(node, _Sign) and self.math and node.text in ("^", "_", "'"):
+                out += self._scripts([], node)
+                continue
+            base = self._one(node)
+            follower = self._peek()
+            if self.math and base and isinstance(follower, _Sign) and follower.text in ("^", "_", "'"):
+                out += self._scripts(base, self._take_next())
+            else:
+                out += base
+        return out
+
+    # --- walking
+
+    def _take(self) -> Any:
+        node = self.nodes[self.at]
+        self.at += 1
+        return node
+
+    def _peek(self) -> Any:
+        """The next node that is no white space."""
+        position = self.at
+        while position < len(self.nodes) and self._is_blank(self.nodes[position]):
+            position += 1
+        return self.nodes[position] if position < len(self.nodes) else None
+
+    def _take_next(self) -> Any:
+        while self.at < len(self.nodes) and self._is_blank(self.nodes[self.at]):
+            self.at += 1
+        return self._take() if self.at < len(self.nodes) else None
+
+    @staticmethod
+    def _is_blank(node: Any) -> bool:
+        return isinstance(node, _Sign) and node.is_space
+
+    # --- scripts
+
+    def _scripts(self, base: list[str], mark: _Sign) -> list[str]:
+        scripts = _Scripts(base)
+        current: Any = mark
+        while True:
+            if current.text == "'":
+                scripts.primes += 1
+            else:
+                found = self._script()
+                if found is None:
+                    return [*scripts.tokens(), current.text]
+                if current.text == "_":
+                    scripts.below = found
+                elif primes := _only_primes(found):
+                    scripts.primes += primes
+                else:
+                    scripts.above = found
+            following = self._peek()
+            if not (isinstance(following, _Sign) and following.text in ("^", "_", "'")):
+                return scripts.tokens()
+            current = self._take_next()
+
+    def _script(self) -> list[str] | None:
+        while True:
+            node = self._take_next()
+            if node is None:
+                return None
+            if isinstance(node, _Sign) and node.text == "~":
+                continue
+            if isinstance(node, _Sign) and node.text == "'":
+                return ["\\prime"]
+            return self._one(node)
+
+    # --- nodes
+
+    def _one(self, node: Any) -> list[str]:
+        if isinstance(node, _Sign):
+            blank = [] if self.math else ["~"]
+            return blank if node.is_space else [node.text]
+        if _is(node, "Group"):
+            return ["{", *self._inside(node.nodelist), "}"]
+        if _is(node, "Math"):
+            return ["$", *_Printer(True).print(_expanded(node.nodelist, math=True)), "$"]
+        if _is(node, "Macro"):
+            tokens = self._macro(node)
+            return [*tokens, "~"] if not self.math and node.macro_post_space else tokens
+        return self._environment(node) if _is(node, "Environment") else []
+
+    def _inside(self, nodes: Sequence[Any], *, math: bool | None = None) -> list[str]:
+        mode = self.math if math is None else math
+        return _Printer(mode).print(_expanded(nodes, math=mode))
+
+    def _argument(self, node: Any, *, math: bool | None = None) -> list[str]:
+        if _is(node, "Group"):
+            return ["{", *self._inside(node.nodelist, math=math), "}"]
+        return self._inside([node], math=math)
+
+    def _given_or_next(self, node: Any, wanted: int) -> list[list[str]]:
+        """The arguments that the parser attached, else the nodes that follow."""
+        given = [a for a in _arguments(node) if a is not None]
+        out = [self._argument(a) for a in given[-wanted:]] if len(given) >= wanted else []
+        while len(out) < wanted:
+            following = self._take_next()
+            if following is None:
+                break
+            out.append(self._one(following))
+        return out
+
+    def _macro(self, node: Any) -> list[str]:
+        name = node.macroname
+        special = _SPECIAL.get(name)
+        if special is not None:
+            return special(self, node)
+        if name in _FONTS:
+            return self._font(node)
+        if name in _ACCENTS or name in _WIDE:
+            return self._accent(node)
+        if name in _STARRED:
+            return ["\\operatorname*", "{", *name, "}"]
+        if name in _SPELT:
+            return ["\\operatorname", "{", *name, "}"]
+        return self._plain_macro(node)
+
+    def _plain_macro(self, node: Any) -> list[str]:
+        out = [f"\\{node.macroname}"]
+        for argument in _arguments(node):
+            if argument is None:
+                continue
+            if _is(argument, "Group") and argument.delimiters[0] == "[":
+                out += ["[", *self._inside(argument.nodelist), "]"]
+            else:
+                out += self._argument(argument)
+        return out
+
+    def _fraction(self, node: Any) -> list[str]:
+        name = "\\binom" if node.macroname == "binom" else "\\frac"
+        return [name, *(t for part in self._given_or_next(node, 2) for t in part)]
+
+    def _root(self, node: Any) -> list[str]:
+        arguments = _arguments(node)
+        index = arguments[0] if len(arguments) > 1 else None
+        body = self._given_or_next(node, 1) if not arguments or arguments[-1] is None else None
+        shown = self._argument(arguments[-1]) if body is None else [t for part in body for t in part]
+        if index is None:
+            return ["\\sqrt", *shown]
+        inner = index.nodelist if _is(index, "Group") else [index]
+        return ["\\sqrt", "[", *self._inside(inner), "]", *shown]
+
+    def _font(self, node: Any) -> list[str]:
+        name = "mathrm" if node.macroname in ("mbox", "hbox") else node.macroname
+        body = [t for part in self._given_or_next(node, 1) for t in part]
+        if name == "mathrm":
+            body = [c for t in body for c in ([t] if t.startswith("\\") else t)]
+        return [f"\\{name}", *body]
+
+    def _accent(self, node: Any) -> list[str]:
+        name = f"\\{node.macroname}"
+        given = [a for a in _arguments(node) if a is not None]
+        first = given[0] if given else self._take_next()
+        if first is None:
+            return [name]
+        is_bare_font = _is(first, "Macro") and first.macroname in _FONTS and not any(_arguments(first))
+        if is_bare_font and _is(self._peek(), "Group"):
+            body = [f"\\{first.macroname}", *self._one(self._take_next())]
+            return [name, *body] if node.macroname in _WIDE else [name, "{", *body, "}"]
+        body = self._argument(first) if given else self._one(first)
+        if node.macroname in _WIDE:
+            return [name, *body]
+        return [name, *_braced(body)]
+
+    def _text(self, node: Any) -> list[str]:
+        given = [a for a in _arguments(node) if a is not None]
+        argument = given[-1] if given else self._take_next()
+        if argument is None:
+            return ["\\mathrm"]
+        inner = argument.nodelist if _is(argument, "Group") else [argument]
+        if isinstance(argument, _Sign):
+            return ["\\mathrm", "{", argument.text, "}"]
+        return ["\\mathrm", "{", *self._inside(inner, math=False), "}"]
+
+    def _line(self, node: Any) -> list[str]:
+        body = [t for part in self._given_or_next(node, 1) for t in part]
+        return [f"\\{node.macroname}", "{", *body, "}"]
+
+    def _operator(self, node: Any) -> list[str]:
+        groups = [a for a in _arguments(node) if _is(a, "Group")]
+        if not groups and not _is(self._peek(), "Group"):
+            return self._plain_macro(node)
+        body = self._argument(groups[-1]) if groups else self._one(self._take_next())
+        letters = "".join(body[1:-1])
+        return [f"\\{letters}"] if letters in OPERATORS else ["\\operatorname", *body]
+
+    def _with_group(self, node: Any) -> list[str]:
+        return [f"\\{node.macroname}", *(t for part in self._given_or_next(node, 1) for t in part)]
+
+    def _rule(self, node: Any) -> list[str]:
+        out = ["\\rule"]
+        for part in self._given_or_next(node, 2):
+            match = _LENGTH.fullmatch("".join(part).strip("{}"))
+            if match is None:
+                return [*out, *part]
+            number = float(match[1])
+            shown = str(int(number)) if number.is_integer() else str(number)
+            out += ["{", shown, match[2], "}"]
+        return out
+
+    def _nothing(self, node: Any) -> list[str]:
+        return []
+
+    # --- environments
+
+    def _environment(self, node: Any) -> list[str]:
+        name = node.environmentname
+        aligned = name.startswith("aligned")
+        rows = [row for row in self._rows(node.nodelist, aligned) if any(row)]
+        out = [*self._fence(name, 0), "\\begin{array}", "{", *self._columns(node, rows, aligned), "}"]
+        for row in rows:
+            for index, cell in enumerate(row):
+                out += (["&"] if index else []) + cell
+            out.append("\\\\")
+        return [*out, "\\end{array}", *self._fence(name, 1)]
+
+    @staticmethod
+    def _fence(name: str, side: int) -> list[str]:
+        return [_FENCES[name][side]] if name in _FENCES else []
+
+    def _rows(self, nodes: Sequence[Any], aligned: bool) -> list[list[list[str]]]:
+        rows: list[list[list[Any]]] = [[[]]]
+        for node in _expanded(nodes, math=True):
+            if isinstance(node, _Sign) and node.text == "&":
+                rows[-1].append([])
+            elif _is(node, "Macro") and node.macroname == "\\":
+                rows.append([[]])
+                if any(getattr(a, "chars", None) == "*" for a in _arguments(node)):
+                    rows[-1][-1].append(_Sign("*"))
+            else:
+                rows[-1][-1].append(node)
+        return [[self._cell(cell, aligned and i % 2 == 1) for i, cell in enumerate(row)] for row in rows]
+
+    @staticmethod
+    def _cell(nodes: list[Any], padded: bool) -> list[str]:
+        tokens = _Printer(True).print(nodes)
+        if not tokens:
+            return []
+        return ["{", *(["{", "}"] if padded else []), *tokens, "}"]
+
+    def _columns(self, node: Any, rows: list[list[list[str]]], aligned: bool) -> list[str]:
+        name = node.environmentname
+        if name in ("cases", "dcases", "rcases"):
+            return ["l", "l"]
+        given = [a for a in _arguments(node) if a is not None]
+        if given:
+            spec = "".join(self._argument(given[-1]))
+            if columns := [c for c in spec if c in "lcr"]:
+                return columns
+        if aligned:
+            longest = max((len(row) for row in rows), default=1)
+            return ["r" if i % 2 == 0 else "l" for i in range(longest)]
+        return ["l"] * (len(rows[0]) if rows else 1)
+
+
+def _only_primes(tokens: list[str]) -> int:
+    r"""How many primes a group `{ \prime … }` or `{ ^ { \prime } }` holds and nothing else."""
+    inner = [t for t in tokens if t not in ("{", "}", "^")]
+    return len(inner) if inner and all(t == "\\prime" for t in inner) else 0
+
+
+_SPECIAL: dict[str, Callable[[_Printer, Any], list[str]]] = {
+    "frac": _Printer._fraction,
+    "tfrac": _Printer._fraction,
+    "dfrac": _Printer._fraction,
+    "binom": _Printer._fraction,
+    "sqrt": _Printer._root,
+    "text": _Printer._text,
+    "overline": _Printer._line,
+    "underline": _Printer._line,
+    "operatorname": _Printer._operator,
+    "limits": _Printer._nothing,
+    "nolimits": _Printer._nothing,
+    "phantom": _Printer._with_group,
+    "llap": _Printer._with_group,
+    "rlap": _Printer._with_group,
+    "rule": _Printer._rule,
+}

@@ -1,0 +1,73 @@
+"""Horn & Keuper's Figure 6 (how scores are distributed, parser by parser) and their Table 3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsemark.protocols.exhibits import (
+    Axis,
+    Chart,
+    Contestant,
+    DataTable,
+    RunView,
+    Section,
+    Series,
+    TableColumn,
+    TableRow,
+)
+
+_SCORES = tuple(str(score) for score in range(11))
+_MISSED = "missed"
+
+
+def sections(run: RunView) -> list[Section]:
+    """All parsers in one chart, then each by itself."""
+    together = histogram(run, run.parsers, "semantic-histogram", "How are the scores distributed?")
+    return [Section.of("scores", "Scores", [together, *(of_parser(run, p) for p in run.parsers)])]
+
+
+def of_parser(run: RunView, parser: Contestant) -> Chart | None:
+    """The histogram of one parser."""
+    return histogram(run, [parser], f"semantic-histogram-{parser.key}", f"Scores of {parser.name}")
+
+
+def histogram(run: RunView, parsers: Sequence[Contestant], key: str, title: str) -> Chart | None:
+    """Share of the judged tables by score; missed tables stand apart from those that score 0."""
+    series = []
+    for parser in parsers:
+        counted = run.details("histogram", parser.name)
+        if not counted:
+            continue
+        numbers = [counted["without_value"], *counted["scores"]]
+        total = sum(numbers)
+        if total:
+            shares = tuple(n / total for n in numbers)
+            positions = tuple(float(i) for i in range(len(numbers)))
+            series.append(Series(parser.name, "bars", positions, shares, parser=parser.name))
+    if not series:
+        return None
+    return Chart(
+        key,
+        title,
+        "Share of the judged tables by score, rounded; tables that the parser missed, or lost to a failure, "
+        "stand apart. A mean hides whether a parser is a little wrong everywhere or drops whole tables.",
+        Axis("score", kind="category", categories=(_MISSED, *_SCORES)),
+        Axis("share of tables", 0.0),
+        tuple(series),
+    )
+
+
+def horn_table(run: RunView) -> DataTable:
+    """Their Table 3: the score over all tables and by complexity, TEDS, and what parsing costs."""
+    infos = [info for info in run.summary.shown() if info.main]
+    return DataTable(
+        "horn-3",
+        "Semantic scores (Horn & Keuper, Table 3)",
+        "Mean score from 0 to 10, all tables and by complexity; judge "
+        f"{run.summary.settings.get('judge', '–')}.",
+        tuple(TableColumn(info.label, info.style, info.higher_is_better) for info in infos),
+        tuple(
+            TableRow(parser, tuple(run.summary.figure(parser, info.name) for info in infos))
+            for parser in run.summary.ordered()
+        ),
+    )

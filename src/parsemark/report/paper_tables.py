@@ -1,0 +1,277 @@
+"""Tables of a run for papers: Markdown, LaTeX and CSV, with intervals and the best of each column in bold."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.protocols import Figure, get_protocol
+from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.report.numbers import format_value
+from parsemark.report.source import Source
+from parsemark.report.visible import visible
+from parsemark.store import Run
+
+LEADERBOARD = "leaderboard"
+ALL = "all"
+_LATEX = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "₀": "$_0$", "→": r"$\to$",
+}  # fmt: skip
+
+
+def tables_of(source: Source) -> list[DataTable]:
+    """The leaderboard, one table for each attribute, and those of the protocol's publications."""
+    return [
+        _leaderboard(source, LEADERBOARD, main=True),
+        _leaderboard(source, "all-figures", main=False),
+        *_breakdowns(source),
+        *source.recipe.paper_tables(source),
+    ]
+
+
+def choose_tables(tables: Sequence[DataTable], wanted: Sequence[str]) -> list[DataTable]:
+    """The tables with these keys, in the order asked for; `all` stands for every one.
+
+    Raises:
+        UnknownNameError: There is no such table; the error carries the nearest ones.
+    """
+    if ALL in wanted:
+        return list(tables)
+    by_key = {table.key: table for table in tables}
+    for key in wanted:
+        if key not in by_key:
+            near = difflib.get_close_matches(key, by_key, n=3, cutoff=0.4)
+            raise UnknownNameError("table", key, near or list(by_key))
+    return [by_key[key] for key in wanted]
+
+
+def beside_each_other(sources: Sequence[Source]) -> list[DataTable]:
+    """The tables of several runs with one group of columns for each corpus, as papers print them."""
+    labels = [source.corpus for source in sources]
+    if len(set(labels)) < len(labels):
+        labels = [f"{source.corpus} ({source.run.path.name})" for source in sources]
+    by_run = [{table.key: table for table in tables_of(source)} for source in sources]
+    keys = dict.fromkeys(key for tables in by_run for key in tables)
+    return [
+        _joined([(label, t[key]) for label, t in zip(labels, by_run, strict=True) if key in t])
+        for key in keys
+    ]
+
+
+def _joined(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
+    first = parts[0][1]
+    if first.head == "Corpus":  # one row for each
+        rows = tuple(row for _, table in parts for row in table.rows)
+        return DataTable(first.key, first.title, first.caption, first.columns, rows, first.head)
+    columns = tuple(
+        TableColumn(
+            " ".join(filter(None, [column.group, column.label])), column.style, column.higher_is_better, label
+        )
+        for label, table in parts
+        for column in table.columns
+    )
+    names = dict.fromkeys(row.label for _, table in parts for row in table.rows)
+    cells = [{row.label: row.cells for row in table.rows} for _, table in parts]
+    rows = tuple(
+        TableRow(
+            name,
+            tuple(
+                cell
+                for (_, table), own in zip(parts, cells, strict=True)
+                for cell in own.get(name, (None,) * len(table.columns))
+            ),
+        )
+        for name in names
+    )
+    return DataTable(first.key, first.title, first.caption, columns, rows, first.head)
+
+
+def _leaderboard(source: Source, key: str, *, main: bool) -> DataTable:
+    """Parsers from best to worst with the main figures, or with all."""
+    summary = source.summary
+    infos = [info for info in summary.shown() if info.main or not main]
+    infos.sort(key=lambda info: info.name != summary.primary)
+    counted = ", ".join(f"{n:,} {name}" for name, n in summary.counts.items())
+    chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
+    return DataTable(
+        key,
+        f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure"),
+        f"{counted}; {summary.protocol}"
+        + (f", {chosen}" if chosen else "")
+        + "; 95 % intervals over documents.",
+        tuple(TableColumn(info.label, info.style, info.higher_is_better) for info in infos),
+        tuple(
+            TableRow(parser, tuple(summary.figure(parser, info.name) for info in infos))
+            for parser in summary.ordered()
+        ),
+    )
+
+
+def _breakdowns(source: Source) -> list[DataTable]:
+    """For each attribute of pages or elements the parsers' scores, one column for each value."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    for part in source.summary.slices:
+        parts.setdefault((part.scope, part.attribute), []).append(part.value)
+    found = []
+    for (scope, attribute), values in parts.items():
+        if len(values) < 2:
+            continue
+        info = source.summary.info(source.slice_figure(scope))
+        own = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
+        found.append(
+            DataTable(
+                table_key(f"by-{scope}-{attribute}"),
+                f"{info.label} by {attribute} of the {scope.replace('_', ' ')}",
+                f"{info.definition} One column for each value of {attribute}; "
+                + ", ".join(f"{value}: {own[value].n:,}" for value in values)
+                + ".",
+                tuple(TableColumn(value, info.style, info.higher_is_better, attribute) for value in values),
+                tuple(
+                    TableRow(name, tuple(own[v].figures.get(name, {}).get(info.name) for v in values))
+                    for name in source.summary.ordered()
+                ),
+            )
+        )
+    return found
+
+
+def table_key(text: str) -> str:
+    """Letters, digits, hyphens and dots alone.
+
+    >>> table_key("by-page-Fuzzy scan")
+    'by-page-fuzzy-scan'
+    """
+    kept = "".join(c if c.isascii() and (c.isalnum() or c == ".") else " " for c in text.lower())
+    return "-".join(kept.split()).replace("..", ".")
+
+
+def to_markdown(table: DataTable) -> str:
+    """A table as GitHub's Markdown."""
+    heads = [table.head, *(" ".join(filter(None, [c.group, c.label])) for c in table.columns)]
+    lines = [_row(map(_markdown, heads)), "|---|" + "---:|" * len(table.columns)]
+    for i, row in enumerate(table.rows):
+        cells = [_markdown(row.label)]
+        for k, cell in enumerate(row.cells):
+            value, interval = cell_texts(cell, table.columns[k])
+            value = f"**{_markdown(value)}**" if i in table.best(k) else _markdown(value)
+            cells.append(f"{value} {_markdown(interval)}".rstrip())
+        lines.append(_row(cells))
+    return f"**{_markdown(table.title)}.** {_markdown(table.caption)}\n\n" + "\n".join(lines) + "\n"
+
+
+def to_latex(table: DataTable) -> str:
+    r"""A table for `booktabs`: `\usepackage{booktabs}` is all that it needs."""
+    lines = [
+        r"\begin{table}", r"  \centering", rf"  \caption{{{_latex(table.title)}. {_latex(table.caption)}}}",
+        rf"  \label{{tab:{table.key}}}",
+        rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}", r"    \toprule",
+    ]  # fmt: skip
+    lines += _latex_groups(table)
+    lines.append(f"    {_latex(table.head)} & " + " & ".join(_latex(c.label) for c in table.columns) + r" \\")
+    lines.append(r"    \midrule")
+    for i, row in enumerate(table.rows):
+        cells = [_latex(row.label)]
+        for k, cell in enumerate(row.cells):
+            value, interval = cell_texts(cell, table.columns[k])
+            shown = rf"\textbf{{{_latex(value)}}}" if i in table.best(k) else _latex(value)
+            cells.append(shown + (rf" {{\scriptsize {_latex(interval)}}}" if interval else ""))
+        lines.append("    " + " & ".join(cells) + r" \\")
+    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_groups(table: DataTable) -> list[str]:
+    """The line above the column heads, with a rule under each group."""
+    if not any(column.group for column in table.columns):
+        return []
+    spans: list[tuple[str, int, int]] = []
+    for k, column in enumerate(table.columns, start=2):
+        if spans and spans[-1][0] == column.group:
+            spans[-1] = (column.group, spans[-1][1], k)
+        else:
+            spans.append((column.group, k, k))
+    heads = [rf"\multicolumn{{{last - first + 1}}}{{c}}{{{_latex(name)}}}" for name, first, last in spans]
+    rules = [rf"\cmidrule(lr){{{first}-{last}}}" for name, first, last in spans if name]
+    return ["     & " + " & ".join(heads) + r" \\", "    " + " ".join(rules)]
+
+
+def to_csv(table: DataTable) -> str:
+    """A table for programs: columns for value, both ends of the interval and denominator; nothing rounded."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    heads = [" ".join(filter(None, [c.group, c.label])) for c in table.columns]
+    writer.writerow(
+        [table.head, *(f"{head}{part}" for head in heads for part in ("", " low", " high", " n", " best"))]
+    )
+    for i, row in enumerate(table.rows):
+        line: list[object] = [_csv_text(row.label)]
+        for k, cell in enumerate(row.cells):
+            if isinstance(cell, Figure):
+                line += [cell.value, cell.low, cell.high, f"{cell.n:g}", int(i in table.best(k))]
+            else:
+                line += [_csv_text(cell or ""), "", "", "", ""]
+        writer.writerow(["" if value is None else value for value in line])
+    return out.getvalue()
+
+
+WRITERS: dict[str, tuple[str, Callable[[DataTable], str]]] = {
+    "markdown": (".md", to_markdown),
+    "latex": (".tex", to_latex),
+    "csv": (".csv", to_csv),
+}
+"""Format to the ending of its files, and what writes it."""
+
+
+def cell_texts(cell: Figure | str | None, column: TableColumn) -> tuple[str, str]:
+    """What a cell says: the value, and its interval in brackets."""
+    if cell is None or isinstance(cell, str):
+        return cell or "–", ""
+    value = format_value(cell.value, column.style)
+    if cell.interval is None or cell.value is None:
+        return value, ""
+    low, high = (format_value(end, column.style) for end in cell.interval)
+    return value, f"[{low}, {high}]"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _markdown(text: str) -> str:
+    """Text that cannot break out of its cell, nor be read as markup."""
+    return "".join(f"\\{c}" if c in "\\|`*_<>" else c for c in visible(" ".join(text.split())))
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in visible(" ".join(text.split())))
+
+
+def _csv_text(text: str) -> str:
+    """A leading = + - @ makes some spreadsheets run a cell as a formula; names of parsers are not ours."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
+
+
+def require_one_protocol(sources: Sequence[Source]) -> None:
+    """Refuse runs whose figures mean different things."""
+    found = {(s.summary.protocol, s.summary.comparability) for s in sources}
+    if len(found) > 1:
+        named = "; ".join(f"{s.run.path}: {s.summary.protocol} ({s.summary.comparability})" for s in sources)
+        raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
+
+
+def run_tables(paths: Sequence[Path], protocol: str | None = None) -> list[DataTable]:
+    """The tables of a run, or of several side by side.
+
+    Raises:
+        UsageError: The runs were scored in ways that cannot stand in one table.
+    """
+    spec = str(get_protocol(protocol)) if protocol else None
+    sources = [Source(Run.open(path), spec) for path in paths]
+    require_one_protocol(sources)
+    return tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)

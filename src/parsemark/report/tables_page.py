@@ -1,0 +1,70 @@
+"""The page with tables for papers, and each of them as a file to take along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsemark.protocols.exhibits import DataTable
+from parsemark.report.names import safe_name
+from parsemark.report.paper_tables import WRITERS, cell_texts, tables_of
+from parsemark.report.site import Site
+
+FOLDED = ("by-", "all-figures")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCell:
+    """A cell as text."""
+
+    value: str
+    interval: str
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """A table with its rows as text, and where its files are."""
+
+    anchor: str
+    table: DataTable
+    groups: list[tuple[str, int]]
+    """What stands above the column heads, and over how many; empty where nothing does."""
+    rows: list[tuple[str, list[ShownCell]]]
+    files: list[tuple[str, str]]
+    folded: bool
+    """Whether it is shown only to who opens it: tables by attribute, and that of every figure."""
+
+
+def write_tables(site: Site) -> None:
+    """Write `tables.html`, and `tables/….{md,tex,csv}` for each table of each protocol."""
+    folder = site.root / "tables"
+    folder.mkdir()
+    parts = []
+    for source in site.sources:
+        prefix = "" if source is site.source else f"{safe_name(source.summary.protocol)}."
+        shown = [_shown(table, prefix) for table in tables_of(source)]
+        shown.sort(key=lambda entry: entry.folded)
+        for entry in shown:
+            for (_, href), (_, write) in zip(entry.files, WRITERS.values(), strict=True):
+                (site.root / href).write_text(write(entry.table), encoding="utf-8", errors="replace")
+        parts.append((source.recipe.title, source.summary.protocol, shown))
+    site.page("tables", current="tables", parts=parts)
+
+
+def _shown(table: DataTable, prefix: str) -> ShownTable:
+    rows = []
+    best = [table.best(k) for k in range(len(table.columns))]
+    for i, row in enumerate(table.rows):
+        texts = [cell_texts(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
+        rows.append((row.label, [ShownCell(*text, i in best[k]) for k, text in enumerate(texts)]))
+    groups: list[tuple[str, int]] = []
+    for column in table.columns:
+        if groups and groups[-1][0] == column.group:
+            groups[-1] = (column.group, groups[-1][1] + 1)
+        else:
+            groups.append((column.group, 1))
+    name = f"{prefix}{table.key}"
+    files = [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()]
+    return ShownTable(
+        name, table, groups if any(g for g, _ in groups) else [], rows, files, table.key.startswith(FOLDED)
+    )

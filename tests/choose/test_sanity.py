@@ -1,0 +1,36 @@
+"""Signals that need no other parser."""
+
+import numpy as np
+import pytest
+
+from parsemark.choose.sanity import measure_sanity
+from parsemark.model import Cell, Element, Prediction, Status, Table
+
+
+def answer(rows: list[list[str]], confidence: float | None = None) -> Prediction:
+    cells = tuple(Cell(r, c, text) for r, row in enumerate(rows) for c, text in enumerate(row))
+    table = Table(len(rows), len(rows[0]), cells)
+    return Prediction("s", "p", elements=(Element("t", "table", table=table, confidence=confidence),))
+
+
+def test_what_the_page_contradicts() -> None:
+    predictions = {
+        ("s", "right"): answer([["Lead", "11.34"], ["Gold", "19.30"]]),
+        ("s", "liar"): answer([["Lead", "11.34"], ["Gold", "98.76"]]),
+        ("s", "torn"): answer([["Lead", "11.34"], ["Gold", ""]]),
+        ("s", "unsure"): answer([["made", "up"]], confidence=0.1),
+        ("s", "failed"): Prediction("s", "failed", Status.PARSER_FAILED),
+    }
+    names = [parser for _, parser in predictions]
+    found = measure_sanity(predictions, names, ["s"], {"s": "Density: Lead 11.34 Gold 19.30"})
+    assert found.invented[:3] == pytest.approx([0, 0.25, 0])
+    assert found.ragged[:3] == pytest.approx([0, 0, 0.5])
+    assert np.isnan(found.invented[3:]).all()
+    assert list(found.no_answer) == [0, 0, 0, 0, 1]
+    assert found.trust == pytest.approx([1, 0.75, 0.75, 1, 1])
+
+
+def test_without_a_text_layer_nothing_is_invented() -> None:
+    found = measure_sanity({("s", "p"): answer([["a", "b"]])}, ["p"], ["s"], {})
+    assert np.isnan(found.invented).all()
+    assert found.trust == pytest.approx([1])

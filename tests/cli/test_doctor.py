@@ -1,0 +1,35 @@
+"""`parsemark doctor`: what is missing, and the extra that brings it."""
+
+import importlib.util
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from parsemark.cli import installed
+from parsemark.cli.main import app
+
+PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+
+
+def test_every_extra_is_listed_with_a_library_of_its_own() -> None:
+    listed = {
+        item.name.partition("]")[0].removeprefix("["): item.name.partition("] ")[2]
+        for item in installed.everything()
+        if item.name.startswith("[")
+    }
+    assert listed.keys() == EXTRAS.keys()
+    for extra, library in listed.items():
+        assert any(requirement.startswith(library) for requirement in EXTRAS[extra]), extra
+
+
+def test_what_is_missing_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "matplotlib" else found(name, *more)
+    )
+    monkeypatch.setenv("COLUMNS", "160")
+    shown = CliRunner().invoke(app, ["doctor"]).stdout
+    assert "pip install 'parsemark[figures]'" in shown and "[figures] matplotlib" in shown

@@ -1,0 +1,38 @@
+"""Parsers that are paid by the page: what is recorded, and where `--max-cost` stops them."""
+
+from pathlib import Path
+
+from tests.engine.fakes import FakeParser, make_corpus, times_asked
+
+from parsemark.engine.limits import PageLimits
+from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.parsers import Info
+from parsemark.store import Run
+
+PAID = FakeParser("paid", info=Info(licence="x", gives=("markdown",), paid=True))
+FREE = FakeParser("free", fingerprint="f2")
+
+
+def parse(folder: Path, corpus: object, limit: float | None) -> Run:
+    options = ParseOptions(n_workers=1, limits=PageLimits(timeout_s=60, memory_mb=2000), max_cost_usd=limit)
+    return parse_corpus(folder, corpus, [PAID, FREE], options)  # type: ignore[arg-type]
+
+
+def test_the_limit_stops_paid_parsers_and_a_rerun_goes_on(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["pay"] * 10)
+    run = parse(tmp_path / "run", corpus, 1.0)
+    paid = [r for r in run.records() if r.parser == "paid"]
+    done = [r for r in paid if r.status == "ok"]
+    assert len(paid) == 10, "pages that were not paid for are in the data too"
+    assert len(done) == 4 and sum(r.cost_usd or 0 for r in done) == 4 * 0.3
+    assert all("--max-cost 1" in (r.error or "") for r in paid if r.status != "ok")
+    assert sum(r.status == "ok" for r in run.records() if r.parser == "free") == 10
+    again = parse(tmp_path / "run", corpus, 100.0)
+    assert sum(r.status == "ok" for r in again.records() if r.parser == "paid") == 10
+    assert set(times_asked(corpus).values()) == {2}, "once by each parser: what is paid is not paid again"
+
+
+def test_without_a_limit_all_is_done(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["pay"] * 3)
+    run = parse(tmp_path / "run", corpus, None)
+    assert sum(r.cost_usd or 0 for r in run.records() if r.parser == "paid") == 3 * 0.3

@@ -1,0 +1,150 @@
+"""Tables for papers: the run's numbers, the best in bold, in three formats, one corpus or several."""
+
+import csv
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.report.conftest import complete
+from tests.store.fabricate import fabricate_run
+from typer.testing import CliRunner
+
+from parsemark.cli.main import app
+from parsemark.engine.scoring import score_run
+from parsemark.errors import UnknownNameError
+from parsemark.protocols import Figure
+from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.report import build_report
+from parsemark.report.paper_tables import choose_tables, run_tables, tables_of, to_csv, to_latex, to_markdown
+from parsemark.report.source import Source
+from parsemark.store import Run
+
+SMALL = DataTable(
+    "small",
+    "A table",
+    "Of two parsers.",
+    (TableColumn("F1", group="TD"), TableColumn("s", "seconds", higher_is_better=False, group="TD")),
+    (
+        TableRow("a_b & <i>", (Figure(value=0.5, low=0.4, high=0.6, n=9), Figure(value=2.0))),
+        TableRow("=1+1|", (Figure(value=0.75), Figure(value=0.1))),
+        TableRow("none", (None, None)),
+    ),
+)
+
+
+def by_key(source: Source) -> dict[str, DataTable]:
+    return {table.key: table for table in tables_of(source)}
+
+
+def test_the_best_is_bold_and_names_cannot_break_out() -> None:
+    markdown = to_markdown(SMALL)
+    assert "| a\\_b & \\<i\\> | 0.500 [0.400, 0.600] | 2.00 |" in markdown
+    assert "| =1+1\\| | **0.750** | **0.100** |" in markdown
+    latex = to_latex(SMALL)
+    assert r"a\_b \& <i> & 0.500 {\scriptsize [0.400, 0.600]} & 2.00 \\" in latex
+    assert r"\textbf{0.750} & \textbf{0.100} \\" in latex
+    assert r"\multicolumn{2}{c}{TD}" in latex
+    rows = list(csv.reader(io.StringIO(to_csv(SMALL))))
+    assert rows[0][:6] == ["Parser", "TD F1", "TD F1 low", "TD F1 high", "TD F1 n", "TD F1 best"]
+    assert rows[1][:6] == ["a_b & <i>", "0.5", "0.4", "0.6", "9", "0"]
+    assert rows[2][0] == "'=1+1|"  # no formula for a spreadsheet
+    assert {len(row) for row in rows} == {11}
+
+
+def test_nothing_is_best_where_all_are_equal() -> None:
+    rows = tuple(TableRow(name, (Figure(value=0.0),)) for name in "ab")
+    assert DataTable("x", "", "", (TableColumn("n"),), rows).best(0) == frozenset()
+
+
+def test_the_leaderboard_has_the_summary_s_numbers(source: Source, run: Run) -> None:
+    table, summary = by_key(source)["leaderboard"], run.summary()
+    assert [row.label for row in table.rows] == summary.ordered()
+    assert table.columns[0].label == summary.info(summary.primary).label
+    for row in table.rows:
+        assert row.cells[0] == summary.figure(row.label, summary.primary)
+
+
+def test_soric_s_tables_hold_each_parser_once_under_both_rules(source: Source, run: Run) -> None:
+    tables, details = by_key(source), run.summary().details["by_rule"]
+    for probabilistic, plain, rule in (("soric-3", "soric-4", "bbox"), ("soric-6", "soric-7", "content")):
+        found = [row for key in (probabilistic, plain) if key in tables for row in tables[key].rows]
+        expected = [name for name, own in details.items() if own.get(rule)]
+        assert sorted(row.label for row in found) == sorted(expected)
+    for row in tables["soric-4"].rows:
+        assert row.cells[0] == Figure.model_validate(details[row.label]["bbox"]["td_f1"])
+    for row in tables["soric-6"].rows:
+        assert row.cells[0] == Figure.model_validate(details[row.label]["content"]["ap"])
+
+
+def test_soric_s_fifth_table_pools_all_predictions(source: Source, run: Run) -> None:
+    *parsers, pooled = by_key(source)["soric-5"].rows
+    assert pooled.label == "all parsers"
+    matches = run.table("matches").filter(pl.col("pred").list.len() == 1)
+    found = {
+        rule: set(
+            matches.filter((pl.col("rule") == rule) & (pl.col("overlap") > 0.5))
+            .select("sample", "parser", pl.col("pred").list.first())
+            .iter_rows()
+        )
+        for rule in ("bbox", "content")
+    }
+    both = len(found["bbox"] & found["content"])
+    cell = pooled.cells[0]
+    assert isinstance(cell, Figure)
+    assert cell.value == pytest.approx(both / len(found["content"]))
+    assert len(parsers) == len(source.parsers)
+
+
+def test_the_corpus_is_counted(source: Source, run: Run) -> None:
+    (row,) = by_key(source)["soric-1"].rows
+    samples = run.table("samples")
+    numbers = [cell.value for cell in row.cells if isinstance(cell, Figure)]
+    expected = [samples["document"].n_unique(), samples.height, (samples["n_tables"] > 0).sum()]
+    assert numbers[-4:-1] == expected
+
+
+def test_several_corpora_stand_side_by_side(run: Run, blank_pdf: Path, tmp_path: Path) -> None:
+    other = fabricate_run(tmp_path / "other", 8, ("good", "new"), seed=5, pdf=blank_pdf)
+    complete(other, blank_pdf)
+    tables = {table.key: table for table in run_tables([run.path, other.path])}
+    board = tables["leaderboard"]
+    assert len(board.columns) == 2 * len([i for i in run.summary().shown() if i.main])
+    rows = {row.label: row.cells for row in board.rows}
+    assert rows["good"][0] == run.summary().figure("good", "te_f1_con")
+    assert rows["good"][len(board.columns) // 2] == other.summary().figure("good", "te_f1_con")
+    assert rows["new"][0] is None
+    assert len(tables["soric-1"].rows) == 2
+
+
+def test_the_command_prints_or_writes(run: Run, tmp_path: Path) -> None:
+    printed = CliRunner().invoke(app, ["export", str(run.path), "--format", "latex", "--table", "soric-7"])
+    assert printed.exit_code == 0
+    assert printed.output.startswith(r"\begin{table}")
+    listed = CliRunner().invoke(app, ["export", str(run.path), "--table", "list"])
+    assert "soric-5" in listed.output
+    arguments = ["export", str(run.path), "--format", "csv", "--table", "all", "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert len(list((tmp_path / "out").glob("*.csv"))) == len(listed.output.splitlines())
+
+
+def test_an_unknown_table_answers_with_the_nearest(source: Source) -> None:
+    with pytest.raises(UnknownNameError, match="soric-4"):
+        choose_tables(tables_of(source), ["soric4"])
+
+
+def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Path, tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run", 4, ("good", "poor"), pdf=blank_pdf)
+    complete(run, blank_pdf)
+    score_run(run, protocols=["semantic"], n_workers=1)
+    source = Source(Run.open(run.path), "semantic")
+    assert [row.label for row in by_key(source)["horn-3"].rows] == source.summary.ordered()
+    (together, *_) = [c for s in source.recipe.charts(source) for c in s.charts]
+    n_tables = run.table("samples")["n_tables"].sum()
+    for series in together.series:
+        counted = source.summary.details["histogram"][series.name]
+        assert sum(series.y) == pytest.approx(1)
+        assert series.y[0] == counted["without_value"] / n_tables
+    site = build_report(run.path, tmp_path / "site").parent
+    assert "horn-3" in (site / "tables.html").read_text()
+    assert list((site / "tables").glob("semantic-*.horn-3.tex"))

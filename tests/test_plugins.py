@@ -1,0 +1,172 @@
+"""docs/plugins.md, followed literally: its files are written, its commands are given; and broken plug-ins."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.corpora.small_files import make_pdf
+
+from parsemark.store import Run
+
+PAGE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
+PARSEMARK = "from parsemark.cli.main import run; run()"
+
+
+def install(folder: Path, files: dict[str, str], points: dict[str, dict[str, str]]) -> None:
+    """What `pip install` leaves: modules, and the entry points of the package."""
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    info = folder / "acme_parsemark-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-parsemark\nVersion: 1\n")
+    lines = [
+        line
+        for group, entries in points.items()
+        for line in (f"[{group}]", *(f"{k} = {v}" for k, v in entries.items()))
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+def parsemark(work: Path, command: str, code: int = 0) -> str:
+    """What a command prints, in a new process that sees the package."""
+    arguments = shlex.split(command)
+    assert arguments.pop(0) == "parsemark"
+    found = subprocess.run(
+        [sys.executable, "-c", PARSEMARK, *arguments],
+        cwd=work,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(work / "package"), *sys.path]),
+            "COLUMNS": "140",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert found.returncode == code, found.stdout + found.stderr
+    return found.stdout + found.stderr
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package of the page, documents and outputs."""
+    folder = tmp_path_factory.mktemp("plugins")
+    blocks = re.findall(r"`([\w.]+)`[^`]*?:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
+    files = dict(blocks)
+    assert set(files) == {"pyproject.toml", "acme_metric.py", "acme_corpus.py", "acme_protocol.py"}
+    points = tomllib.loads(files.pop("pyproject.toml"))["project"]["entry-points"]
+    install(folder / "package", files, points)
+    for name in ("one", "two", "three"):
+        make_pdf(folder / "documents" / f"{name}.pdf")
+    (folder / "documents" / "one.csv").write_text("a,b\n1,2\n")
+    (folder / "documents" / "two.csv").write_text("a,b\n1,2\n")
+    (folder / "mine").mkdir()
+    (folder / "mine" / "one.csv").write_text("a,b\n1,2\n")
+    pair = re.search(r'^`(\{"id".*?\})`', PAGE, re.MULTILINE)
+    assert pair is not None
+    (folder / "pairs.jsonl").write_text(pair[1] + "\n")
+    return folder
+
+
+def commands() -> list[str]:
+    found = re.findall(r"^    (parsemark .*)$", PAGE, re.MULTILINE)
+    assert len(found) == 5
+    return found
+
+
+def test_every_command_of_the_page_works(work: Path) -> None:
+    metrics, pairs, listed, checked, scored = commands()
+    assert "same_shape: Right numbers of rows and columns" in parsemark(work, metrics)
+    parsemark(work, pairs)
+    scores = [json.loads(line) for line in (work / "scores.jsonl").read_text().splitlines()]
+    assert [(s["metric"], s["value"]) for s in scores] == [
+        ("same_shape", 0.5),
+        ("same_shape(strict=true)", 0.0),
+    ]
+    shown = parsemark(work, listed)
+    assert "2 pages, 2 with truth" in shown and "three.pdf: is left out" in shown
+    assert "remarks: 1" in parsemark(work, checked)
+    shown = parsemark(work, scored)
+    assert "Right count" in shown and "same_shape" in shown
+    assert re.search(r"mine +0\.500", shown)
+
+
+BROKEN = {
+    "bad_import.py": "import there_is_no_such_module\n",
+    "bad_metric.py": (
+        "from dataclasses import dataclass\nfrom acme_metric import SameShape\n\n\n"
+        "@dataclass(frozen=True)\nclass Raises(SameShape):\n    name = 'raises'\n\n"
+        "    def compute(self, truth, pred):\n        raise RuntimeError('no such luck')\n"
+    ),
+    "bad_protocol.py": (
+        "from dataclasses import dataclass\nfrom acme_protocol import Found\n\n\n"
+        "@dataclass(frozen=True)\nclass NoPages(Found):\n    name = 'no_pages'\n\n"
+        "    def score_page(self, truth, prediction, page_text):\n        raise RuntimeError('no page')\n\n\n"
+        "@dataclass(frozen=True)\nclass NoSummary(Found):\n    name = 'no_summary'\n\n"
+        "    def summarise(self, tables):\n        raise RuntimeError('no summary')\n"
+    ),
+    "bad_corpus.py": "def load(root):\n    return 1 / 0\n",
+}
+
+
+@pytest.fixture
+def broken(work: Path) -> Path:
+    """The same with broken ones beside."""
+    info = work / "package" / "bad-1.dist-info"
+    if not info.exists():
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1\n")
+        (info / "entry_points.txt").write_text(
+            "[parsemark.metrics]\nabsent = bad_import:Metric\nraises = bad_metric:Raises\nnone = json:loads\n"
+            "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
+            "no_summary = bad_protocol:NoSummary\n"
+            "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n"
+        )
+        for name, content in BROKEN.items():
+            (work / "package" / name).write_text(content)
+    return work
+
+
+def test_a_broken_plugin_marks_its_row_only(broken: Path) -> None:
+    shown = parsemark(broken, "parsemark metrics")
+    assert "absent: broken" in shown and "there_is_no_such_module" in shown
+    assert "none: broken" in shown and "no subclass of Metric" in shown
+    assert "teds: " in shown and "raises: " in shown
+    rows = parsemark(broken, "parsemark parsers").splitlines()
+    assert any(row.startswith("absent") and "broken" in row for row in rows)
+    assert any(row.startswith("pdfplumber") and "broken" not in row for row in rows)
+
+
+@pytest.mark.parametrize("option", ["--protocol absent", "--metric absent", "--protocol no_such"])
+def test_a_broken_plugin_is_refused_before_parsing(broken: Path, option: str) -> None:
+    said = parsemark(broken, f"parsemark bench --corpus invoices:documents --out bad {option}", code=2)
+    assert "Traceback" not in said and ("does not work" in said or "Unknown protocol" in said)
+    assert not (broken / "bad").exists()
+
+
+def test_a_broken_loader_is_named(broken: Path) -> None:
+    said = parsemark(broken, "parsemark corpus list bad:documents", code=2)
+    assert "ZeroDivisionError" in said and "bad_corpus:load" in said and "Traceback" not in said
+
+
+def test_what_breaks_while_scoring_costs_itself(broken: Path) -> None:
+    command = "parsemark score --predictions mine --corpus invoices:documents --out run-bad"
+    shown = parsemark(
+        broken,
+        f"{command} --protocol 'tables(metrics=teds+raises)' --protocol no_pages --protocol no_summary",
+    )
+    assert re.search(r"^. mine +0\.", shown, re.MULTILINE), "TEDS has its figure"
+    assert "no_summary" in shown and "RuntimeError: no summary" in shown
+    run = Run.open(broken / "run-bad")
+    messages = set(run.table("scores", run.protocols[0])["message"].drop_nulls())
+    assert any("no such luck" in message for message in messages)
+    pages = run.table("scores", "no_pages")
+    assert set(pages["status"]) == {"metric_failed"} and "no page" in pages["message"][0]
