@@ -73,6 +73,8 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
     real = chunks.get_protocol("tables")
 
     class Raising:
+        whole_documents = False
+
         def score_page(self, truth, prediction, text):
             if prediction.status == "ok":
                 raise ZeroDivisionError("oops")
