@@ -228,7 +228,9 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                 found[spec].extend(_score(recipe, *joined))
     frames = [_frame("predictions", [_prediction_row(p) for p in predictions])]
     for own in found.values():
-        for table, rows in zip(PROTOCOL_TABLES, (own.matches, own.scores), strict=True):
+        rows_of: dict[str, Sequence[object]] = {"matches": own.matches, "scores": own.scores}
+        for table in PROTOCOL_TABLES:
+            rows = rows_of[table]
             frames.append(_frame(table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows)))
     return frames
 
