@@ -60,6 +60,7 @@ OF_EVENT = {
     "value_shifted": "cell_moved",
     "header_shifted": "cell_moved",
     "header_moved": "cell_moved",
+    "moved": "cell_moved",
     "header_lost": "header_lost",
     "header_context_lost": "header_lost",
     "name_lost": "header_lost",
