@@ -12,6 +12,8 @@ from parsemark.corpora import load_corpus
 from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
 
+from .small_files import make_pdf
+
 runner = CliRunner()
 
 
@@ -45,12 +47,8 @@ def test_schemas_are_written(tmp_path: Path) -> None:
 
 def own_documents(folder: Path) -> Path:
     """Two documents: one labelled, one whose truth file is for a page that it does not have."""
-    demo = load_corpus("demo")
-    folder.mkdir()
-    for key, name in (("demo-0003-p1", "good"), ("demo-0006-p1", "odd")):
-        sample = demo.read(key)
-        assert sample.pdf is not None
-        (folder / f"{name}.pdf").write_bytes(sample.pdf.read_bytes())
+    for name in ("good", "odd"):
+        make_pdf(folder / f"{name}.pdf")
     (folder / "good.p1.t1.csv").write_text("a,b\n1,2\n")
     (folder / "odd.p9.t1.csv").write_text("a,b\n1,2\n")
     return folder
