@@ -11,8 +11,7 @@ from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
-
-from .small_files import make_pdf
+from parsemark.pdf import count_pages
 
 runner = CliRunner()
 
@@ -47,8 +46,12 @@ def test_schemas_are_written(tmp_path: Path) -> None:
 
 def own_documents(folder: Path) -> Path:
     """Two documents: one labelled, one whose truth file is for a page that it does not have."""
-    for name in ("good", "odd"):
-        make_pdf(folder / f"{name}.pdf")
+    demo = load_corpus("demo")
+    folder.mkdir()
+    of_one_page = [s for s in demo.samples() if s.pdf is not None and count_pages(s.pdf) == 1]
+    for sample, name in zip(of_one_page, ("good", "odd"), strict=False):
+        assert sample.pdf is not None
+        (folder / f"{name}.pdf").write_bytes(sample.pdf.read_bytes())
     (folder / "good.p1.t1.csv").write_text("a,b\n1,2\n")
     (folder / "odd.p9.t1.csv").write_text("a,b\n1,2\n")
     return folder
