@@ -47,6 +47,12 @@ def test_boxes_follow_the_ink(angle: float, x: int, y: int, width: int, height: 
         (Damage(noise=9.0), "fuzzy_scan"),
         (Damage(quality=30), "fuzzy_scan"),
         (Damage(contrast=0.5), "fuzzy_scan"),
+        (Damage(bleed_through=0.6), "fuzzy_scan"),
+        (Damage(shadow=0.6), "fuzzy_scan"),
+        (Damage(fold=0.6), "fuzzy_scan"),
+        (Damage(handwriting=0.6), "fuzzy_scan"),
+        (Damage(low_ink=0.6), "fuzzy_scan"),
+        (Damage(stamp="PAID"), "fuzzy_scan"),
         (Damage(watermark="DRAFT"), "watermark"),
         (Damage(tint=(255, 240, 200)), "colorful_background"),
     ],
@@ -116,6 +122,22 @@ def test_severity_makes_the_same_damages_stronger() -> None:
         assert stronger.noise >= weaker.noise
         assert stronger.quality <= weaker.quality
         assert (stronger.watermark, stronger.tint) == (weaker.watermark, weaker.tint)
+        assert stronger.stamp == weaker.stamp
+        for name in ("bleed_through", "shadow", "fold", "handwriting", "low_ink"):
+            assert getattr(stronger, name) >= getattr(weaker, name)
     assert draw_damage(DegradeOptions(severity=5, jpeg=1.0), "p").quality == 15
     with pytest.raises(UsageError, match="severity"):
         DegradeOptions(severity=6)
+
+
+@pytest.mark.parametrize("name", ["bleed_through", "shadow", "fold", "low_ink", "handwriting"])
+def test_more_of_a_damage_changes_more(name: str) -> None:
+    page = np.full((400, 300, 3), 255, np.uint8)
+    page[40:360:12, 30:200] = 0
+    clean = Image.fromarray(page)
+    changes = [
+        float(np.abs(np.asarray(damage_picture(clean, Damage(**{name: level / 5}), "p"), int) - page).mean())
+        for level in range(6)
+    ]
+    assert changes[0] == 0
+    assert all(weaker < stronger for weaker, stronger in pairwise(changes))

@@ -13,7 +13,7 @@ def test_pictures_words_and_the_list_of_images(tmp_path: Path) -> None:
     samples = list(load_corpus("demo").samples())[:2]
     assert write_detector_input(samples, tmp_path) == 2
     listed = json.loads((tmp_path / "images.json").read_text())["images"]
-    assert [i["file_name"] for i in listed] == ["demo-0001-p1.png", "demo-0001-p2.png"]
+    assert [i["file_name"] for i in listed] == [f"{sample.id}.png" for sample in samples]
     with Image.open(tmp_path / "images" / "demo-0001-p1.png") as picture:
         assert picture.size == (listed[0]["width"], listed[0]["height"])
     words = json.loads((tmp_path / "words" / "demo-0001-p1.json").read_text())

@@ -10,9 +10,11 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
+from parsemark.corpora.latex.documents.build import _engines as engines_of
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
 from parsemark.corpora.latex.documents.main_file import flattened, main_files
 from parsemark.corpora.latex.documents.make import Report, make_documents
+from parsemark.corpora.latex.documents.repairs import repair
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.render import page_words
 from parsemark.errors import CorpusError, LatexError
@@ -355,3 +357,72 @@ def test_main_files_with_odd_names(tmp_path: Path, name: str) -> None:
     assert sample.truth is not None
     assert [c.text for c in sample.truth.tables[0].table.cells] == ["one", "two", "3", "4"]
     assert "Someone" in " ".join(word.text for word in page_words(sample)), "the bibliography came along"
+
+
+ONE_TABLE = r"""\documentclass{article}\usepackage{graphicx}\begin{document}
+\includegraphics[width=2cm]{figure.pdf} \fbox{\jobname}
+\begin{tabular}{|l|r|}\hline Name & One \\ \hline Alpha & 1.5 \\ \hline Beta & 2 \\ \hline\end{tabular}
+\end{document}"""
+NO_PAGE = (
+    "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
+)
+
+
+def test_a_broken_picture_costs_only_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "paper.tex").write_text(ONE_TABLE)
+    (folder / "figure.pdf").write_text(NO_PAGE + "trailer<</Root 1 0 R>>\n")
+    _, report = make_documents([folder], tmp_path / "corpus", workers=1)
+    assert report.documents[0].tables == 1
+    assert any("is broken" in note for note in report.documents[0].notes)
+    assert check_corpus(load_corpus(str(tmp_path / "corpus"))).is_faithful
+
+
+@pytest.mark.parametrize(
+    ("settings", "first"),
+    [
+        ("$pdf_mode = 4;\n", "lualatex"),
+        ("# $pdf_mode = 4;\n  $pdf_mode=5;", "xelatex"),
+        ("$pdflatex = 'xelatex %O %S';", "xelatex"),
+        ("$pdf_mode = 1;", "pdflatex"),
+        ("system('rm -rf /')", "pdflatex"),
+    ],
+)
+def test_the_settings_of_latexmk_name_the_program(settings: str, first: str, tmp_path: Path) -> None:
+    if shutil.which(first) is None:
+        pytest.skip(f"{first} is not installed")
+    (tmp_path / "latexmkrc").write_text(settings)
+    assert engines_of("", tmp_path)[0] == first
+
+
+class Broken:
+    """A document whose last run ended with a complaint."""
+
+    def __init__(self, root: Path, log: str) -> None:
+        self.root, self.folder, self.log = root, root, log
+        self.notes: list[str] = []
+        self.ran: list[tuple[str, ...]] = []
+
+    def tool(self, *command: str) -> bool:
+        self.ran.append(command)
+        if command[0] == "mf-nowin":
+            (self.folder / "bbm10.720gf").write_bytes(b"font")
+        return True
+
+
+def test_a_font_of_metafont_is_drawn_at_the_size_that_is_missing(tmp_path: Path) -> None:
+    build = Broken(tmp_path, "!pdfTeX error: /usr/bin/pdflatex (file bbm10): Font bbm10 at 720 not found\n")
+    assert repair(build, fatal=True)
+    assert "mag:=720/600" in build.ran[0][-1] and build.ran[1] == ("gftopk", "bbm10.720gf", "bbm10.720pk")
+
+
+def test_pictures_outside_of_the_document_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    outside = tmp_path / "figure.png"
+    outside.write_bytes(b"mine")
+    log = "!pdfTeX error: pdflatex (file {}): libpng: internal error\n"
+    assert not repair(Broken(tmp_path / "root", log.format("../figure.png")), fatal=True)
+    (tmp_path / "root" / "link.png").symlink_to(outside)
+    assert not repair(Broken(tmp_path / "root", log.format("link.png")), fatal=True)
+    assert outside.read_bytes() == b"mine"

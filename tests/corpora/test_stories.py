@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from parsemark.errors import MakingError, UsageError
 from parsemark.model import Box, Category, Element, Table
 
 has_noto = (fonts.FOLDERS[0] / "NotoSans-Regular.ttf").exists() and fonts.FOLDERS[1].exists()
+needs_office = pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice")
 needs_fonts = pytest.mark.skipif(not has_noto, reason="needs Debian's Noto fonts")
 
 
@@ -149,3 +151,64 @@ def test_numbers_follow_the_language() -> None:
     assert number(1234.5, 1, "greek") == "1.234,5"
     assert number(1234.5, 1, "russian") == "1\u00a0234,5"
     assert vocabulary("hebrew").right_to_left
+
+
+def is_faithful(folder: Path) -> bool:
+    report_ = check_corpus(load_corpus(str(folder)))
+    assert report_.is_faithful, (report_.problems, report_.disagreements)
+    assert report_.figures.tables_at_ink == report_.figures.tables > 0
+    return report_.figures.glyphs_inside == report_.figures.glyphs > 100
+
+
+@needs_fonts
+@pytest.mark.browser
+def test_web_pages_are_faithful_and_come_with_their_html(tmp_path: Path) -> None:
+    options = StoryOptions("html", 6, seed=2, name="web", languages=("english", "arabic"), long=1.0)
+    make_stories(options, tmp_path / "web")
+    assert is_faithful(tmp_path / "web")
+    source = (tmp_path / "web" / "sources" / "web-0001.html").read_text(encoding="utf-8")
+    assert "<table" in source and "data-key" not in source and "<script" not in source
+
+
+@needs_fonts
+@needs_office
+def test_word_documents_are_faithful_and_come_with_their_docx(tmp_path: Path) -> None:
+    import docx
+
+    options = StoryOptions("docx", 5, seed=2, name="word", languages=("english", "japanese"), long=1.0)
+    make_stories(options, tmp_path / "word")
+    assert is_faithful(tmp_path / "word")
+    corpus = load_corpus(str(tmp_path / "word"))
+    tables = [e.table for s in corpus.samples() if s.document == "word-0001" for e in s.truth.tables]
+    written = docx.Document(str(tmp_path / "word" / "sources" / "word-0001.docx"))
+    assert tables and tables[0] is not None
+    assert written.tables[0].rows[0].cells[0].text.strip() == tables[0].cells[0].text
+
+
+def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parsemark.corpora.synthetic.makers import docx as word
+    from parsemark.corpora.synthetic.makers import html as web
+
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    for maker, package in ((word, "libreoffice-writer-nogui"), (web, "chromium")):
+        with pytest.raises(MakingError, match=f"apt-get install {package}"):
+            maker.render([story_of("english", "invoice")], tmp_path)
+
+
+def test_sums_of_a_statement_are_true() -> None:
+    for seed in range(10):
+        story = story_of("english", "statement", seed)
+        for block in story.blocks:
+            if not isinstance(block, TableBlock):
+                continue
+            amounts = []
+            for row in block.layout.draft.rows:
+                if row.kind == "section":
+                    amounts = []
+                    continue
+                value = row.pieces[1].text.replace(",", "").replace("–", "0")
+                figure = -int(value[1:-1]) if value.startswith("(") else int(value)
+                if row.kind == "total":
+                    assert figure == sum(amounts)
+                else:
+                    amounts.append(figure)

@@ -49,7 +49,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_tables_are_judged_by_their_place(run: Run) -> None:
     judged = judged_tables(run, "one")
-    assert len(judged.confidence) == judged.n_truth == 32
+    n_tables = sum(len(sample.truth.tables) for sample in load_corpus("demo").samples())
+    assert len(judged.confidence) == judged.n_truth == n_tables
     assert 0.5 < sum(judged.correct) / len(judged.correct) < 0.9
     assert len(set(judged.documents)) > 5
     with pytest.raises(UnknownNameError):

@@ -146,6 +146,8 @@ def _story_maker(maker: str, summary: str) -> None:
 
 
 _story_maker("typst", "Make pages with Typst, in nine languages.")
+_story_maker("html", "Make web pages and print them with Chromium; the HTML is kept beside the PDFs.")
+_story_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept beside the PDFs.")
 
 
 @make_app.command()
@@ -410,6 +412,12 @@ def degrade(
     watermark: Annotated[float, typer.Option(help="Share of pages with a watermark.")] = 0.2,
     background: Annotated[float, typer.Option(help="Share of pages on coloured paper.")] = 0.2,
     low_contrast: Annotated[float, typer.Option(help="Share of faded pages.")] = 0.2,
+    bleed_through: Annotated[float, typer.Option(help="Share of pages whose back shines through.")] = 0.2,
+    shadow: Annotated[float, typer.Option(help="Share of pages with a shadow at an edge.")] = 0.2,
+    fold: Annotated[float, typer.Option(help="Share of pages with a crease.")] = 0.15,
+    stamp: Annotated[float, typer.Option(help="Share of pages with a stamp.")] = 0.1,
+    handwriting: Annotated[float, typer.Option(help="Share of pages with handwriting over the print.")] = 0.1,
+    low_ink: Annotated[float, typer.Option(help="Share of pages printed with little ink.")] = 0.15,
     severity: Annotated[
         int | None, typer.Option(min=1, max=5, help="One strength for all damages; random if not given.")
     ] = None,
@@ -431,6 +439,12 @@ def degrade(
         watermark=watermark,
         background=background,
         low_contrast=low_contrast,
+        bleed_through=bleed_through,
+        shadow=shadow,
+        fold=fold,
+        stamp=stamp,
+        handwriting=handwriting,
+        low_ink=low_ink,
         severity=severity,
     )
     count = len(load_corpus(corpus))

@@ -1,4 +1,5 @@
-"""Turns pages into bad scans: pictures with skew, blur, noise, JPEG, watermarks, tints and low contrast.
+"""Turns pages into bad scans: skewed, blurred, noisy, faded, compressed, with watermarks and tints, with the
+other side shining through, shadows, folds, stamps, handwriting over the print, and ink that runs out.
 
 The map from the clean page to the degraded one is known (a rotation about the centre), so the boxes of the
 truth follow it. What was done is recorded in the page's attributes, under OmniDocBench's names where it has
@@ -12,6 +13,7 @@ import io
 import math
 import random
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
@@ -23,7 +25,25 @@ WHITE = (255, 255, 255)
 WATERMARKS = ("DRAFT", "CONFIDENTIAL", "COPY", "SAMPLE")
 TINTS = ((255, 247, 219), (226, 240, 255), (233, 246, 228), (253, 230, 233), (238, 232, 250))
 SEVERITIES = range(1, 6)
-SHARES = ("skew", "blur", "noise", "jpeg", "watermark", "background", "low_contrast")
+STAMPS = ("RECEIVED", "PAID", "APPROVED", "COPY", "URGENT")
+SHARES = (
+    "skew",
+    "blur",
+    "noise",
+    "jpeg",
+    "watermark",
+    "background",
+    "low_contrast",
+    "bleed_through",
+    "shadow",
+    "fold",
+    "stamp",
+    "handwriting",
+    "low_ink",
+)
+
+
+_STRENGTHS = ("bleed_through", "shadow", "fold", "handwriting", "low_ink")
 
 
 @dataclass(frozen=True)
@@ -39,6 +59,13 @@ class DegradeOptions:
     watermark: float = 0.2
     background: float = 0.2
     low_contrast: float = 0.2
+    bleed_through: float = 0.2
+    """The other side of the sheet shines through."""
+    shadow: float = 0.2
+    fold: float = 0.15
+    stamp: float = 0.1
+    handwriting: float = 0.1
+    low_ink: float = 0.15
     max_skew_degrees: float = 2.0
     max_blur_px: float = 1.2
     max_noise: float = 18.0
@@ -69,11 +96,20 @@ class Damage:
     watermark: str | None = None
     tint: tuple[int, int, int] | None = None
     contrast: float = 1.0
+    bleed_through: float = 0.0
+    """How much of the other side is seen; this and the next from 0 to 1."""
+    shadow: float = 0.0
+    fold: float = 0.0
+    stamp: str | None = None
+    handwriting: float = 0.0
+    low_ink: float = 0.0
     severity: int | None = None
 
     def attributes(self) -> dict[str, AttributeValue]:
         """As recorded on the page."""
-        fuzzy = bool(self.angle or self.blur_px or self.noise) or self.quality < 100 or self.contrast < 1
+        strengths = {name: getattr(self, name) for name in _STRENGTHS}
+        fuzzy = any(strengths.values()) or bool(self.angle or self.blur_px or self.noise or self.stamp)
+        fuzzy = fuzzy or self.quality < 100 or self.contrast < 1
         return {
             "fuzzy_scan": fuzzy,
             "watermark": self.watermark is not None,
@@ -83,6 +119,8 @@ class Damage:
             "noise": round(self.noise, 2),
             "jpeg_quality": self.quality,
             "contrast": round(self.contrast, 3),
+            **{name: round(value, 3) for name, value in strengths.items()},
+            "stamp": self.stamp is not None,
             **({} if self.severity is None else {"severity": self.severity}),
         }
 
@@ -103,6 +141,8 @@ def draw_damage(options: DegradeOptions, page_id: str) -> Damage:
         watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
         tint=rng.choice(TINTS) if hit["background"] else None,
         contrast=rng.uniform(0.4, 0.75) if hit["low_contrast"] else 1.0,
+        stamp=rng.choice(STAMPS) if hit["stamp"] else None,
+        **{name: rng.uniform(0.2, 1.0) * hit[name] for name in _STRENGTHS},
     )
 
 
@@ -116,13 +156,19 @@ def _severe(severity: int, hit: dict[str, bool], rng: random.Random, sign: int) 
         watermark=rng.choice(WATERMARKS) if hit["watermark"] else None,
         tint=rng.choice(TINTS) if hit["background"] else None,
         contrast=1.0 - 0.14 * severity if hit["low_contrast"] else 1.0,
+        stamp=rng.choice(STAMPS) if hit["stamp"] else None,
         severity=severity,
+        **{name: 0.2 * severity * hit[name] for name in _STRENGTHS},
     )
 
 
 def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.Image:
     """The degraded picture, of the same size."""
     result = picture.convert("RGB")
+    if damage.low_ink:
+        result = _low_ink(result, damage.low_ink, _dice("ink", page_id))
+    if damage.bleed_through:
+        result = _bleed_through(result, damage.bleed_through)
     if damage.tint is not None:
         result = Image.fromarray(
             (np.asarray(result, dtype=np.uint16) * np.array(damage.tint, dtype=np.uint16) // 255).astype(
@@ -130,9 +176,17 @@ def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.
             )
         )
     if damage.watermark is not None:
-        result = _stamp(result, damage.watermark)
+        result = _watermark(result, damage.watermark)
+    if damage.stamp is not None:
+        result = _stamp(result, damage.stamp, _dice("stamp", page_id))
+    if damage.handwriting:
+        result = _handwriting(result, damage.handwriting, _dice("hand", page_id))
+    if damage.fold:
+        result = _fold(result, damage.fold, _dice("fold", page_id))
     if damage.angle:
         result = result.rotate(damage.angle, Image.Resampling.BICUBIC, fillcolor=damage.tint or WHITE)
+    if damage.shadow:
+        result = _shadow(result, damage.shadow, _dice("shadow", page_id))
     if damage.blur_px:
         result = result.filter(ImageFilter.GaussianBlur(damage.blur_px))
     if damage.contrast < 1:
@@ -140,8 +194,7 @@ def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.
         faded = grey + (np.asarray(result, dtype=np.float32) - grey) * damage.contrast
         result = Image.fromarray(np.clip(faded, 0, 255).astype(np.uint8))
     if damage.noise:
-        seed = int.from_bytes(hashlib.sha256(f"noise:{page_id}".encode()).digest()[:8], "big")
-        grain = np.random.default_rng(seed).normal(0, damage.noise, (result.height, result.width, 1))
+        grain = _dice("noise", page_id).normal(0, damage.noise, (result.height, result.width, 1))
         result = Image.fromarray(np.clip(np.asarray(result) + grain, 0, 255).astype(np.uint8))
     if damage.quality < 100:
         buffer = io.BytesIO()
@@ -190,7 +243,89 @@ def _moved(element: Element, damage: Damage, frame: Box) -> Element:
     return replace(element, box=box, table=table, attributes=attributes)
 
 
-def _stamp(picture: Image.Image, text: str) -> Image.Image:
+def _dice(concern: str, page_id: str) -> np.random.Generator:
+    """The same for a page at each severity."""
+    digest = hashlib.sha256(f"{concern}:{page_id}".encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+
+def _darkened(picture: Image.Image, light: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Image.Image:
+    """The picture times what is left of the light, from 0 to 1 (rows, columns, or both)."""
+    return Image.fromarray(np.clip(np.asarray(picture, np.float32) * light, 0, 255).astype(np.uint8))
+
+
+def _low_ink(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
+    """Stripes and patches in which the print is pale, as of a cartridge that runs out."""
+    stripes = dice.random(max(2, picture.width // 24)).astype(np.float32)
+    patches = dice.random((max(2, picture.height // 90), max(2, picture.width // 90))).astype(np.float32)
+    size = (picture.width, picture.height)
+    pale = np.asarray(Image.fromarray(patches).resize(size, Image.Resampling.BICUBIC), np.float32)
+    columns = np.interp(np.linspace(0, 1, picture.width), np.linspace(0, 1, len(stripes)), stripes)
+    lost = np.clip(1.6 * strength * pale * columns, 0, 0.92)[:, :, None]
+    paper = np.asarray(picture, np.float32)
+    return Image.fromarray((paper + (255 - paper) * lost).astype(np.uint8))
+
+
+def _bleed_through(picture: Image.Image, strength: float) -> Image.Image:
+    """The page itself, mirrored, stands for what is printed on the other side."""
+    back = picture.convert("L").transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    back = back.filter(ImageFilter.GaussianBlur(1.2))
+    light = 1 - (255 - np.asarray(back, np.float32)) / 255 * 0.4 * strength
+    return _darkened(picture, light[:, :, None])
+
+
+def _shadow(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
+    """It grows darker towards one edge, as at the spine of a book or under a hand."""
+    side = int(dice.integers(4))
+    length = picture.width if side % 2 == 0 else picture.height
+    reach = dice.uniform(0.2, 0.5)
+    fall = np.clip(1 - np.linspace(0, 1, length, dtype=np.float32) / reach, 0, 1) ** 2
+    light = 1 - 0.75 * strength * (fall if side < 2 else fall[::-1])
+    return _darkened(picture, light[None, :, None] if side % 2 == 0 else light[:, None, None])
+
+
+def _fold(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
+    """A crease across the sheet: a thin line with a dark side; nothing moves."""
+    upright = bool(dice.integers(2))
+    length = picture.width if upright else picture.height
+    distance = np.arange(length, dtype=np.float32) - length * dice.uniform(0.3, 0.7)
+    shade = np.where(distance > 0, np.exp(-distance / (0.04 * length)), 0) * 0.5
+    crease = np.exp(-((distance / max(1.0, length / 900)) ** 2)) * 0.6
+    light = 1 - strength * np.clip(shade + crease, 0, 0.85)
+    return _darkened(picture, light[None, :, None] if upright else light[:, None, None])
+
+
+def _stamp(picture: Image.Image, text: str, dice: np.random.Generator) -> Image.Image:
+    """A red stamp with a frame somewhere on the page; the print shows through."""
+    font = ImageFont.load_default(size=picture.width // 22)
+    wide, high = picture.width // 4, picture.width // 12
+    layer = Image.new("L", (wide, high), 0)
+    pen = ImageDraw.Draw(layer)
+    pen.rectangle((2, 2, wide - 3, high - 3), outline=170, width=max(2, wide // 60))
+    pen.text((wide / 2, high / 2), text, fill=170, font=font, anchor="mm")
+    layer = layer.rotate(float(dice.uniform(-25, 25)), Image.Resampling.BICUBIC, expand=True)
+    place = tuple(int(dice.uniform(0.05, 0.7) * side) for side in picture.size)
+    whole = Image.new("L", picture.size, 0)
+    whole.paste(layer, (place[0], place[1]))
+    return Image.composite(Image.new("RGB", picture.size, (178, 30, 40)), picture, whole)
+
+
+def _handwriting(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
+    """Lines of blue loops, some of them over the print."""
+    result = picture.copy()
+    pen = ImageDraw.Draw(result)
+    size = picture.width / 60
+    for _ in range(max(1, round(5 * strength))):
+        x, y = dice.uniform(0.05, 0.6) * picture.width, dice.uniform(0.08, 0.92) * picture.height
+        steps = np.arange(int(dice.integers(40, 120)), dtype=np.float32)
+        across = x + steps * size * 0.11 + size * 0.5 * np.sin(steps * 0.7)
+        up = y + size * np.sin(steps * 0.55 + dice.uniform(0, 6)) * (0.4 + 0.6 * dice.random(len(steps)))
+        points = [(float(a), float(b)) for a, b in zip(across, up, strict=True)]
+        pen.line(points, fill=(28, 46, 140), width=max(1, picture.width // 500), joint="curve")
+    return result
+
+
+def _watermark(picture: Image.Image, text: str) -> Image.Image:
     """A large grey word across the page."""
     font = ImageFont.load_default(size=picture.width // 8)
     layer = Image.new("L", picture.size, 0)

@@ -58,7 +58,7 @@ def degrade_corpus(
         version=corpus.version,
         licence=corpus.licence,
         description=f"{corpus.name} as bad scans.",
-        generator="parsemark degrade 1",
+        generator="parsemark degrade 2",
         seed=options.seed,
         settings={**asdict(options), "corpus": corpus.name, "corpus_hash": corpus.hash},
     )

@@ -11,7 +11,7 @@ from parsemark.pdf.document import (
     producer,
     to_page_box,
 )
-from parsemark.pdf.ink import PageInk, page_ink
+from parsemark.pdf.ink import PageInk, page_ink, painted_rectangles
 from parsemark.pdf.pictures import MAX_PIXELS, open_picture, render_page, save_picture_pdf
 from parsemark.pdf.text import Glyph, Word, glyphs_of, page_glyphs, page_text, page_words
 
@@ -33,6 +33,7 @@ __all__ = [
     "page_shapes",
     "page_text",
     "page_words",
+    "painted_rectangles",
     "producer",
     "render_page",
     "save_picture_pdf",

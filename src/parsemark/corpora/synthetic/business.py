@@ -67,26 +67,30 @@ def laboratory(rng: random.Random, language: str, rows: int) -> Draft:
 def form(rng: random.Random, language: str, rows: int) -> Draft:
     """Labels and what was filled in beside them, in two pairs of columns under a common heading each."""
     words = vocabulary(language)
-    labels = rng.sample(words.lists["form"], k=min(2 * rows, len(words.lists["form"])) // 2 * 2)
-    left, right = labels[: len(labels) // 2], labels[len(labels) // 2 :]
+    fields = rng.sample(words.lists["form"], k=min(2 * rows, len(words.lists["form"])) // 2 * 2)
     heads = rng.sample(words.lists["form_parts"], k=2)
-    body = [
-        Row((plain(one), _filled(rng, language), plain(other), _filled(rng, language)))
-        for one, other in zip(left, right, strict=True)
-    ]
+    body = []
+    for pair in zip(fields[::2], fields[1::2], strict=True):
+        pieces: list[Piece] = []
+        for entry in pair:
+            label, _, sort = entry.partition("|")
+            pieces += [plain(label), _filled(rng, language, sort) if rng.random() < 0.9 else EMPTY]
+        body.append(Row(tuple(pieces)))
     top = (Group(plain(heads[0]).bold(), 2), Group(plain(heads[1]).bold(), 2))
     return Draft("form", (), (top,), tuple(body), ("l", "l", "l", "l"))
 
 
-def _filled(rng: random.Random, language: str) -> Piece:
-    words = vocabulary(language)
-    texts = (
-        rng.choice(words.people),
-        f"{rng.randint(1, 28):02d}.{rng.randint(1, 12):02d}.{rng.randint(1960, 2024)}",
-        str(rng.randint(100_000, 999_999)),
-        rng.choice(words.lists["regions"]),
-        number(rng.uniform(100, 9000), 2, language),
-        rng.choice("☒☐"),
-        "",
-    )
-    return plain(rng.choice(texts))
+def _filled(rng: random.Random, language: str, sort: str) -> Piece:
+    """What someone writes into a field of this sort."""
+    lists = vocabulary(language).lists
+    values = {
+        "person": rng.choice(vocabulary(language).people),
+        "date": f"{rng.randint(1, 28):02d}.{rng.randint(1, 12):02d}.{rng.randint(1960, 2024)}",
+        "number": str(rng.randint(100_000, 999_999)),
+        "count": str(rng.randint(0, 5)),
+        "town": rng.choice(lists["towns"]),
+        "company": rng.choice(lists["suppliers"]),
+        "amount": number(rng.uniform(100, 9000), 2, language),
+        "tick": rng.choice("☒☐"),
+    }
+    return plain(values[sort])

@@ -170,11 +170,13 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     per_section = max(1, (rows - 2 * len(sections)) // len(sections))
     for theme, title in sections:
         body.append(Row((plain(title).bold(),), "section"))
+        amounts = []
         for label in _labels(rng, words[theme], per_section):
-            body.append(Row((plain(label), *_amounts(rng, language, len(years), with_change))))
+            amounts.append([0 if rng.random() < 0.05 else rng.randint(-400, 99_000) for _ in years])
+            body.append(Row((plain(label), *_amounts(amounts[-1], language, with_change))))
         total = plain(f"{vocabulary(language).words['total']}").bold()
-        sums = [piece.bold() for piece in _amounts(rng, language, len(years), with_change)]
-        body.append(Row((total, *sums), "total"))
+        sums = _amounts([sum(column) for column in zip(*amounts, strict=True)], language, with_change)
+        body.append(Row((total, *(piece.bold() for piece in sums)), "total"))
     heads = [plain(str(year)) for year in years] + (
         [plain(f"{words['finance'][3]} (%)")] if with_change else []
     )
@@ -182,13 +184,14 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     return Draft("finance", (stub,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
 
 
-def _amounts(rng: random.Random, language: str, years: int, with_change: bool) -> list[Piece]:
-    amounts = [rng.randint(-400, 99_000) for _ in range(years)]
-    texts = [f"({number(-a, 0, language)})" if a < 0 else number(a, 0, language) for a in amounts]
-    texts = ["–" if rng.random() < 0.05 else text for text in texts]
+def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[Piece]:
+    """Amounts by year, the latest first; losses in parentheses, nothing as a dash; the last change."""
+    shown = [number(abs(amount), 0, language) if amount else "–" for amount in amounts]
+    texts = [f"({text})" if amount < 0 else text for text, amount in zip(shown, amounts, strict=True)]
     if with_change:
-        change = rng.uniform(-30, 30)
-        texts.append(("+" if change > 0 else "") + number(change, 1, language))
+        now, before = amounts[:2]
+        change = 100 * (now - before) / abs(before) if before else 0.0
+        texts.append(("+" if change > 0 else "") + number(change, 1, language) if before else "–")
     return [plain(text) for text in texts]
 
 

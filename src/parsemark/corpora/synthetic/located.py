@@ -43,6 +43,9 @@ class Rendered:
 
     pdf: Path
     places: tuple[Place, ...]
+    source: bytes | None = None
+    """The document in the maker's own format, where parsers read that too."""
+    source_suffix: str = ""
 
 
 def locate(story: Story, rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
@@ -142,6 +145,9 @@ class _PageTruth:
         if f"{index}.caption" in self.places and not block.caption_below:
             above = self._text(f"{index}.caption", Category.TABLE_CAPTION, block.caption.text)
         rows = sorted({row for row, _ in slots})
+        present = set(rows)
+        if any(c.row in present and c.row + c.rowspan - 1 not in present for c in block.table.cells):
+            raise MakingError(f"{self.story.name}, page {self.number}: a merged cell runs over pages.")
         table = block.table if whole else rows_of(block.table, rows)
         rank = {row: position for position, row in enumerate(rows)}
         by_place = {(rank[row], col): box for (row, col), box in slots.items()}

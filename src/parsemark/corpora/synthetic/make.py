@@ -27,6 +27,8 @@ GENERATOR = "stories 1"
 """Name and version; the version rises whenever the same seed gives other pages."""
 LICENCE = "CC0-1.0"
 ATTEMPTS = 6
+SOURCES = "sources"
+"""Folder of the documents in the makers' own formats, for parsers that read those."""
 BATCH = 8
 """Documents that are set together, where starting the program costs more than a page."""
 
@@ -111,11 +113,15 @@ def make_stories(options: StoryOptions, out: Path, *, progress: Progress | None 
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
         while pages < options.pages:
             documents = _batch(options, render, index, Path(work), replaced)
-            for samples in documents:
+            for samples, rendered in documents:
                 kept = samples[: options.pages - pages]
                 if not kept:
                     break
                 _write(out, kept)
+                if rendered.source is not None:
+                    (out / SOURCES).mkdir(exist_ok=True)
+                    name = f"{kept[0].document}{rendered.source_suffix}"
+                    write_bytes(out / SOURCES / name, rendered.source)
                 pages += len(kept)
                 if progress is not None:
                     progress(len(kept))
@@ -133,9 +139,9 @@ def make_stories(options: StoryOptions, out: Path, *, progress: Progress | None 
 
 def _batch(
     options: StoryOptions, render: Render, first: int, folder: Path, replaced: dict[str, str]
-) -> list[tuple[Sample, ...]]:
+) -> list[tuple[tuple[Sample, ...], Rendered]]:
     """Some documents, each drawn again until it is faithful."""
-    done: dict[int, tuple[Sample, ...]] = {}
+    done: dict[int, tuple[tuple[Sample, ...], Rendered]] = {}
     reasons: dict[int, Counter[str]] = {}
     for attempt in range(ATTEMPTS):
         open_ones = [index for index in range(first, first + BATCH) if index not in done]
@@ -144,7 +150,7 @@ def _batch(
         stories = [options.story(index, attempt) for index in open_ones]
         for index, story, rendered in zip(open_ones, stories, render(stories, folder), strict=True):
             try:
-                done[index] = _checked(locate(story, rendered, maker=options.maker))
+                done[index] = _checked(locate(story, rendered, maker=options.maker)), rendered
             except MakingError as error:
                 reasons.setdefault(index, Counter())[str(error)] += 1
                 continue

@@ -8,7 +8,6 @@ reader sees. They are told in the report.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from parsemark.corpora.latex.debian import missing_file, package_of
+from parsemark.corpora.latex.documents.repairs import repair
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import (
     REPRODUCIBLE,
@@ -30,15 +30,12 @@ MAX_PASSES = 4
 """Runs after the first: references, tables of contents and the widths of long tables need that many."""
 LIMITS = Limits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
 TOOL_LIMITS = Limits(cpu_s=60, wall_s=300, memory_mb=2048)
-MAX_STAND_INS = 12
-"""Missing files that something is put in the place of."""
+MAX_REPAIRS = 12
+"""Missing or broken files that something is put in the place of."""
 MAX_FIGURES = 500
 """EPS figures that are converted for one document."""
 LAUNCHER = "parsemark-launcher"
 STAND_IN_MAIN = "parsemark-main"
-MINTED = Path(__file__).with_name("minted-stand-in.tex")
-STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
-"""Classes that no package has, and the version at hand that stands in for them."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+ ,@=-]*")
 _STATE = frozenset(
@@ -49,9 +46,9 @@ _OTHER_ENGINE = re.compile(
     r"|XeTeX engine|LuaTeX engine|\\directlua|\\XeTeX|\\setmainfont|\\setCJK",
 )
 _MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE | re.MULTILINE)
+_LATEXMK_MODES = {"4": "lualatex", "5": "xelatex"}
 _ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)
 """An error, with the lines that say more of it."""
-_WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
 _SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
 _WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
 _LIMIT = re.compile(r"used more than|took longer than|wrote |embedded |\w+ ended by signal")
@@ -142,19 +139,24 @@ def build_clean(root: Path, main: str, text: str) -> Build:
     Raises:
         LatexError: There is no PDF; the message says why.
     """
-    engines = _engines(text)
+    engines = _engines(text, (root / main).parent)
     for number, engine in enumerate(engines):
         build = Build(root, main, engine)
         first = build.run(_prologue(engine), draft=True)
-        for _ in range(MAX_STAND_INS):
-            if not _without_shell(build) and not (_is_fatal(first) and _stand_in(build)):
+        for _ in range(MAX_REPAIRS):
+            if not repair(build, fatal=_is_fatal(first)):
                 break
             first = build.run(_prologue(engine), draft=True)
-        errors = "\n".join(_ERROR.findall(build.log))
-        if number + 1 < len(engines) and _is_fatal(first) and _OTHER_ENGINE.search(errors):
+        others = number + 1 < len(engines)
+        if others and _wants_other_engine(build, first):
             _forget(build)
             continue
-        return _finish(build, first)
+        try:
+            return _finish(build, first)
+        except LatexError:
+            if not others or not _lacks_a_font(build):
+                raise
+            _forget(build)
     raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
 
 
@@ -173,8 +175,12 @@ def _finish(build: Build, first: Compiled) -> Build:
     _convert_figures(build)
     _run_tools(build)
     before = build.state()
+    repairs = MAX_REPAIRS
     for _ in range(MAX_PASSES):
         result = build.run(_prologue(build.engine))
+        while result.pdf is None and repairs and repair(build, fatal=True):
+            repairs -= 1
+            result = build.run(_prologue(build.engine))
         if result.pdf is None:
             raise LatexError(f"does not compile: {_why(build.log, result.reason)}")
         after = build.state()
@@ -189,15 +195,46 @@ def _prologue(engine: str) -> str:
     return REPRODUCIBLE if engine == "pdflatex" else ""
 
 
-def _engines(text: str) -> list[str]:
+def _engines(text: str, folder: Path) -> list[str]:
     """The programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode fonts."""
     known = ["pdflatex", "xelatex", "lualatex"]
+    if "\\directlua" in text:
+        known = ["pdflatex", "lualatex", "xelatex"]
     magic = _MAGIC.search(text[:2000])
-    named = magic[1].lower() if magic else None
+    named = magic[1].lower() if magic else _engine_of_latexmk(folder)
     if named in known:
         known.remove(named)
         known.insert(0, named)
     return [engine for engine in known if engine == "pdflatex" or shutil.which(engine)]
+
+
+def _engine_of_latexmk(folder: Path) -> str | None:
+    """The program that the settings of latexmk name; they are read, never run."""
+    for name in ("latexmkrc", ".latexmkrc"):
+        path = folder / name
+        if path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
+            mode = re.search(r"^\s*\$pdf_mode\s*=\s*['\"]?([1-5])", text, re.MULTILINE)
+            if mode and mode[1] in _LATEXMK_MODES:
+                return _LATEXMK_MODES[mode[1]]
+            program = re.search(r"^\s*\$pdflatex\s*=\s*['\"]?\s*(xelatex|lualatex)", text, re.MULTILINE)
+            if program:
+                return program[1]
+    return None
+
+
+def _wants_other_engine(build: Build, first: Compiled) -> bool:
+    """Whether the errors say that another program is needed, or a font is missing that others do without."""
+    wants = _OTHER_ENGINE.search("\n".join(_ERROR.findall(build.log))) is not None
+    if not _is_fatal(first):
+        return wants and build.engine == "pdflatex"
+    return wants or _lacks_a_font(build)
+
+
+def _lacks_a_font(build: Build) -> bool:
+    """Whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
+    missing = missing_file(build.log)
+    return build.engine == "pdflatex" and missing is not None and "." not in missing
 
 
 def _is_fatal(result: Compiled) -> bool:
@@ -234,46 +271,6 @@ def _problems(log: str) -> Iterator[str]:
     if missing is not None:
         package = package_of(missing)
         yield f"{missing} is missing" + (f" (Debian's {package} has it)" if package else "")
-
-
-def _stand_in(build: Build) -> bool:
-    """Put something in the place of a file whose absence ends TeX; whether that can be done.
-
-    A part of the text that is missing is left out. A class can be replaced by another version of it. What
-    else is missing, a package, cannot be replaced.
-    """
-    file = missing_file(build.log)
-    if file is None:
-        return False
-    path = Path(os.path.normpath(build.folder / file))
-    if not path.is_relative_to(build.root) or path.exists():
-        return False
-    other = STAND_INS.get(file)
-    if other is not None:
-        lines = (
-            rf"\ProvidesClass{{{path.stem}}}[2000/01/01 stand-in]",
-            rf"\DeclareOption*{{\PassOptionsToClass{{\CurrentOption}}{{{other}}}}}\ProcessOptions\relax",
-            rf"\LoadClass{{{other}}}",
-        )
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        build.notes.append(f"{file} is missing; {other} stands in for it")
-        return True
-    if path.suffix == ".tex":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\\relax\n", encoding="utf-8")
-        build.notes.append(f"{file} is missing; the document is made without it")
-        return True
-    return False
-
-
-def _without_shell(build: Build) -> bool:
-    """Put a package that needs no program in the place of one that does; whether there is one."""
-    place = build.folder / "minted.sty"
-    if not _WANTS_MINTED.search(build.log) or place.exists():
-        return False
-    shutil.copy(MINTED, place)
-    build.notes.append("minted wants to run a program, which is not done: its listings are black")
-    return True
 
 
 def _forget(build: Build) -> None:

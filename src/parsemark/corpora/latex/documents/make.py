@@ -24,6 +24,7 @@ from parsemark.corpora.latex.sources import Located, SourceDocument, locate, rea
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
+from parsemark.pdf import PageInk, page_ink
 from parsemark.system import make_folder, write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
 
@@ -31,6 +32,8 @@ GENERATOR = "parsemark latex 2"
 MAX_MAINS = 3
 """Main files of one source that are tried, in turn, until one compiles."""
 REPORT = "report.json"
+MIN_SNAP, MAX_SNAP = 0.1, 1.5
+"""Points by which the box of a table may differ from its ink and is put there; more is not the same ink."""
 
 
 class DocumentReport(BaseModel):
@@ -187,6 +190,9 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
                 by_page.setdefault(joined.page, []).append(joined.element)
             elif not joined.is_layout:  # never a page without the table that it shows
                 left_out.setdefault(joined.page, joined.note)
+    for number, own in by_page.items():
+        ink = page_ink(typeset_document.pdf, number)
+        by_page[number] = [_at_ink(element, ink) for element in own]
     boxes = {number: [e.box for e in own if e.box is not None] for number, own in by_page.items()}
     looks = page_looks(typeset_document.pdf, boxes)
     for candidate in candidates.tables:
@@ -251,16 +257,36 @@ def _left(element: Element) -> float:
     return element.box.x0 if element.box is not None else 0.0
 
 
+def _at_ink(element: Element, ink: PageInk) -> Element:
+    """The element with the box of its ink in the published PDF, where the marks moved a rule by a hair."""
+    if element.box is None:
+        return element
+    inside = [box for box in ink.boxes if element.box.contains(_centre(box))]
+    hull = Box.hull(inside) if inside else element.box
+    moved = max(abs(a - b) for a, b in zip(hull.as_tuple(), element.box.as_tuple(), strict=True))
+    return _cut(replace(element, box=hull), hull) if MIN_SNAP < moved <= MAX_SNAP else element
+
+
+def _centre(box: Box) -> Box:
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    return Box(x, y, x, y)
+
+
 def _clipped(element: Element, width: float, height: float) -> Element:
     """The element with all boxes cut at the edges of the page: real tables run over them."""
+    return _cut(element, Box(0, 0, width, height))
+
+
+def _cut(element: Element, frame: Box) -> Element:
+    """The element with all boxes cut at the edges of a frame."""
 
     def cut(box: Box | None) -> Box | None:
         if box is None:
             return None
-        xs = (min(max(x, 0.0), width) for x in (box.x0, box.x1))
-        ys = (min(max(y, 0.0), height) for y in (box.y0, box.y1))
+        xs = (min(max(x, frame.x0), frame.x1) for x in (box.x0, box.x1))
+        ys = (min(max(y, frame.y0), frame.y1) for y in (box.y0, box.y1))
         (x0, x1), (y0, y1) = xs, ys
-        return Box(x0, y0, x1, y1)
+        return Box(*(round(v, 2) for v in (x0, y0, x1, y1)))
 
     table = element.table
     if table is not None:

@@ -284,6 +284,7 @@ class Draw:
         tables = [s for g in groups for u in g.units for s in u.shown if s.category == Category.TABLE]
         return {
             "data_source": "synthetic",
+            "maker": "latex",
             "language": style.language,
             "layout": "double_column" if style.columns == 2 else "single_column",
             "fuzzy_scan": False,

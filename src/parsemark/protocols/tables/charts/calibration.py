@@ -52,9 +52,8 @@ def risk_over_coverage(run: RunView) -> Chart | None:
             points = found["points"]
             every = max(1, -(-len(points) // MOST_POINTS))
             shown = [*points[::every], points[-1]] if every > 1 else points
-            name = f"{parser.name} (area {found['area']:.3f}, best {found['best_area']:.3f})"
             xs, ys = tuple(p[0] for p in shown), tuple(p[1] for p in shown)
-            series.append(Series(name, "line", xs, ys, parser=parser.name))
+            series.append(Series(parser.name, "line", xs, ys, parser=parser.name))
     if not series:
         return None
     return Chart(
@@ -62,8 +61,7 @@ def risk_over_coverage(run: RunView) -> Chart | None:
         "Risk over coverage",
         "If only the predictions with the highest confidence were taken: the share of all that this is, and "
         "how many of them are wrong (IoU at most one half). A confidence that knows right from wrong begins "
-        "at 0 and rises late. In the legend the area under the line, and that of the best possible order. "
-        "Confidences of estimated(…) and ensemble(…) are parsemark's.",
+        "at 0 and rises late. Confidences of estimated(…) and ensemble(…) are parsemark's.",
         Axis("coverage", 0.0, 1.0),
         Axis("risk", 0.0, 1.0),
         tuple(series),

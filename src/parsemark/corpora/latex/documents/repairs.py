@@ -1,0 +1,121 @@
+"""Puts something in the place of what is missing or broken in a document, so that there is a PDF."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Protocol
+
+from parsemark.corpora.latex.debian import missing_file
+
+MINTED = Path(__file__).with_name("minted-stand-in.tex")
+STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
+"""Classes that no package has, and the version at hand that stands in for them."""
+PICTURES = {".pdf": "PDF", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
+BITMAP_DPI = 600
+"""Of pdfTeX's bitmap fonts."""
+
+_WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
+_BROKEN_PICTURE = re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,300})\): (?!Font)", re.MULTILINE)
+_BITMAP_FONT = re.compile(r"^! ?pdfTeX error:.{0,300}Font ([\w-]{1,60}) at (\d{2,4}) not found", re.MULTILINE)
+
+
+class Repairable(Protocol):
+    """A document that is being built."""
+
+    root: Path
+    log: str
+    notes: list[str]
+
+    @property
+    def folder(self) -> Path:
+        """Where TeX runs."""
+
+    def tool(self, *command: str) -> bool:
+        """Run a program, confined; whether it went well."""
+
+
+def repair(build: Repairable, *, fatal: bool) -> bool:
+    """Mend what the log of the last run complains of; whether it is worth another run."""
+    return _without_shell(build) or (fatal and (_picture(build) or _bitmap_font(build) or _stand_in(build)))
+
+
+def _picture(build: Repairable) -> bool:
+    """A grey picture in the place of one that is broken: it ends pdfTeX."""
+    match = _BROKEN_PICTURE.search(build.log)
+    if match is None:
+        return False
+    path = Path(os.path.normpath(build.folder / match[1]))
+    kind = PICTURES.get(path.suffix.lower())
+    if kind is None or not path.is_relative_to(build.root) or path.is_symlink() or not path.is_file():
+        return False
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new("L", (240, 180), 210).save(stream, kind)
+    if path.read_bytes() == stream.getvalue():
+        return False
+    path.write_bytes(stream.getvalue())
+    build.notes.append(f"the picture {match[1]} is broken; a grey one stands in for it")
+    return True
+
+
+def _bitmap_font(build: Repairable) -> bool:
+    """A font that only METAFONT has, drawn in the document's folder."""
+    match = _BITMAP_FONT.search(build.log)
+    if match is None:
+        return False
+    name, dpi = match[1], int(match[2])
+    target = build.folder / f"{name}.{dpi}pk"
+    if target.exists():
+        return False
+    draw = rf"\mode:=ljfour; mag:={dpi}/{BITMAP_DPI}; nonstopmode; input {name}"
+    build.tool("mf-nowin", "-base=mf", draw)  # it complains of strange paths and draws all the same
+    drawn = build.folder / f"{name}.{dpi}gf"
+    if not drawn.is_file() or not build.tool("gftopk", drawn.name, target.name):
+        return False
+    build.notes.append(f"the font {name} has no outlines: it was drawn at {dpi} dots per inch")
+    return True
+
+
+def _stand_in(build: Repairable) -> bool:
+    """Put something in the place of a file whose absence ends TeX; whether that can be done.
+
+    A part of the text that is missing is left out. A class can be replaced by another version of it. What
+    else is missing, a package, cannot be replaced.
+    """
+    file = missing_file(build.log)
+    if file is None:
+        return False
+    path = Path(os.path.normpath(build.folder / file))
+    if not path.is_relative_to(build.root) or path.exists():
+        return False
+    other = STAND_INS.get(file)
+    if other is not None:
+        lines = (
+            rf"\ProvidesClass{{{path.stem}}}[2000/01/01 stand-in]",
+            rf"\DeclareOption*{{\PassOptionsToClass{{\CurrentOption}}{{{other}}}}}\ProcessOptions\relax",
+            rf"\LoadClass{{{other}}}",
+        )
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        build.notes.append(f"{file} is missing; {other} stands in for it")
+        return True
+    if path.suffix == ".tex":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\\relax\n", encoding="utf-8")
+        build.notes.append(f"{file} is missing; the document is made without it")
+        return True
+    return False
+
+
+def _without_shell(build: Repairable) -> bool:
+    """Put a package that needs no program in the place of one that does; whether there is one."""
+    place = build.folder / "minted.sty"
+    if not _WANTS_MINTED.search(build.log) or place.exists():
+        return False
+    shutil.copy(MINTED, place)
+    build.notes.append("minted wants to run a program, which is not done: its listings are black")
+    return True
