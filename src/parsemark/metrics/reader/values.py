@@ -169,8 +169,8 @@ class Values:
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
-            key = (Kind.VALUE_LOST, "column", col) if col in self._emptied else (Kind.VALUE_LOST, row)
-            causes.add(key, Event(Kind.VALUE_LOST, weight, lost, where))
+            line = f"column {col}" if col in self._emptied else f"row {row}"
+            causes.add((Kind.VALUE_LOST, line), Event(Kind.VALUE_LOST, weight, lost, where))
         else:
             # The same slip in many values is one cause; values that have nothing in common are not.
             cause = slip(text, found)
