@@ -132,7 +132,7 @@ class RunEvidence:
 
 def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    run = RunEvidence.of(tables, protocol.match, protocol.all_metrics[0])
+    run = RunEvidence.of(tables, protocol.rule, protocol.all_metrics[0])
     sums = run.figure_sums()
     primary = f"te_f1_{short_name(run.metrics[0])}"
     evidence = run.by_rule[run.rule]
