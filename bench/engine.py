@@ -37,7 +37,7 @@ def measure_scoring(out: Path, corpus: Corpus) -> float:
     run, n_tables = store_predictions(out, corpus)
     score_page_once(run)
     before = time.process_time()
-    for chunk in _chunks(run, "tables", Events()):
+    for chunk in _chunks(run, ("tables",), Events()):
         score_chunk(chunk)
     chunks_s = time.process_time() - before
     score_run(run)  # all chunks are done: this puts the tables together and summarises
@@ -51,7 +51,7 @@ def measure_scoring(out: Path, corpus: Corpus) -> float:
 
 def score_page_once(run: Run) -> None:
     """Import what is imported on first use, and load the kernels."""
-    chunk = next(_chunks(run, "tables", Events())[0].split())
+    chunk = next(_chunks(run, ("tables",), Events())[0].split())
     score_chunk(chunk)
 
 

@@ -11,6 +11,7 @@ from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
+from parsemark.pdf import count_pages
 
 runner = CliRunner()
 
@@ -47,8 +48,8 @@ def own_documents(folder: Path) -> Path:
     """Two documents: one labelled, one whose truth file is for a page that it does not have."""
     demo = load_corpus("demo")
     folder.mkdir()
-    for key, name in (("demo-0003-p1", "good"), ("demo-0006-p1", "odd")):
-        sample = demo.read(key)
+    of_one_page = [s for s in demo.samples() if s.pdf is not None and count_pages(s.pdf) == 1]
+    for sample, name in zip(of_one_page, ("good", "odd"), strict=False):
         assert sample.pdf is not None
         (folder / f"{name}.pdf").write_bytes(sample.pdf.read_bytes())
     (folder / "good.p1.t1.csv").write_text("a,b\n1,2\n")

@@ -36,7 +36,7 @@ def test_nothing_to_choose_from_is_said(tmp_path: Path) -> None:
 def test_a_name_that_is_no_unicode_costs_itself(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in (b"a.pdf", b"b\xff.pdf"):
-        shutil.copy(DEMO / "demo-0003.pdf", tmp_path / "in" / os.fsdecode(name))
+        shutil.copy(next(iter(sorted(DEMO.iterdir()))), tmp_path / "in" / os.fsdecode(name))
     found = sample_pages([tmp_path / "in"], 1, tmp_path / "out")
-    assert [page.pdf.name for page in found.pages] == ["a.pdf"]
+    assert {page.pdf.name for page in found.pages} == {"a.pdf"}
     assert found.unreadable == ("b?.pdf: its name is not UTF-8. Rename it.",)

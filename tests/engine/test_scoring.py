@@ -1,3 +1,5 @@
+import dataclasses
+import io
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +13,7 @@ from parsemark.engine import scoring
 from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
-from parsemark.errors import StoreError
+from parsemark.errors import StoreError, UsageError
 from parsemark.store import SCHEMAS, Run
 
 BEHAVIOURS = ["fine", "fine", "error", "crash", "fine", "fine"]
@@ -71,6 +73,8 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
     real = chunks.get_protocol("tables")
 
     class Raising:
+        whole_documents = False
+
         def score_page(self, truth, prediction, text):
             if prediction.status == "ok":
                 raise ZeroDivisionError("oops")
@@ -119,3 +123,31 @@ def test_nothing_to_score(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
     with pytest.raises(StoreError, match="nothing to score"):
         score_run(run)
+
+
+def test_a_chunk_that_travels_gives_the_same_rows(parsed: Run) -> None:
+    """What a node of a cluster does, without one: no file of ours is read there."""
+    for chunk in scoring._chunks(parsed, ("tables",), Events()):
+        packed = chunks.pack(chunk)
+        elsewhere = dataclasses.replace(packed, chunk=dataclasses.replace(chunk, run=Path("/nowhere")))
+        parts = chunks.score_packed(elsewhere)
+        chunks.score_chunk(chunk)
+        for path, data in zip(chunk.parts(), parts, strict=True):
+            assert pl.read_parquet(path).equals(pl.read_parquet(io.BytesIO(data))), path
+        chunks.write_parts(chunk, parts)
+        assert chunk.is_done()
+
+
+def test_a_damaged_output_costs_its_page_when_it_travels_too(parsed: Run) -> None:
+    (chunk, *_) = scoring._chunks(parsed, ("tables",), Events())
+    blob = next(o.blob for page in chunk.pages for o in page.outputs if o.blob is not None)
+    parsed.blobs.path(blob).write_bytes(b"damaged")
+    packed = chunks.pack(chunk)
+    assert list(packed.damaged) == [blob] and not parsed.blobs.path(blob).exists()
+    predictions = pl.read_parquet(io.BytesIO(chunks.score_packed(packed)[0]))
+    assert "parser_failed" in set(predictions["status"])
+
+
+def test_an_unknown_executor_is_refused(parsed: Run) -> None:
+    with pytest.raises(UsageError, match="executor"):
+        score_run(parsed, executor="cloud")

@@ -189,3 +189,12 @@ def test_our_metrics_correlate_as_the_stored_ones(reference_data: Path) -> None:
     assert {d["pair"] for d in result.differences} <= {
         f"{g}/got_ocr2" for g in ("000_01", "001_00", "001_08", "003_05", "006_04")
     }
+
+
+def test_the_command_says_where_a_figure_is_in_sample(tmp_path: Path) -> None:
+    file = str(write(tmp_path / "r.json", published()))
+    for metric, said in (("reader", True), ("teds", False)):
+        command = ["study", "run", file, "-m", metric, "--out", str(tmp_path / metric), "--no-figures"]
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+        assert ("In sample: reader" in done.output) == said

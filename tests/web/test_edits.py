@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsemark.model import Cell, Element, Page, Prediction, Status, Table
+from parsemark.model import Box, Cell, Element, Page, Prediction, Status, Table
 from parsemark.web.annotate.consensus import consensus, uncertain_cells
 from parsemark.web.annotate.differences import differences
 from parsemark.web.annotate.edits import EditError, apply
@@ -140,6 +141,16 @@ def test_the_consensus_is_what_most_say() -> None:
     assert uncertain_cells(start, element.id) == [(1, 2)]
     assert consensus([]).elements == ()
     assert consensus([predicted("1", ROWS, Status.PARSER_FAILED)]).elements == ()
+
+
+def test_a_part_of_a_table_is_no_second_table() -> None:
+    whole = Element("x", "table", box=Box(0, 0, 100, 100), table=Table.from_rows(ROWS))
+    part = Element("y", "table", box=Box(40, 10, 90, 90), table=Table.from_rows([["7", "8"], ["9", "0"]]))
+    aside = replace(part, box=Box(0, 200, 50, 260))
+    found = consensus(
+        [Prediction("p", "1", Status.OK, (whole,)), Prediction("p", "2", Status.OK, (part, aside))]
+    )
+    assert [element.box for element in found.elements] == [whole.box, aside.box]
 
 
 def test_a_table_of_one_among_many_is_left_out() -> None:

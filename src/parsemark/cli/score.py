@@ -31,6 +31,8 @@ def score(
     metric: opt.Metrics = None,
     rank_by: opt.RankBy = None,
     workers: opt.Workers = None,
+    executor: opt.Executor = "local",
+    address: opt.Address = None,
     strict: opt.Strict = False,
     task: Annotated[
         str | None,
@@ -107,7 +109,14 @@ def score(
             apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
-        summaries = score_run(opened, protocols=chosen, n_workers=workers, events=events)
+        summaries = score_run(
+            opened,
+            protocols=chosen,
+            n_workers=workers,
+            events=events,
+            executor=executor,
+            address=address,
+        )
     for summary in summaries:
         console.print()
         console.print(leaderboard(summary, console.width))

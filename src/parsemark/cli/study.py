@@ -111,6 +111,10 @@ def run(
     typer.echo("Written: " + ", ".join(str(path) for path in written))
 
 
+FITTED = ("reader", "formula_reader")
+"""Metrics with parameters that were fitted to people's ratings: those of the published study."""
+
+
 def _print(console: Console, result: StudyResult) -> None:
     from rich.table import Table
 
@@ -141,6 +145,14 @@ def _print(console: Console, result: StudyResult) -> None:
         f"{len(result.ratings.problems)} broken.",
         highlight=False,
     )
+    fitted = [c.name for c in result.columns if c.source == "metric" and c.name.partition("(")[0] in FITTED]
+    if fitted and any(column.source == "stored" for column in result.columns):
+        console.print(
+            f"In sample: {', '.join(fitted)} was made and fitted with published ratings at hand; for pairs "
+            "that are among them its figure flatters. docs/reader.md has the figures on left-out tables.",
+            highlight=False,
+            soft_wrap=True,
+        )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:
         console.print(f"{failed} values could not be computed; see study.json.", highlight=False)

@@ -26,36 +26,55 @@ MAX_LOSSES = 5
 """How many actors one page may lose before it counts as the page's fault."""
 
 
-class RayWorkers:
-    """Actors on a Ray cluster."""
+class RayCluster:
+    """A connection to a cluster, or a cluster on this machine. A context manager."""
 
-    def __init__(self, limits: PageLimits, address: str | None) -> None:
+    def __init__(self, address: str | None) -> None:
         try:
             import ray
         except ImportError as error:
             raise MissingDependencyError("ray", "--executor ray", 'pip install "parsemark[ray]"') from error
-        self._ray: Any = ray
-        self._limits = limits
+        self.ray: Any = ray
         self._address = address
         self._ours = False
 
-    def __enter__(self) -> RayWorkers:
-        if not self._ray.is_initialized():
+    def __enter__(self) -> RayCluster:
+        if not self.ray.is_initialized():
             try:
-                self._ray.init(address=self._address, log_to_driver=False, logging_level="warning")
+                self.ray.init(address=self._address, log_to_driver=False, logging_level="warning")
             except (ConnectionError, ValueError) as error:
                 raise ParserError(f"No Ray cluster at {self._address}: {error}") from error
             self._ours = True
-        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Actor)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._ours:
-            self._ray.shutdown()
+            self.ray.shutdown()
 
     def capacity(self) -> int:
         """One worker for each CPU of the cluster."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        return max(1, int(self.ray.cluster_resources().get("CPU", 1)))
+
+
+class RayWorkers:
+    """Actors on a Ray cluster."""
+
+    def __init__(self, limits: PageLimits, address: str | None) -> None:
+        self._cluster = RayCluster(address)
+        self._limits = limits
+
+    def __enter__(self) -> RayWorkers:
+        self._cluster.__enter__()
+        self._ray = self._cluster.ray
+        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Actor)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster.__exit__()
+
+    def capacity(self) -> int:
+        """One worker for each CPU of the cluster."""
+        return self._cluster.capacity()
 
     def install(self, parser: Parser, events: Events) -> None:
         """Nothing here: each actor builds the environment on its own node, once per node."""

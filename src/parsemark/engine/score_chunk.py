@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from parsemark.protocols.base import PAGE_LEVEL, PageProtocol, PageScores, Score
 from parsemark.store import Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
-from parsemark.system import make_folder, replacing
+from parsemark.system import make_folder, replacing, write_bytes
+from parsemark.system.scratch import ScratchFolder
 from parsemark.version import __version__
 
 
@@ -46,8 +48,17 @@ class PageTask:
     outputs: tuple[Output, ...]
     text: str | None = None
     """The page's text layer, where it is known without the PDF."""
+    document: str = ""
     lost: str | None = None
     """Why the page cannot be scored, where an earlier try ended its process."""
+
+
+def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
+    """The pages by document, in order."""
+    found: dict[str, list[PageTask]] = {}
+    for page in pages:
+        found.setdefault(page.document or page.sample, []).append(page)
+    return [tuple(sorted(own, key=lambda p: (p.number, p.sample))) for own in found.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,40 +99,153 @@ class Chunk:
         return all(part.exists() for part in self.parts())
 
     def split(self) -> Iterator[Chunk]:
-        """The same work in the smallest pieces."""
-        for page in self.pages:
-            for output in page.outputs:
-                yield replace(self, pages=(replace(page, outputs=(output,)),))
+        """The same work in the smallest pieces: a page, or a whole document, of one parser."""
+        for pages in grouped(self.pages) if self.whole_documents else [(page,) for page in self.pages]:
+            for number in range(len(pages[0].outputs)):
+                yield replace(
+                    self, pages=tuple(replace(page, outputs=(page.outputs[number],)) for page in pages)
+                )
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether it cannot be split."""
+        one_parser = all(len(page.outputs) == 1 for page in self.pages)
+        return one_parser and (self.whole_documents or len(self.pages) == 1) and len(grouped(self.pages)) == 1
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether the pages of a document must stay together."""
+        return any(get_protocol(spec).whole_documents for spec in self.protocols)
 
     def given_up(self, reason: str) -> Chunk:
         """The same pages, to be recorded as impossible to score."""
         return replace(self, pages=tuple(replace(page, lost=reason) for page in self.pages))
 
 
+@dataclass(frozen=True, slots=True)
+class PackedChunk:
+    """A chunk with all that it reads, for a machine that has none of our files."""
+
+    chunk: Chunk
+    blobs: Mapping[str, bytes]
+    damaged: Mapping[str, str]
+    """Raw outputs that cannot be read, with the reason."""
+    pdfs: Mapping[str, bytes]
+
+
+def pack(chunk: Chunk) -> PackedChunk:
+    """Put what a chunk reads beside it: raw outputs, and PDFs for their text layers."""
+    store = BlobStore(chunk.run / "raw")
+    blobs: dict[str, bytes] = {}
+    damaged: dict[str, str] = {}
+    for blob in {o.blob for page in chunk.pages for o in page.outputs if o.blob is not None}:
+        try:
+            blobs[blob] = store.get(blob)
+        except StoreError as error:
+            store.discard(blob)
+            damaged[blob] = str(error)
+    pdfs: dict[str, bytes] = {}
+    for pdf in {page.pdf for page in chunk.pages if page.pdf is not None and page.lost is None}:
+        with contextlib.suppress(OSError):
+            pdfs[pdf] = Path(pdf).read_bytes()
+    return PackedChunk(chunk, blobs, damaged, pdfs)
+
+
 def score_chunk(chunk: Chunk) -> None:
     """Score the pages of a chunk and write the rows to its part files."""
+    store = BlobStore(chunk.run / "raw")
+
+    def get(blob: str) -> bytes:
+        try:
+            return store.get(blob)
+        except StoreError:
+            store.discard(blob)
+            raise
+
+    for path, frame in zip(chunk.parts(), _scored(chunk, chunk.pages, get), strict=True):
+        make_folder(path.parent.parent, path.parent.name)
+        with replacing(path) as temporary:
+            frame.write_parquet(temporary)
+
+
+def score_packed(packed: PackedChunk) -> list[bytes]:
+    """Score a chunk that came with its files; the rows come back as Parquet, in the order of its parts."""
+
+    def get(blob: str) -> bytes:
+        if blob in packed.damaged:
+            raise StoreError(packed.damaged[blob])
+        return packed.blobs[blob]
+
+    folder = ScratchFolder("parsemark-scoring-")
+    try:
+        places: dict[str, str] = {}
+        for number, (pdf, data) in enumerate(packed.pdfs.items()):
+            place = folder.path / f"{number}.pdf"
+            place.write_bytes(data)
+            places[pdf] = str(place)
+        pages = [replace(p, pdf=None if p.pdf is None else places.get(p.pdf)) for p in packed.chunk.pages]
+        return [_as_parquet(frame) for frame in _scored(packed.chunk, pages, get)]
+    finally:
+        folder.close()
+
+
+def write_parts(chunk: Chunk, parts: Sequence[bytes]) -> None:
+    """Write the part files of a chunk that was scored elsewhere."""
+    for path, data in zip(chunk.parts(), parts, strict=True):
+        make_folder(path.parent.parent, path.parent.name)
+        write_bytes(path, data)
+
+
+def _as_parquet(frame: pl.DataFrame) -> bytes:
+    target = io.BytesIO()
+    frame.write_parquet(target)
+    return target.getvalue()
+
+
+def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]) -> list[pl.DataFrame]:
+    """The rows of a chunk, one frame for each of its parts."""
     recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
-    blobs = BlobStore(chunk.run / "raw")
     predictions: list[Prediction] = []
     found = {spec: PageScores() for spec in recipes}
-    for page in chunk.pages:
+    whole: dict[tuple[str, str], list[_Seen]] = {}
+    for page in pages:
         truth = None if page.truth is None else page_from_json(json.loads(page.truth))
         text = None if page.lost else _text_layer(page)
         for output in page.outputs:
-            prediction = _read(page, output, blobs)
+            prediction = _read(page, output, get)
             predictions.append(prediction)
             for spec, recipe in recipes.items():
-                scores = _score(recipe, truth, prediction, text)
-                found[spec].matches.extend(scores.matches)
-                found[spec].scores.extend(scores.scores)
-    _write_part(chunk.part("predictions"), "predictions", [_prediction_row(p) for p in predictions])
-    for spec, own in found.items():
-        for table, rows in (("matches", own.matches), ("scores", own.scores)):
-            _write_part(
-                chunk.part(table, spec),
-                table,
-                ({c: getattr(row, c) for c in schema_of(table)} for row in rows),
-            )
+                if not recipe.whole_documents:
+                    found[spec].extend(_score(recipe, truth, prediction, text))
+            if chunk.whole_documents:
+                whole.setdefault((page.document or page.sample, output.parser), []).append(
+                    (page.number, page.sample, truth, prediction, text)
+                )
+    for seen in whole.values():
+        joined = _joined(seen)
+        for spec, recipe in recipes.items():
+            if recipe.whole_documents:
+                found[spec].extend(_score(recipe, *joined))
+    frames = [_frame("predictions", [_prediction_row(p) for p in predictions])]
+    for own in found.values():
+        rows_of: dict[str, Sequence[object]] = {"matches": own.matches, "scores": own.scores}
+        for table in PROTOCOL_TABLES:
+            rows = rows_of[table]
+            frames.append(_frame(table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows)))
+    return frames
+
+
+_Seen = tuple[int, str, Page | None, Prediction, str | None]
+"""A page of a document as it was read: number, sample, truth, prediction, text layer."""
+
+
+def _joined(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
+    """The pages of a document as one page."""
+    from parsemark.protocols.tables.whole import whole_document, whole_text
+
+    ordered = sorted(seen, key=lambda page: page[:2])
+    truth, prediction = whole_document([(truth, read) for _, _, truth, read, _ in ordered])
+    return truth, prediction, whole_text(text for *_, text in ordered)
 
 
 def write_predictions(run: Run) -> None:
@@ -136,16 +260,15 @@ def write_predictions(run: Run) -> None:
     run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
 
 
-def _read(page: PageTask, output: Output, blobs: BlobStore) -> Prediction:
+def _read(page: PageTask, output: Output, get: Callable[[str], bytes]) -> Prediction:
     if page.lost is not None:
         why = f"This page could not be scored: {page.lost}."
         return Prediction(page.sample, output.parser, Status.METRIC_FAILED, message=why)
     if output.blob is None:
         return Prediction(page.sample, output.parser, output.status, message=output.error)
     try:
-        raw = blobs.get(output.blob)
+        raw = get(output.blob)
     except StoreError as error:
-        blobs.discard(output.blob)
         why = f"{error} It is removed now; the next run parses the page again."
         return Prediction(page.sample, output.parser, Status.PARSER_FAILED, message=why)
     return read_raw(raw, page.sample, output.parser)
@@ -187,14 +310,11 @@ def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _write_part(path: Path, table: str, rows: Iterable[dict[str, Any]]) -> None:
+def _frame(table: str, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
     schema = schema_of(table)
     listed = list(rows)
     columns = {column: [_plain(row[column]) for row in listed] for column in schema}
-    frame = pl.DataFrame(columns, schema=schema).sort(SORT_KEYS[table], maintain_order=True)
-    make_folder(path.parent.parent, path.parent.name)
-    with replacing(path) as temporary:
-        frame.write_parquet(temporary)
+    return pl.DataFrame(columns, schema=schema).sort(SORT_KEYS[table], maintain_order=True)
 
 
 def _plain(value: Any) -> Any:

@@ -9,13 +9,13 @@ that no slow process writes an old state over a new one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 from parsemark.engine.events import Events
-from parsemark.engine.process_pool import Lost, ProcessPool
-from parsemark.engine.score_chunk import Chunk, Output, PageTask, score_chunk
-from parsemark.errors import PluginError, StoreError
+from parsemark.engine.process_pool import Finished, Lost, ProcessPool
+from parsemark.engine.score_chunk import Chunk, Output, PageTask, grouped, score_chunk
+from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.model import Status
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.registry import parse_spec
@@ -41,6 +41,8 @@ def score_run(
     protocols: Sequence[str] | None = None,
     n_workers: int | None = None,
     events: Events | None = None,
+    executor: str = "local",
+    address: str | None = None,
 ) -> list[Summary]:
     """Score everything that a run has parsed and write the tables and the summary of each protocol.
 
@@ -49,6 +51,8 @@ def score_run(
         protocols: Specs; by default those of the run.
         n_workers: Number of processes; by default one for each CPU.
         events: Told about progress.
+        executor: `local`, or `ray` for a cluster. The result is the same.
+        address: Of the Ray cluster; None starts one on this machine.
 
     Returns:
         The summaries, in the order of the protocols.
@@ -56,17 +60,17 @@ def score_run(
     events = events or Events()
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     run.update_manifest(lambda manifest: manifest.with_protocols(specs))
-    n_processes = n_workers or os.cpu_count() or 1
+    make_pool = _pool_maker(executor, address, n_workers)
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
             chunks = _chunks(run, specs, events)
-            final = _score_all(chunks, n_processes, events)
+            final = _score_all(chunks, make_pool, events)
             with run.publishing():
                 if _is_current(run, specs, chunks, final):
                     return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with run.publishing():  # it keeps changing: now nobody else may publish until we have
-            final = _score_all(_chunks(run, specs, events), n_processes, events)
+            final = _score_all(_chunks(run, specs, events), make_pool, events)
             return _publish(run, specs, final, nobody_else_scores, events)
 
 
@@ -129,7 +133,21 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]
     _tell_what_is_missing(pages, outputs, events)
     n_outputs = min(CHUNK_OUTPUTS, max(_MIN_CHUNK_OUTPUTS, len(pages) * len(parsers) // _CHUNKS_WANTED))
     size = max(1, n_outputs // len(parsers))
+    if any(get_protocol(spec).whole_documents for spec in protocols):
+        return [Chunk(run.path, protocols, part) for part in _documents_together(pages, size)]
     return [Chunk(run.path, protocols, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
+
+
+def _documents_together(pages: Sequence[PageTask], size: int) -> Iterator[tuple[PageTask, ...]]:
+    """Pages in parts of about a size, none of which ends inside a document."""
+    part: list[PageTask] = []
+    for document in grouped(pages):
+        if part and len(part) + len(document) > size:
+            yield tuple(part)
+            part = []
+        part.extend(document)
+    if part:
+        yield tuple(part)
 
 
 def _page(
@@ -142,6 +160,7 @@ def _page(
         row["truth"],
         tuple(outputs.get(parser) or _missing(parser) for parser in parsers),
         text,
+        row["document"],
     )
 
 
@@ -162,7 +181,33 @@ def _tell_what_is_missing(
         events.note(f"{parser}: {n} of {len(pages)} pages are not parsed; they count as not answered.")
 
 
-def _score_all(chunks: list[Chunk], n_workers: int, events: Events) -> list[Chunk]:
+class Pool(Protocol):
+    """Scores chunks: processes of this machine, or a cluster. A context manager."""
+
+    def __enter__(self) -> Pool: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, chunk: Chunk, /) -> None:
+        """Add a chunk; also while results are being read."""
+
+    def results(self) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
+        """What became of each chunk, as they end, until there are none left."""
+
+
+def _pool_maker(executor: str, address: str | None, n_workers: int | None) -> Callable[[int], Pool]:
+    """Makes the pool for so many chunks."""
+    if executor == "local":
+        most = n_workers or os.cpu_count() or 1
+        return lambda n: ProcessPool(score_chunk, min(most, n), timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
+    if executor == "ray":
+        from parsemark.engine.ray_scoring import RayScoring
+
+        return lambda _: RayScoring(address, n_workers, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
+    raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")
+
+
+def _score_all(chunks: list[Chunk], make_pool: Callable[[int], Pool], events: Events) -> list[Chunk]:
     """Score all chunks; returns those that hold the result, in order."""
     events.scoring(n_pages=sum(chunk.n_outputs for chunk in chunks))
     pieces: dict[str, list[Chunk]] = {chunk.key: [chunk] for chunk in chunks}
@@ -170,8 +215,7 @@ def _score_all(chunks: list[Chunk], n_workers: int, events: Events) -> list[Chun
     events.scored(sum(chunk.n_outputs for chunk in chunks if chunk.is_done()))
     if not open_chunks:
         return chunks
-    n_processes = min(n_workers, len(open_chunks))
-    with ProcessPool(score_chunk, n_processes, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB) as pool:
+    with make_pool(len(open_chunks)) as pool:
         origin = {chunk.key: chunk.key for chunk in chunks}
         for chunk in open_chunks:
             pool.submit(chunk)
@@ -191,7 +235,7 @@ def _score_all(chunks: list[Chunk], n_workers: int, events: Events) -> list[Chun
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
     """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
-    if chunk.n_outputs > 1:
+    if not chunk.is_smallest:
         return list(chunk.split())
     if chunk.pages[0].lost is not None:
         raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")

@@ -17,7 +17,7 @@ def stack_tables(tables: Sequence[Table]) -> Table:
     first, *others = tables
     cells, n_rows, n_cols = list(first.cells), first.n_rows, first.n_cols
     for table in others:
-        rest = slice_rows(table, _repeated_rows(first, table), table.n_rows)
+        rest = slice_rows(table, repeated_rows(first, table), table.n_rows)
         cells += [replace(cell, row=cell.row + n_rows) for cell in rest.cells]
         n_rows += rest.n_rows
         n_cols = max(n_cols, rest.n_cols)
@@ -44,7 +44,7 @@ def slice_rows(table: Table, start: int, stop: int) -> Table:
     return Table(stop - start, table.n_cols, tuple(cells))
 
 
-def _repeated_rows(first: Table, other: Table) -> int:
+def repeated_rows(first: Table, other: Table) -> int:
     """How many leading rows of `other` repeat those of `first`; never all of them."""
     if first.n_cols != other.n_cols:
         return 0

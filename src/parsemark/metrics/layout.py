@@ -165,3 +165,63 @@ def _evaluate(
     per_class = {name: value(precision[:, :, k]) for k, name in enumerate(numbers)}
     at = {t: int(np.argmin(abs(thresholds - t))) for t in (0.5, 0.75)}
     return LayoutScores(value(precision), value(precision[at[0.5]]), value(precision[at[0.75]]), per_class)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationScores:
+    """Which figure or table a caption belongs to: what was found of it. None without truth or predictions."""
+
+    n_truth: int
+    n_pred: int
+    n_right: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the predicted relations that are true."""
+        return self.n_right / self.n_pred if self.n_pred else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the true relations that were found."""
+        return self.n_right / self.n_truth if self.n_truth else None
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of both."""
+        total = self.n_truth + self.n_pred
+        return 2 * self.n_right / total if total else None
+
+
+Relation = tuple[LayoutBox, LayoutBox]
+"""A figure or table, and what belongs to it."""
+
+
+def relation_scores(
+    truth: Sequence[Relation], pred: Sequence[Relation], least_iou: float = 0.5
+) -> RelationScores:
+    """Relations of which both boxes are found, each with its class; every relation answers one at most."""
+    left = list(pred)
+    right = 0
+    for wanted in truth:
+        fits = [
+            given
+            for given in left
+            if all(_is_same(a, b, least_iou) for a, b in zip(wanted, given, strict=True))
+        ]
+        if fits:
+            left.remove(
+                max(fits, key=lambda given: sum(_iou(a, b) for a, b in zip(wanted, given, strict=True)))
+            )
+            right += 1
+    return RelationScores(len(truth), len(pred), right)
+
+
+def _is_same(a: LayoutBox, b: LayoutBox, least_iou: float) -> bool:
+    return a.page == b.page and a.category == b.category and _iou(a, b) >= least_iou
+
+
+def _iou(a: LayoutBox, b: LayoutBox) -> float:
+    (ax0, ay0, ax1, ay1), (bx0, by0, bx1, by1) = a.box, b.box
+    common = max(0.0, min(ax1, bx1) - max(ax0, bx0)) * max(0.0, min(ay1, by1) - max(ay0, by0))
+    whole = (ax1 - ax0) * (ay1 - ay0) + (bx1 - bx0) * (by1 - by0) - common
+    return common / whole if whole > 0 else 0.0

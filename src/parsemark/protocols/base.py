@@ -83,6 +83,11 @@ class PageScores:
     matches: list[MatchRow] = field(default_factory=list)
     scores: list[ScoreRow] = field(default_factory=list)
 
+    def extend(self, other: PageScores) -> None:
+        """Add the rows of another page."""
+        self.matches.extend(other.matches)
+        self.scores.extend(other.scores)
+
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
@@ -330,6 +335,11 @@ class PageProtocol(Exhibits, ABC):
     @property
     def asks(self) -> bool:
         """Whether scoring asks somebody outside, such as a language model; nobody scores so unasked."""
+        return False
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
         return False
 
     @classmethod

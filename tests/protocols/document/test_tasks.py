@@ -67,3 +67,36 @@ def test_the_command(tmp_path: Path) -> None:
     assert json.loads((out / "ocr_ocr_result.json").read_text())["figures"]["ALL_page_avg"] == 0
     with pytest.raises(UsageError, match="choose one of"):
         CliRunner().invoke(app, [*arguments[:2], "ocrs", *arguments[3:]], catch_exceptions=False)
+
+
+def test_relations_of_captions() -> None:
+    pytest.importorskip("hotcoco")
+    truth = pages(
+        {"category_type": "table", "html": "<table></table>", "poly": [0, 0, 100, 0, 100, 50, 0, 50]},
+        {"category_type": "table_caption", "text": "A", "poly": [0, 60, 100, 60, 100, 70, 0, 70]},
+        {"category_type": "figure", "poly": [0, 100, 100, 100, 100, 150, 0, 150]},
+        {"category_type": "figure_caption", "text": "B", "poly": [0, 160, 100, 160, 100, 170, 0, 170]},
+    )
+    dets = truth[0]["layout_dets"]
+    truth[0]["extra"]["relation"] = [
+        {
+            "relation_type": "parent_son",
+            "source_anno_id": dets[k]["anno_id"],
+            "target_anno_id": dets[k + 1]["anno_id"],
+        }
+        for k in (0, 2)
+    ]
+    places = [[0, 0, 100, 52], [0, 60, 98, 70], [0, 100, 100, 150], [0, 160, 100, 170]]
+    boxes = {
+        "results": [
+            {"image_name": "p", "bbox": box, "category_id": k, "score": 0.9} for k, box in enumerate(places)
+        ],
+        "categories": {"0": "table", "1": "table_caption", "2": "figure", "3": "figure_caption"},
+    }
+    assert "Relations F1" not in layout_task(truth, boxes).figures
+    right = layout_task(truth, boxes | {"relations": [[0, 1], [2, 3]]}).figures
+    assert right["Relations F1"] == 1
+    crossed = layout_task(truth, boxes | {"relations": [[0, 1], [2, 1]]}).figures
+    assert crossed["Relations precision"] == crossed["Relations recall"] == 0.5
+    with pytest.raises(FormatError):
+        layout_task(truth, boxes | {"relations": [[0, 9]]})

@@ -12,7 +12,14 @@ from typing import Any, Literal
 
 from parsemark.errors import FormatError
 from parsemark.metrics.bleu import corpus_bleu
-from parsemark.metrics.layout import LAYOUT_CLASSES, LayoutBox, layout_class, mean_average_precision
+from parsemark.metrics.layout import (
+    LAYOUT_CLASSES,
+    LayoutBox,
+    Relation,
+    layout_class,
+    mean_average_precision,
+    relation_scores,
+)
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     Measured,
@@ -125,6 +132,8 @@ def layout_task(
 ) -> TaskResult:
     """Score boxes: `{"results": [{image_name, bbox, category_id, score}], "categories": {"0": name}}`.
 
+    With `"relations": [[PARENT, CHILD], …]`, places in `results`, also what captions and footnotes belong to.
+
     Raises:
         FormatError: The file of boxes is of another form.
     """
@@ -139,8 +148,44 @@ def layout_task(
     scores = mean_average_precision(names, truth, pred, classes)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
     figures |= {f"AP {name}": value for name, value in scores.per_class.items()}
+    if "relations" in predictions:
+        relations = relation_scores(_true_relations(pages), _read_relations(predictions["relations"], pred))
+        figures |= {
+            "Relations precision": relations.precision,
+            "Relations recall": relations.recall,
+            "Relations F1": relations.f1,
+        }
     found = {box.page for box in pred}
     return TaskResult("layout", len(names), sum(name not in found for name in names), figures)
+
+
+def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
+    """What the annotation calls `parent_son`: captions and footnotes of figures and tables."""
+    found: list[Relation] = []
+    for page in pages:
+        name = image_name(page)
+        boxes = {
+            det.get("anno_id"): LayoutBox(
+                name, layout_class(str(det.get("category_type"))), _true_box(det["poly"])
+            )
+            for det in page.get("layout_dets") or ()
+            if det.get("poly")
+        }
+        for relation in (page.get("extra") or {}).get("relation") or ():
+            ends = [boxes.get(relation.get(f"{end}_anno_id")) for end in ("source", "target")]
+            if relation.get("relation_type") == "parent_son" and ends[0] is not None and ends[1] is not None:
+                found.append((ends[0], ends[1]))
+    return found
+
+
+def _read_relations(data: Any, boxes: Sequence[LayoutBox]) -> list[Relation]:
+    try:
+        pairs = [(int(parent), int(child)) for parent, child in data]
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"relations must be pairs of places in results: {error}") from error
+    if any(not 0 <= place < len(boxes) for pair in pairs for place in pair):
+        raise FormatError(f"relations must be pairs of places in results, which has {len(boxes)} boxes.")
+    return [(boxes[parent], boxes[child]) for parent, child in pairs]
 
 
 def _true_box(poly: Sequence[float]) -> tuple[float, float, float, float]:

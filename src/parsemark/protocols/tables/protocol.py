@@ -29,6 +29,7 @@ PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
 DEFAULT_METRICS = (PRIMARY_METRIC, "teds", "grits_top", "reader")
 Match = Literal["auto", "bbox", "content", "ngrams"]
+Scope = Literal["page", "document"]
 RULE_WORDS = {
     "bbox": "an optimal one-to-one assignment by the overlap of boxes (IoU)",
     "content": "an optimal one-to-one assignment by the overlap of contents (content-Jaccard)",
@@ -46,6 +47,7 @@ class TablesProtocol(PageProtocol):
             and every parser gives them, else `ngrams`.
         rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
             default `grits_con` if it is among them, else the first one.
+        scope: `document` scores tables that run over pages as whole tables; see `whole.py`.
     """
 
     name: ClassVar[str] = "tables"
@@ -56,8 +58,14 @@ class TablesProtocol(PageProtocol):
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
     rank_by: str = ""
+    scope: Scope = "page"
 
     def __post_init__(self) -> None:
+        if self.scope == "document" and self.match not in ("auto", "ngrams"):
+            raise UsageError(
+                f"tables(scope=document) matches by ngrams, not by {self.match}: places on different pages "
+                "do not compare, and a table that was cut in two has no one-to-one answer."
+            )
         for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
             kind = get_metric(spec).facts.kind
             if kind != "table":
@@ -83,13 +91,31 @@ class TablesProtocol(PageProtocol):
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""
         from parsemark.protocols.tables.summary import RunEvidence
 
-        return RunEvidence.of(tables, self.match, self.all_metrics[0]).figure_sums()
+        return RunEvidence.of(self.seen(tables), self.rule, self.all_metrics[0]).figure_sums()
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `summary.py`."""
         from parsemark.protocols.tables.summary import summarise
 
-        return summarise(self, tables)
+        return summarise(self, self.seen(tables))
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether tables are scored across pages."""
+        return self.scope == "document"
+
+    @property
+    def rule(self) -> str:
+        """The rule of the leaderboard, `auto` where the data decide."""
+        return "ngrams" if self.whole_documents else self.match
+
+    def seen(self, tables: RunTables) -> RunTables:
+        """The tables of a run as this protocol looks at them."""
+        if not self.whole_documents:
+            return tables
+        from parsemark.protocols.tables.whole import whole_samples
+
+        return whole_samples(tables)
 
     def shown_rules(self, rules: Sequence[str]) -> list[str]:
         """By place, by content, by characters; matching in order of confidence is for curves alone."""

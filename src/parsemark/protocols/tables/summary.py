@@ -36,9 +36,8 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
 )
-from parsemark.protocols.tables.evidence import Evidence, Pages, gather
+from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather
 from parsemark.protocols.tables.figures import (
-    THETA,
     SumBuilder,
     curves,
     ranked_figures,
@@ -132,7 +131,7 @@ class RunEvidence:
 
 def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    run = RunEvidence.of(tables, protocol.match, protocol.all_metrics[0])
+    run = RunEvidence.of(tables, protocol.rule, protocol.all_metrics[0])
     sums = run.figure_sums()
     primary = f"te_f1_{short_name(run.metrics[0])}"
     evidence = run.by_rule[run.rule]

@@ -20,6 +20,9 @@ from parsemark.model import Box, Category, Cell, Element, Page, Prediction, Stat
 SAME_PLACE, SAME_TEXT = 0.5, 0.5
 MIN_SUPPORT = 0.34
 """A table that fewer parsers than this share have found is left out; it takes one key to add it."""
+SAME_GROUND = 0.8
+"""A table that shares this much of its ground, or of the other's, with one that more parsers have found (or
+that has more cells) is a part of it, or several run together: nobody wants to delete it by hand."""
 SURE = 0.6
 """Cells with a smaller agreement are shown first and marked."""
 
@@ -52,12 +55,12 @@ def consensus(predictions: Sequence[Prediction]) -> Start:
     n_voices = sum(bool(p.tables) for p in voices) or 1
     for group in _groups(voices):
         share = len({c.parser for c in group}) / n_voices
-        if share < MIN_SUPPORT:
+        box = _median_box([c.element.box for c in group if c.element.box is not None])
+        if share < MIN_SUPPORT or any(_overlaps(box, element.box) for element in elements):
             continue
         name = f"t{len(elements) + 1}"
         table, cells = _vote(group)
-        boxes = [c.element.box for c in group if c.element.box is not None]
-        elements.append(Element(name, Category.TABLE, box=_median_box(boxes), table=table))
+        elements.append(Element(name, Category.TABLE, box=box, table=table))
         support[name], agreement[name] = share, cells
     ordered = sorted(
         elements, key=lambda e: (e.box is None, e.box.y0 if e.box else 0, e.box.x0 if e.box else 0)
@@ -90,7 +93,14 @@ def _groups(voices: Sequence[Prediction]) -> list[list[_Candidate]]:
                 groups[-max(near)[1]].append(candidate)
             else:
                 groups.append([candidate])
-    return sorted(groups, key=len, reverse=True)
+    return sorted(groups, key=lambda g: (len(g), max(c.table.n_cells for c in g)), reverse=True)
+
+
+def _overlaps(one: Box | None, other: Box | None) -> bool:
+    if one is None or other is None:
+        return False
+    smaller = min(one.area, other.area)
+    return smaller > 0 and one.intersection_area(other) >= SAME_GROUND * smaller
 
 
 def _likeness(one: _Candidate, other: _Candidate) -> float:
