@@ -106,6 +106,13 @@ def test_split_and_merged_tables_are_counted_once(source: Source) -> None:
     assert rows == {("p1", "t1", "merged"), ("p1", "t2", "merged"), ("p2", "t3", "split")}
 
 
+def test_a_table_that_overlaps_too_little_is_partly_found(errors: Errors, source: Source, run: Run) -> None:
+    weak = (pl.col("kind") == "pair") & (pl.col("overlap") <= 0.5) & (pl.col("rule") == source.rule)
+    for parser in source.parsers:
+        expected = run.table("matches").filter(weak & (pl.col("parser") == parser.name)).height
+        assert errors.counts(parser.name).get("partly_found", (0, 0))[0] == expected
+
+
 def test_lists_point_at_the_elements_with_an_error(site: Path, errors: Errors, source: Source) -> None:
     pages = decode((site / "data" / "pages.js").read_text())
     assert [e["name"] for e in pages["protocols"][0]["errors"]] == [k.name for k in ERROR_KINDS]

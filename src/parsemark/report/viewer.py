@@ -90,6 +90,7 @@ def _protocol(source: Source, errors: Errors) -> dict[str, object]:
         "title": source.recipe.title,
         "metric_names": {metric: source.recipe.metric_words(metric) for metric in source.metrics},
         "main_metric": source.main_metric,
+        "theta": float(source.summary.settings.get("theta", 0)),
         "rule": source.rule,
         "rules": list(source.rules),
         "higher_is_better": source.summary.info(source.primary).higher_is_better,

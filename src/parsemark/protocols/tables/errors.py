@@ -16,7 +16,7 @@ from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
 from parsemark.protocols.exhibits import ErrorKind, Explanation, Finding, RunView
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA
 
 METRIC = "reader"
 MAX_CELLS = 1_000
@@ -26,6 +26,11 @@ MAX_CHARACTERS = 100_000
 ERROR_KINDS = (
     ErrorKind(
         "missed", "Missed", "A true table that nothing answers, also on pages on which the parser failed."
+    ),
+    ErrorKind(
+        "partly_found",
+        "Partly found",
+        "A true table whose match overlaps it by one half or less, which does not count as found.",
     ),
     ErrorKind("invented", "Invented", "A reported table that is no table of the truth."),
     ErrorKind("split", "Split", "A true table that was reported in several pieces."),
@@ -55,6 +60,7 @@ OF_EVENT = {
     "value_shifted": "cell_moved",
     "header_shifted": "cell_moved",
     "header_moved": "cell_moved",
+    "moved": "cell_moved",
     "header_lost": "header_lost",
     "header_context_lost": "header_lost",
     "name_lost": "header_lost",
@@ -76,7 +82,7 @@ OF_EVENT = {
 
 
 def errors_of_matches(run: RunView) -> pl.DataFrame:
-    """Missed, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
+    """Missed, partly found, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
 
     Splits and merges are those that matching by characters sees, since the others pair one with one. A table
     that was merged is not counted as missed once more.
@@ -87,8 +93,11 @@ def errors_of_matches(run: RunView) -> pl.DataFrame:
     missed = _elements(run.matches.filter(pl.col("kind") == "miss"), "truth", "missed")
     sure = pl.col("confidence").is_null() | (pl.col("confidence") > CONFIDENCE_THRESHOLD)
     invented = _elements(run.matches.filter((pl.col("kind") == "extra") & sure), "pred", "invented")
+    answered = (pl.col("truth").list.len() > 0) & (pl.col("pred").list.len() > 0)
+    weak = run.matches.filter(answered & (pl.col("overlap") <= THETA))
+    partly = _elements(weak.with_columns(pl.col("truth").list.head(1)), "truth", "partly_found")
     place = ["sample", "parser", "element"]
-    return pl.concat([missed.join(merged, on=place, how="anti"), invented, split, merged])
+    return pl.concat([missed.join(merged, on=place, how="anti"), partly, invented, split, merged])
 
 
 def _by_characters(run: RunView) -> pl.DataFrame:

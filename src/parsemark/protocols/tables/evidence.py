@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from parsemark.protocols.base import Floats
 
+THETA = 0.5
+"""A table counts as found if its match overlaps it by more than this."""
 CONFIDENCE_THRESHOLD = 0.5
 """A prediction with a known confidence at or below this is not a positive prediction."""
 

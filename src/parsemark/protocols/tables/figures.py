@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from parsemark.protocols.aggregate import make_figure, mean_statistic
 from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, Evidence
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA, Evidence
 from parsemark.protocols.tables.infos import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
@@ -27,8 +27,6 @@ from parsemark.stats.detection import (
     ratio,
 )
 from parsemark.stats.intervals import group_documents, interval_from
-
-THETA = 0.5
 
 PageSums = Callable[[Evidence], Floats]
 RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]

@@ -36,9 +36,8 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
 )
-from parsemark.protocols.tables.evidence import Evidence, Pages, gather
+from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather
 from parsemark.protocols.tables.figures import (
-    THETA,
     SumBuilder,
     curves,
     ranked_figures,

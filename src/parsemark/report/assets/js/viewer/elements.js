@@ -5,7 +5,8 @@
   const KINDS = {
     pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
   };
-  parsemark.kindWord = (kind) => KINDS[kind] ?? kind;
+  parsemark.theta = 0; // of the chosen protocol: what overlaps by less does not count as found
+  parsemark.kindWord = ({ kind, overlap }) => (kind === "pair" && overlap !== null && overlap <= parsemark.theta ? "partly found" : KINDS[kind] ?? kind);
   parsemark.metricNames = {}; // of the chosen protocol
   parsemark.metricName = (name) => parsemark.metricNames[name] ?? name.replaceAll("_", " ");
   // Counts and lengths have no decimals.
@@ -41,7 +42,7 @@
     return el("ol", { class: "matches" }, matches.map((match) => {
       const button = el("button", { type: "button", class: `match kind-${match.kind}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },
-          el("span", { class: "kind" }, parsemark.kindWord(match.kind)),
+          el("span", { class: "kind" }, parsemark.kindWord(match)),
           el("span", { class: "ids" }, parsemark.foreign(match.truth.join(" + ") || "—"), " ↔ ", parsemark.foreign(match.pred.join(" + ") || "—"))),
         el("span", { class: "chips" },
           match.overlap === null ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "overlap"), " ", parsemark.number(match.overlap)),

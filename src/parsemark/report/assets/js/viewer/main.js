@@ -144,6 +144,7 @@
     const data = { ...stored, ...(stored.scored[view.protocol] ?? NOT_SCORED) };
     const { main_metric: metric, metric_names, errors } = state.pages.protocols[view.protocol];
     parsemark.metricNames = metric_names;
+    parsemark.theta = state.pages.protocols[view.protocol].theta;
     data.error_labels = Object.fromEntries(errors.map((e) => [e.name, e.label]));
     return { data, name: parser.name + ending, colour: parser.colour, metric, matches: parsemark.matchesOf(data, view.rule) };
   };
