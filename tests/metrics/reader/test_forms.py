@@ -113,7 +113,7 @@ UNREADABLE = {("078", 5, "plain_text")}
 
 
 OPEN = {(5, "empty_column_inside")}
-"""A table of the demo whose score falls below the bound when an empty column stands inside; not mended yet."""
+"""A table of the demo whose score falls below the bound with an empty column inside; not mended yet."""
 
 
 def test_synthetic_tables_stay_at_the_top_in_every_equivalent_form() -> None:
