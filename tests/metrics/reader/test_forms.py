@@ -112,10 +112,6 @@ UNREADABLE = {("078", 5, "plain_text")}
 """Lines that begin with an absolute value, |x|, are read as the rows of a Markdown table."""
 
 
-OPEN = {(5, "empty_column_inside")}
-"""A table of the demo whose score falls below the bound with an empty column inside; not mended yet."""
-
-
 def test_synthetic_tables_stay_at_the_top_in_every_equivalent_form() -> None:
     tables = [
         e.table
@@ -130,7 +126,7 @@ def test_synthetic_tables_stay_at_the_top_in_every_equivalent_form() -> None:
         if _value(TableInput(table), form(table)) < LEAST
     ]
     assert len(tables) >= 8
-    assert set(below) == OPEN, "mended or new: keep the list of what is open true"
+    assert below == []
 
 
 @pytest.mark.conformance
