@@ -10,6 +10,7 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
+from parsemark.corpora.synthetic import make
 from parsemark.corpora.synthetic.kinds import kinds_in
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.located import Place, Rendered, first_overlap, locate, rows_of
@@ -19,7 +20,7 @@ from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.corpora.synthetic.story import Story, TableBlock, TextBlock
 from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
-from parsemark.errors import MakingError, UsageError
+from parsemark.errors import MakingError, MissingDependencyError, UsageError
 from parsemark.model import Box, Category, Element, Table
 
 has_noto = (fonts.FOLDERS[0] / "NotoSans-Regular.ttf").exists() and fonts.FOLDERS[1].exists()
@@ -193,6 +194,14 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for maker, package in ((word, "libreoffice-writer-nogui"), (web, "chromium")):
         with pytest.raises(MakingError, match=f"apt-get install {package}"):
             maker.render([story_of("english", "invoice")], tmp_path)
+
+
+@pytest.mark.parametrize("maker", ["typst", "html", "docx"])
+def test_a_missing_package_is_named(maker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(make, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"parsemark\[makers\]"):
+        make_stories(StoryOptions(maker, 1), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_sums_of_a_statement_are_true() -> None:

@@ -42,6 +42,7 @@ def calibrate(
     from parsemark.stats.calibration import d_ece
     from parsemark.stats.confidence import (
         METHODS,
+        MIN_ISOTONIC,
         best_threshold,
         cross_calibrated,
         fit_calibrator,
@@ -79,7 +80,11 @@ def calibrate(
         )
         if other is not None:
             _say_cost(console.print, best.at, judged_tables(Run.open(other), parser))
-    chosen = min(values, key=lambda name: values[name])
+    few = len(judged.confidence) < MIN_ISOTONIC
+    usable = {name: v for name, v in values.items() if not (few and name == "isotonic")} or values
+    chosen = min(usable, key=lambda name: usable[name])
+    if before is not None and usable[chosen] >= before:
+        console.print("No calibrator is better than none on documents that it has not seen.", highlight=False)
     calibrator = fit_calibrator(judged.confidence, judged.correct, chosen)
     if out is not None:
         content = {"parser": parser, "run": run.name, **calibrator.to_json()}

@@ -364,8 +364,9 @@ def audit(
     if out is not None:
         for path in write_audit(loaded, found, out):
             print(path)
-        print("Delete from corrections.json what you do not accept, then apply it to a copy:")
-        print(f"  {shlex.join(_correct_command(corpus, out))}")
+        if found.suspicions:
+            print("Delete from corrections.json what you do not accept, then apply it to a copy:")
+            print(f"  {shlex.join(_correct_command(corpus, out))}")
 
 
 def _correct_command(corpus: str, audit_folder: Path) -> list[str]:

@@ -20,6 +20,8 @@ _EDGE = 1e-6
 _N_FOLDS = 5
 MIN_PREDICTIONS = 20
 """Below this a calibrator would fit noise."""
+MIN_ISOTONIC = 300
+"""Below this isotonic regression is not chosen by itself: its steps fit noise and tie what was ordered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,8 @@ def _rows(values: Values) -> Iterable[Named]:
     answered = {p for c, p in side.alignment.columns.items() if c in side.stubs}
     valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
     leading = set(range(min(valued, default=0))) - set(valued)
+    # A column of which only a header above reaches over it names nothing.
+    leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
     columns = sorted(answered | leading)
     given = _filled_down(pred, columns, side.pred_header, hanging=True)
     below = {c: _filled_up(pred, c, side.pred_header) for c in columns}

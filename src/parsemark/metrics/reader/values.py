@@ -111,6 +111,12 @@ class Values:
         return {col: unit for col, unit in added.items() if unit}
 
     @cached_property
+    def _emptied(self) -> frozenset[int]:
+        """Columns of which nothing is given."""
+        given = {c for _, c, at, partner in self._answered if self.side.pred.present[at][partner]}
+        return frozenset({c for _, c, _, _ in self._answered} - given)
+
+    @cached_property
     def renamed(self) -> dict[str, str]:
         """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
         side = self.side
@@ -162,7 +168,9 @@ class Values:
             causes.add((Kind.CELLS_MERGED, found), event)
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
-            causes.add((Kind.VALUE_LOST, row), Event(Kind.VALUE_LOST, weight, lost, where))
+            # A column that is empty throughout is lost as one.
+            line = f"column {col}" if col in self._emptied else f"row {row}"
+            causes.add((Kind.VALUE_LOST, line), Event(Kind.VALUE_LOST, weight, lost, where))
         else:
             # The same slip in many values is one cause; values that have nothing in common are not.
             cause = slip(text, found)
