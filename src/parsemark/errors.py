@@ -6,6 +6,7 @@
     ├── FormatError           text or bytes that cannot be read; carries the position
     ├── CorpusError           a corpus that is incomplete or contradicts itself
     │   └── PdfError          a PDF or a picture of a page that cannot be opened
+    ├── MakingError           a page that cannot be made as drawn, or a program for making pages is missing
     ├── LatexError            a LaTeX source that does not compile within its limits
     ├── ParserError           a parser that could not be installed or started
     ├── PluginError           a metric, corpus, protocol or judge of another package that does not work

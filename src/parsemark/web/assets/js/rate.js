@@ -29,7 +29,7 @@
     place.hidden = !state.marks;
     if (!state.marks) return place.replaceChildren();
     const node = truth.tables.length && pred.tables.length
-      ? parsemark.renderDiff(truth.tables[0], pred.tables[0])
+      ? parsemark.renderDiff(parsemark.diffTables(truth.tables[0], pred.tables[0]))
       : el("p", { class: "notice" }, "One of the two has no table to compare cell by cell.");
     return place.replaceChildren(el("h2", {}, "Differences"), node);
   };
