@@ -171,7 +171,9 @@ def _sentence(rows: Sequence[Row], headline: FigureInfo) -> str:
     if not open_questions:
         return f"{first}." if len(scored) == 1 else f"{first}, ahead of every other parser."
     n_more = len(open_questions) - 3
-    listed = ", ".join(open_questions[:3]) + (f" and {n_more} more" if n_more > 0 else "")
+    shown = open_questions[:3] + ([f"{n_more} more"] if n_more > 0 else [])
+    listed = " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+    difference, verb = ("differences", "are") if len(open_questions) > 1 else ("difference", "is")
     words = {row.rank.mark for row in scored[1:] if row.rank.mark}
     state = "not resolved or within ±0.05" if len(words) > 1 else f"{words.pop()}"
-    return f"{first}; the difference to {listed} is {state}."
+    return f"{first}; the {difference} to {listed} {verb} {state}."
