@@ -9,7 +9,7 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report
-from parsemark.report.document_pages import mathml
+from parsemark.report.mathml import mathml
 
 HOSTILE = (
     "&lt;script&gt;alert(1)&lt;/script&gt; <img src=x onerror=alert(2)>\n\n"

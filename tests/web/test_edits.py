@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.model import Box, Cell, Element, Page, Prediction, Status, Table
+from parsemark.report.mathml import mathml
 from parsemark.web.annotate.consensus import consensus, uncertain_cells
 from parsemark.web.annotate.differences import differences
 from parsemark.web.annotate.edits import EditError, apply
-from parsemark.web.annotate.math import mathml
 
 ROWS = [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]]
 

@@ -18,6 +18,7 @@ from parsemark.model import Box, Element, Page, Prediction, Status
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.published.profile import Profile, get_profile, switch_sentences
+from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import Site
 from parsemark.report.source import Source
@@ -26,35 +27,6 @@ MAX_PAGES = 400
 """Pages times parsers of a report; larger runs are looked at with fewer pages or parsers."""
 MAX_DIFF = 6_000
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-_MATHML = frozenset(
-    [
-        "math",
-        "mrow",
-        "mi",
-        "mn",
-        "mo",
-        "mtext",
-        "mspace",
-        "mfrac",
-        "msqrt",
-        "mroot",
-        "msub",
-        "msup",
-        "msubsup",
-        "mover",
-        "munder",
-        "munderover",
-        "mtable",
-        "mtr",
-        "mtd",
-        "mstyle",
-        "mpadded",
-        "mphantom",
-        "menclose",
-        "semantics",
-    ]
-)
-_MATHML_ATTRIBUTES = frozenset({"display", "mathvariant", "stretchy", "fence", "columnalign", "accent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,48 +259,3 @@ def _diff(a: str, b: str) -> Iterator[tuple[str, str]]:
 
 def _path(boxes: Sequence[Box]) -> str:
     return " ".join(f"{(b.x0 + b.x1) / 2:.1f},{(b.y0 + b.y1) / 2:.1f}" for b in boxes)
-
-
-def mathml(latex: str) -> Markup | None:
-    """A formula as MathML of known tags alone; None where it cannot be converted or there is no converter."""
-    try:
-        from latex2mathml.converter import convert
-    except ImportError:
-        return None
-    if len(latex) > 2_000:
-        return None
-    text = latex.strip().strip("$").strip()
-    for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
-        if text.startswith(left) and text.endswith(right):
-            text = text[2:-2]
-    try:
-        made = convert(text)
-    except Exception:  # a converter of other people's making, given anything: the formula is shown as text
-        return None
-    return _harmless(made)
-
-
-def _harmless(source: str) -> Markup | None:
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    try:
-        root = etree.fromstring(source.encode("utf-8"), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-    return Markup(_written(root))
-
-
-def _written(node: Any) -> str:
-    from markupsafe import escape
-
-    name = str(node.tag).rpartition("}")[2] if isinstance(node.tag, str) else ""
-    inside = str(escape(node.text or "")) + "".join(
-        _written(child) + str(escape(child.tail or "")) for child in node
-    )
-    if name not in _MATHML:
-        return inside
-    attributes = "".join(
-        f' {key}="{escape(value)}"' for key, value in node.attrib.items() if key in _MATHML_ATTRIBUTES
-    )
-    return f"<{name}{attributes}>{inside}</{name}>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -50,7 +51,7 @@ NAVIGATION = (
 )
 
 
-class Pages:
+class Pages(ABC):
     """A folder of pages that look alike: templates, stylesheets and scripts, and the frame around each."""
 
     def __init__(self, root: Path) -> None:
@@ -93,9 +94,9 @@ class Pages:
             shutil.copytree(folder, target)
         (target / "css" / "parsers.css").write_text(stylesheet(), encoding="utf-8")
 
+    @abstractmethod
     def navigation(self) -> list[Link]:
         """The pages that all pages link to."""
-        raise NotImplementedError
 
     def footer(self) -> dict[str, Any] | None:
         """The run that the pages are about, if it is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -89,15 +90,15 @@ _PUBLISHED_PAGES = (
 
 
 @dataclass(frozen=True)
-class DocumentFigures:
+class DocumentFigures(ABC):
     """The figures of one profile."""
 
     protocol: DocumentProtocol
     infos: tuple[FigureInfo, ...]
 
+    @abstractmethod
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """What they are made of."""
-        raise NotImplementedError
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """The figure of the ranking."""

@@ -19,9 +19,9 @@ from parsemark.errors import CorpusError
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Category
 from parsemark.pdf import render_page
+from parsemark.report.mathml import mathml
 from parsemark.web.annotate.consensus import SURE
 from parsemark.web.annotate.edits import EditError
-from parsemark.web.annotate.math import mathml
 from parsemark.web.annotate.work import OutdatedError, PageState, Work
 from parsemark.web.frame import Address, BadRequestError, answer, body_of, build_app, page
 from parsemark.web.guard import Guard

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from markupsafe import Markup
+
 MAX_LATEX = 5000
 _ELEMENTS = """
     math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd
-    mmultiscripts mprescripts none mstyle mpadded mphantom menclose
+    mmultiscripts mprescripts none mstyle mpadded mphantom menclose semantics
 """
 _ATTRIBUTES = """
     display mathvariant stretchy fence separator form accent accentunder linethickness columnalign rowspacing
@@ -17,8 +19,9 @@ _ATTRIBUTES = """
 
 
 @lru_cache(maxsize=2048)
-def mathml(latex: str) -> str | None:
-    """The formula as MathML with nothing in it but mathematics; None where it cannot be read.
+def mathml(latex: str) -> Markup | None:
+    """The formula as MathML with nothing in it but mathematics; None where it cannot be read, or where no
+    converter is installed.
 
     Elements and attributes that are not on a short list are left out, so whatever the converter lets
     through can neither run nor load anything.
@@ -33,14 +36,16 @@ def mathml(latex: str) -> str | None:
         return None
     try:
         from latex2mathml.converter import convert
-
+    except ImportError:
+        return None
+    try:
         text = convert(source, display="block")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
         tree = etree.fromstring(text.encode(), parser)
     except Exception:  # a converter of other people's making, given anything: a formula is then shown as text
         return None
     clean = _copy(tree)
-    return None if clean is None else etree.tostring(clean, encoding="unicode", with_tail=False)
+    return None if clean is None else Markup(etree.tostring(clean, encoding="unicode", with_tail=False))
 
 
 def _copy(old: Any) -> Any:
