@@ -101,7 +101,7 @@ def _for_the_cdm_tool(results: Results) -> list[dict[str, Any]]:
 
 
 def _add_debug(metrics: dict[str, Any], results: Results, n_pages: int) -> None:
-    """What v1.6 says about its limits of time. Here nothing is timed: the limits are its own, no case is hit."""
+    """What v1.6 says about its limits of time; here nothing is timed, so no case ever hits them."""
     for element, name, limit, failures in (
         ("table", "TEDS", {"timeout_sec": 120.0}, "error"),
         ("display_formula", "CDM", {}, "exception"),
