@@ -6,11 +6,11 @@ comes with `parsemark[bench]`. pyproject.toml lists the packages; a test holds b
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from parsemark.errors import MissingDependencyError
 
@@ -74,7 +74,7 @@ DISTRIBUTIONS = {
 def is_installed(module: str) -> bool:
     """Whether a module could be imported, without importing it."""
     try:
-        return find_spec(module) is not None
+        return importlib.util.find_spec(module) is not None
     except ValueError:  # it is in sys.modules and says nothing about itself
         return sys.modules.get(module) is not None
 
