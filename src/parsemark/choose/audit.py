@@ -188,7 +188,7 @@ class _Print:
     def inside(self, box: Box) -> str:
         """What is printed in a box, in the order of the file."""
         held = (box.x0 <= self._x) & (self._x <= box.x1) & (box.y0 <= self._y) & (self._y <= box.y1)
-        return "".join(self._glyphs[i].text for i in np.flatnonzero(held))
+        return "".join(self._glyphs[i].text for i in np.flatnonzero(held).tolist())
 
 
 def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:

@@ -118,10 +118,10 @@ def split_rows(
     for word in words:
         start, end = Axis.ROWS.extent(word.box)
         left, right = Axis.COLUMNS.extent(word.box)
-        row = max(range(len(rows)), key=lambda i: rows[i].overlap(start, end))
+        at = max(range(len(rows)), key=lambda i: rows[i].overlap(start, end))
         column = max(range(len(columns)), key=lambda i: columns[i].overlap(left, right))
-        if end > start and rows[row].overlap(start, end) > 0:
-            held[row].append((column, Line(start, end)))
+        if end > start and rows[at].overlap(start, end) > 0:
+            held[at].append((column, Line(start, end)))
     bands = [_groups([line for _, line in inside]) for inside in held]
     counts = [len(b) for b in bands[first:] if b]
     if not counts or sorted(counts)[len(counts) // 2] > 1:
