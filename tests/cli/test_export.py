@@ -73,6 +73,8 @@ def test_one_run_under_several_profiles(corpus: Path, tmp_path: Path) -> None:
     assert old["table"]["all"]["TEDS"]["all"] == 1
     records = json.loads((out / "v1.6" / "preds_quick_match_text_block_result.json").read_text())
     assert [r["img_id"] for r in records] == ["z first.pdf_1.jpg", "a.pdf_2.png", "m.jpg"]
+    assert new["match_debug"]["page_count"] == 3 and "match_debug" not in old
+    assert new["table"]["metric_debug"]["TEDS"]["sample_count"] == 1
     assert set(records[0]) >= {"gt_idx", "pred_idx", "norm_gt", "norm_pred", "edit", "metric", "Edit_num"}
 
 

@@ -9,8 +9,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from tests.store.fabricate import fabricate_run
 
+from parsemark.corpora import load_corpus
+from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
 from parsemark.protocols.exhibits import Chart, Series
 from parsemark.protocols.tables.charts.structure import N_BINS
@@ -248,6 +251,25 @@ def test_no_picture_of_a_pdf_that_has_changed_since(tmp_path: Path, blank_pdf: P
     )
     assert write_images(tmp_path, samples, 50) == {0}
     assert [p.name for p in (tmp_path / "images").rglob("*.webp")] == ["00000.webp"]
+
+
+def test_pages_that_are_only_pictures_are_shown(tmp_path: Path) -> None:
+    images = tmp_path / "corpus" / "images"
+    images.mkdir(parents=True)
+    Image.new("RGB", (40, 60), "white").save(images / "scan_1.jpg")
+    info = {"image_path": "scan_1.jpg", "page_no": 1, "width": 40, "height": 60, "page_attribute": {}}
+    pages = [{"layout_dets": [], "page_info": info, "extra": {"relation": []}}]
+    (tmp_path / "corpus" / "pages.json").write_text(json.dumps(pages))
+    spec = f"omnidocbench:{tmp_path / 'corpus' / 'pages.json'}"
+    known = load_corpus(spec).hash
+    pictures = corpus_pictures(spec, known, {"scan_1"})
+    assert pictures == {"scan_1": images / "scan_1.jpg"}
+    assert corpus_pictures(spec, "another", {"scan_1"}) == {}
+    assert corpus_pictures("omnidocbench:gone", known, {"scan_1"}) == {}
+    samples = pl.DataFrame(
+        {"page": [0, 1], "sample": ["scan_1", "b"], "document": ["d"] * 2, "page_number": [1] * 2},
+    ).with_columns(pdf=pl.lit(None, pl.String), pdf_sha256=pl.lit(None, pl.String))
+    assert write_images(tmp_path, samples, 50, pictures) == {0}
 
 
 def test_every_found_table_is_explained(site: Path, source: Source) -> None:

@@ -31,11 +31,26 @@ def test_leaving_out_by_hand() -> None:
 @settings(deadline=None)
 @given(st.lists(st.floats(0.01, 0.99), min_size=3, max_size=30))
 def test_of_a_mean_it_is_the_usual_standard_error_on_the_logit_scale(values: list[float]) -> None:
-    value = float(np.mean(values))
-    spread = np.sqrt(stats.sem(values) ** 2 + (UNSEEN / len(values)) ** 2)
-    half = stats.t.ppf(0.975, len(values) - 1) * spread / (value * (1 - value))
-    expected = 1 / (1 + np.exp(-(np.log(value / (1 - value)) + np.array([-half, half]))))
-    assert jackknife_interval(scores(*values), mean) == pytest.approx(tuple(expected), abs=1e-9)
+    value, n = float(np.mean(values)), len(values)
+
+    def ends(spread: float) -> np.ndarray:
+        half = stats.t.ppf(0.975, n - 1) * spread / (value * (1 - value))
+        return 1 / (1 + np.exp(-(np.log(value / (1 - value)) + np.array([-half, half]))))
+
+    seen, unseen = ends(stats.sem(values)), ends(np.sqrt(stats.sem(values) ** 2 + (UNSEEN / n) ** 2))
+    # What was not seen takes away no more than it does where all documents agree.
+    agreeing = stats.beta.ppf(0.025, n, 1)
+    expected = max(unseen[0], seen[0] * agreeing), min(unseen[1], 1 - (1 - seen[1]) * agreeing)
+    assert jackknife_interval(scores(*values), mean) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(3, 20), st.floats(1e-9, 0.01))
+def test_a_speck_in_one_document_does_not_widen_the_interval_to_anything(n: int, speck: float) -> None:
+    perfect, _ = jackknife_interval(scores(*[1.0] * n), mean)
+    low, high = jackknife_interval(scores(*[1.0] * (n - 1), 1 - speck), mean)
+    # On the logit scale a half-width of t times the value leaves e^t times the distance from 1 at most.
+    assert low >= perfect * (1 - speck / n * np.exp(stats.t.ppf(0.975, n - 1))) - 1e-9
+    assert high > 1 - speck / n
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12))

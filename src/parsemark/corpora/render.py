@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
 
 from PIL import Image
 
 from parsemark import pdf
-from parsemark.errors import CorpusError
+from parsemark.corpora.base import load_corpus
+from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Sample
 from parsemark.pdf import Word, open_picture, render_page
 from parsemark.system import cache_folder, replacing
@@ -27,6 +29,20 @@ def page_image(sample: Sample, dpi: int = 150) -> Image.Image:
     with Image.open(cached) as picture:
         picture.load()
         return picture.copy()
+
+
+def corpus_pictures(spec: str, corpus_hash: str, samples: Collection[str]) -> dict[str, Path]:
+    """The pictures of samples that have no PDF, by id; none where the corpus is gone or another by now."""
+    if not spec or not samples:
+        return {}
+    try:
+        corpus = load_corpus(spec)
+        if corpus.hash != corpus_hash:
+            return {}
+        found = {key: corpus.read(key).image for key in corpus.keys if key in samples}
+    except (CorpusError, UsageError, OSError):
+        return {}
+    return {key: image for key, image in found.items() if image is not None}
 
 
 def page_words(sample: Sample) -> tuple[Word, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -22,8 +23,16 @@ MAX_SIDE = 1800
 QUALITY = 55
 
 
-def write_images(root: Path, samples: pl.DataFrame, dpi: int) -> set[int]:
+def write_images(
+    root: Path, samples: pl.DataFrame, dpi: int, pictures: Mapping[str, Path] | None = None
+) -> set[int]:
     """Write the pictures of all pages; returns the numbers of those that have one.
+
+    Args:
+        root: The report.
+        samples: Rows of the run's samples.
+        dpi: Of pages that are drawn from their PDF.
+        pictures: Those of samples without a PDF, by id.
 
     Pages are rendered one after the other, since pdfium allows no threads; encoding runs beside it.
     """
@@ -31,7 +40,7 @@ def write_images(root: Path, samples: pl.DataFrame, dpi: int) -> set[int]:
     waiting: list[Future[None]] = []
     with ThreadPoolExecutor(os.cpu_count() or 1) as encoders:
         for row in samples.iter_rows(named=True):
-            picture = _render(row, dpi)
+            picture = _render(row, dpi, (pictures or {}).get(row["sample"]))
             if picture is None:
                 continue
             waiting.append(encoders.submit(_encode, root, row["page"], picture))
@@ -43,13 +52,14 @@ def write_images(root: Path, samples: pl.DataFrame, dpi: int) -> set[int]:
     return done
 
 
-def _render(row: dict[str, Any], dpi: int) -> Image.Image | None:
+def _render(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Image | None:
     """The page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
-    if not row["pdf"]:
-        return None
-    path = Path(row["pdf"])
-    sample = Sample(row["sample"], row["document"], row["page_number"], None, path)
+    place = row["sample"], row["document"], row["page_number"]
     try:
+        if not row["pdf"]:
+            return None if scan is None else page_image(Sample(*place, None, image=scan), dpi)
+        path = Path(row["pdf"])
+        sample = Sample(*place, None, path)
         if row["pdf_sha256"] and _hash(path, path.stat().st_mtime_ns) != row["pdf_sha256"]:
             return None
         return page_image(sample, dpi).convert("RGB")

@@ -37,11 +37,22 @@ def export_omnidocbench(
         )
     written: list[Path] = []
     for protocol in published:
-        folder = out if len(published) == 1 else make_folder(out, _UNSAFE.sub("_", protocol.profile))
+        folder = out if len(published) == 1 else make_folder(out, _folder_name(protocol, published))
         for parser in sorted({r.parser for r in run.records()}):
             progress(f"{parser}, {protocol.profile}")
             written += _write(run, protocol, parser, folder)
     return written
+
+
+def _folder_name(protocol: DocumentProtocol, among: list[DocumentProtocol]) -> str:
+    """The profile; with the options that tell it from others of the same profile."""
+    name: str = protocol.profile
+    others = [p for p in among if p.profile == protocol.profile and p is not protocol]
+    if any(p.cdm != protocol.cdm for p in others) and protocol.cdm:
+        name += "-cdm"
+    if any(p.match != protocol.match for p in others):
+        name += f"-{protocol.match}"
+    return _UNSAFE.sub("_", name)
 
 
 def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parsemark.corpora.render import corpus_pictures
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.element_lists import write_element_lists
@@ -66,7 +67,10 @@ def write_page_images(site: Site, options: ReportOptions) -> set[int]:
     samples = site.source.samples
     if len(samples) > options.max_images:
         return set()
-    return write_images(site.root, samples, options.image_dpi)
+    corpus = site.source.run.manifest.corpus
+    without_pdf = set(samples.filter(samples["pdf"].is_null())["sample"])
+    pictures = corpus_pictures(corpus.spec, corpus.hash, without_pdf)
+    return write_images(site.root, samples, options.image_dpi, pictures)
 
 
 def page_list(source: Source, images: set[int]) -> dict[str, object]:

@@ -103,12 +103,21 @@ def interval_from(
     if bounds == "unit" and value >= 1:
         return 1 - _zero_bound(n, bounds, level), 1.0
     variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
-    if bounds == "unit":
-        variance += (UNSEEN / n) ** 2
-    half = t_quantile(level, n - 1) * float(np.sqrt(variance))
+    t = t_quantile(level, n - 1)
     if bounds == "positive":
-        return _log_interval(value, half)
-    centre, width = np.log(value / (1 - value)), min(half / (value * (1 - value)), 700.0)
+        return _log_interval(value, t * math.sqrt(variance))
+    seen_low, seen_high = _logit_interval(value, t * math.sqrt(variance))
+    low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
+    # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
+    # itself: the share of documents that may hide behind n that agree, each of them entirely otherwise.
+    agreeing = 1 - _zero_bound(n, bounds, level)
+    return max(low, seen_low * agreeing), min(high, 1 - (1 - seen_high) * agreeing)
+
+
+def _logit_interval(value: float, half: float) -> Interval:
+    """Symmetric on the logit scale."""
+    # As far as from one end of all numbers to the other.
+    centre, width = math.log(value / (1 - value)), min(half / (value * (1 - value)), 2000.0)
     return _expit(centre - width), _expit(centre + width)
 
 

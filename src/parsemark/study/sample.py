@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from PIL import Image
 
+from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import CorpusError, StudyError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element
 from parsemark.model.complexity import complexity
-from parsemark.pdf import render_page
+from parsemark.pdf import open_picture, render_page
 from parsemark.store import Run
 from parsemark.study.ratings import PairToRate
 from parsemark.study.tasks import PairsFile
@@ -33,6 +35,7 @@ METRICS = ("semantic", "reader", "teds", "grits_con")
 """Metrics to make bands by: the first that the run has."""
 N_BANDS = 5
 _PICTURE_DPI = 110
+_MAX_SIDE = 1800
 _QUALITY = 70
 
 
@@ -192,6 +195,9 @@ class _Pictures:
         self._out = out
         self._known: dict[str, str | None] = {}
         self._hashes: dict[Path, str] = {}
+        corpus = run.manifest.corpus
+        without_pdf = {sample for sample, row in self._rows.items() if not row["pdf"]}
+        self._scans = corpus_pictures(corpus.spec, corpus.hash, without_pdf)
 
     def of(self, sample: str) -> str | None:
         """The path below the file's folder; None where there is no picture."""
@@ -200,19 +206,30 @@ class _Pictures:
         return self._known[sample]
 
     def _make(self, row: dict[str, Any]) -> str | None:
-        if not row.get("pdf"):
-            return None
-        pdf = Path(row["pdf"])
         try:
-            if pdf not in self._hashes:
-                self._hashes[pdf] = file_sha256(pdf)
-            if row["pdf_sha256"] and self._hashes[pdf] != row["pdf_sha256"]:
-                return None
-            picture = render_page(pdf, row["page_number"], _PICTURE_DPI).convert("RGB")
+            picture = self._scan(row) if not row.get("pdf") else self._page(row)
         except (CorpusError, OSError):
+            return None
+        if picture is None:
             return None
         folder = make_folder(self._out.parent, f"{self._out.stem}-pictures")
         name = f"{len(self._known):05}.webp"
         with replacing(folder / name) as temporary:
             picture.save(temporary, format="WEBP", quality=_QUALITY, method=2)
         return f"{folder.name}/{name}"
+
+    def _page(self, row: dict[str, Any]) -> Image.Image | None:
+        pdf = Path(row["pdf"])
+        if pdf not in self._hashes:
+            self._hashes[pdf] = file_sha256(pdf)
+        if row["pdf_sha256"] and self._hashes[pdf] != row["pdf_sha256"]:
+            return None
+        return render_page(pdf, row["page_number"], _PICTURE_DPI).convert("RGB")
+
+    def _scan(self, row: dict[str, Any]) -> Image.Image | None:
+        scan = self._scans.get(row.get("sample", ""))
+        if scan is None:
+            return None
+        picture = open_picture(scan).convert("RGB")
+        picture.thumbnail((_MAX_SIDE, _MAX_SIDE))
+        return picture

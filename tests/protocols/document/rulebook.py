@@ -738,7 +738,7 @@ def safe_text(x: str, fallback: str) -> str:
     if not any(c in s for c in "\\{}$"):
         return s
     commands = len(re.findall(r"\\[A-Za-z]+", s))
-    words = len(re.findall("[A-Za-z]{3,}", s))
+    runs = len(re.findall("[A-Za-z]{3,}", s))
     q = sum(c in "{}$^_=&%#" for c in s)
     noise = (
         len(s) >= 32
@@ -747,15 +747,15 @@ def safe_text(x: str, fallback: str) -> str:
         and not any(
             w in s for w in words("\\frac \\sqrt \\left \\right \\begin \\end \\sum \\int \\alpha \\beta")
         )
-        and words >= 6
+        and runs >= 6
         and s.count(" ") >= 5
     )
     weak = (
         s in ("\\", "\\\\")
         or (s.endswith("\\") and not s.endswith("\\\\") and commands == 0)
         or ("\\" in s and commands == 0 and q == 0)
-        or (words >= 2 and commands == 0 and q <= 1)
-        or (words >= 4 and commands <= 1 and q <= 2)
+        or (runs >= 2 and commands == 0 and q <= 1)
+        or (runs >= 4 and commands <= 1 and q <= 2)
     )
     if noise or weak or is_bad(s):
         return fallback

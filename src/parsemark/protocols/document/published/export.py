@@ -63,6 +63,7 @@ def result_files(
         files["display_formula_formula"] = _for_the_cdm_tool(results)
     if profile.name.startswith("v1.6"):
         files["run_summary"] = _run_summary(files["metric_result"], results)
+        _add_debug(files["metric_result"], results, len(matched))
     return files
 
 
@@ -97,6 +98,29 @@ def _for_the_cdm_tool(results: Results) -> list[dict[str, Any]]:
         for number, m in enumerate(results.elements["display_formula"])
         if isinstance(m.record, Record)
     ]
+
+
+def _add_debug(metrics: dict[str, Any], results: Results, n_pages: int) -> None:
+    """What v1.6 says about its limits of time; here nothing is timed, so no case ever hits them."""
+    for element, name, limit, failures in (
+        ("table", "TEDS", {"timeout_sec": 120.0}, "error"),
+        ("display_formula", "CDM", {}, "exception"),
+    ):
+        count = sum(name in m.metric for m in results.elements[element])
+        if name in metrics[element]["all"]:
+            cases = {"timeout_case_count": 0, "timeout_cases": []}
+            failed = {f"{failures}_case_count": 0, f"{failures}_cases": []}
+            about = {"stage": name, "workers": 1, **limit, "sample_count": count, **cases, **failed}
+            metrics[element]["metric_debug"] = {name: about}
+    fallbacks = ("quick_match_timeout", "page_timeout")
+    metrics["match_debug"] = {
+        "workers": 1,
+        "page_count": n_pages,
+        "quick_match_truncated_timeout_sec": 300,
+        "match_timeout_sec": 420,
+        "text_match_fallback_pages": {name: [] for name in fallbacks},
+        "text_match_fallback_counts": dict.fromkeys(fallbacks, 0),
+    }
 
 
 def _run_summary(metrics: Mapping[str, Any], results: Results) -> dict[str, Any]:
