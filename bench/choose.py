@@ -9,6 +9,7 @@ Truth is known for every page; each draw pretends to know it for the first pages
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,8 @@ def runs() -> Iterator[Path]:
         return
     home = cache_folder("bench")
     corpus = home / f"synthetic-{N_PAGES}"
-    if not corpus.exists():
+    if not (corpus / "corpus.json").exists():
+        shutil.rmtree(corpus, ignore_errors=True)  # half made when something stopped us
         make_synthetic(SyntheticOptions(pages=N_PAGES, seed=SEED), corpus)
     yield made(str(corpus), home / "choose-synthetic")
     data = os.environ.get("PARSEMARK_DATA")

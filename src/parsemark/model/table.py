@@ -47,16 +47,19 @@ class Table:
     def __post_init__(self) -> None:
         if self.n_rows < 0 or self.n_cols < 0:
             raise ValueError(f"a table needs n_rows >= 0 and n_cols >= 0, not {self.n_rows} x {self.n_cols}")
-        object.__setattr__(self, "cells", tuple(sorted(self.cells, key=lambda c: (c.row, c.col))))
-        taken: set[tuple[int, int]] = set()
-        for cell in self.cells:
+        cells = tuple(self.cells)
+        places: list[tuple[int, int]] = []
+        is_plain = True
+        for cell in cells:
             if cell.row + cell.rowspan > self.n_rows or cell.col + cell.colspan > self.n_cols:
                 raise ValueError(f"{_describe(cell)} leaves the {self.n_rows} x {self.n_cols} grid")
-            for row in range(cell.row, cell.row + cell.rowspan):
-                for col in range(cell.col, cell.col + cell.colspan):
-                    if (row, col) in taken:
-                        raise ValueError(f"{_describe(cell)} overlaps another cell at ({row}, {col})")
-                    taken.add((row, col))
+            places.append((cell.row, cell.col))
+            is_plain = is_plain and cell.rowspan == cell.colspan == 1
+        if places != sorted(places):
+            cells = tuple(sorted(cells, key=lambda c: (c.row, c.col)))
+        if not is_plain or len(set(places)) < len(places):
+            _check_disjoint(cells)
+        object.__setattr__(self, "cells", cells)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], header_rows: int | None = None) -> Table:
@@ -107,6 +110,16 @@ class Table:
     def has_spans(self) -> bool:
         """Whether any cell covers more than one grid position."""
         return any(cell.rowspan > 1 or cell.colspan > 1 for cell in self.cells)
+
+
+def _check_disjoint(cells: Iterable[Cell]) -> None:
+    taken: set[tuple[int, int]] = set()
+    for cell in cells:
+        for row in range(cell.row, cell.row + cell.rowspan):
+            for col in range(cell.col, cell.col + cell.colspan):
+                if (row, col) in taken:
+                    raise ValueError(f"{_describe(cell)} overlaps another cell at ({row}, {col})")
+                taken.add((row, col))
 
 
 def _describe(cell: Cell) -> str:

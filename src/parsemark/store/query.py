@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.errors import MissingDependencyError, UsageError
+from parsemark.errors import UsageError
+from parsemark.extras import needed_for
 from parsemark.store.run import Run
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
 
@@ -39,10 +40,8 @@ def query_run(path: Path, sql: str) -> QueryResult:
     `matches` and `scores` hold the rows of all protocols, told apart by their column `protocol`. The run
     itself is never changed: its files are read through views.
     """
-    try:
+    with needed_for("parsemark query"):
         import duckdb
-    except ImportError as error:
-        raise MissingDependencyError("duckdb", "parsemark query", 'pip install "parsemark[query]"') from error
     run = Run.open(path)
     run.fold_journals()
     connection = duckdb.connect(":memory:")

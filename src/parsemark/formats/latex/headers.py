@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from parsemark.formats.latex.grid import TexGrid
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
 from parsemark.formats.latex.rows import Line
 
 _MAX_LEVELS = 3
 """More header rows than this above a plain line are rather a first group of data."""
 
 
-def header_rows(grid: TexGrid) -> int | None:
+def header_rows(
+    lines: Sequence[Line], blank_rows: AbstractSet[int], head_rows: int | None, spanning: Iterable[int]
+) -> int | None:
     r"""How many rows at the top are headers; None where the source does not say.
 
     Certain are longtable's `\endhead`, booktabs' `\midrule`, a double line, and a single line below the first
     row (or below rows with spans) if the table has rows that no line separates: where every row has its line,
     lines say nothing.
+
+    Args:
+        lines: The rule above each row, and at the end the rule below the last one.
+        blank_rows: Rows that are only vertical space.
+        head_rows: Rows before longtable's `\endhead`, where the source has one.
+        spanning: The rows of the cells that span rows or columns.
     """
-    if grid.head_rows is not None:
-        return grid.head_rows or None
-    inner = _inner_lines(grid)
+    if head_rows is not None:
+        return head_rows or None
+    inner = _inner_lines(lines, blank_rows)
     drawn = [row for row, line in inner.items() if line is not Line.NONE]
     if not drawn:
         return None
@@ -30,25 +40,20 @@ def header_rows(grid: TexGrid) -> int | None:
         return first
     if len(drawn) == len(inner):
         return None
-    return first if _is_header_block(grid, first) else None
+    n_rows = sum(row not in blank_rows for row in range(first))
+    is_block = n_rows <= _MAX_LEVELS and any(row < first for row in spanning)
+    return first if n_rows == 1 or is_block else None
 
 
-def _inner_lines(grid: TexGrid) -> dict[int, Line]:
+def _inner_lines(lines: Sequence[Line], blank_rows: AbstractSet[int]) -> dict[int, Line]:
     """The line above each row but the first; what is drawn above a blank row belongs to the row below it."""
-    lines: dict[int, Line] = {}
+    inner: dict[int, Line] = {}
     pending = Line.NONE
-    for row in range(grid.n_rows):
-        pending = max(pending, grid.lines[row], key=lambda line: line.value)
-        if row not in grid.blank_rows:
-            lines[row] = pending
+    for row in range(len(lines) - 1):
+        if lines[row] is not Line.NONE:
+            pending = max(pending, lines[row], key=lambda line: line.value)
+        if row not in blank_rows:
+            inner[row] = pending
             pending = Line.NONE
-    lines.pop(min(lines, default=0), None)
-    return lines
-
-
-def _is_header_block(grid: TexGrid, first: int) -> bool:
-    n_rows = sum(row not in grid.blank_rows for row in range(first))
-    if n_rows == 1:
-        return True
-    spanned = (p for p in grid.cells if p.row < first and (p.cell.colspan > 1 or abs(p.cell.rowspan) > 1))
-    return n_rows <= _MAX_LEVELS and next(spanned, None) is not None
+    inner.pop(min(inner, default=0), None)
+    return inner

@@ -69,7 +69,7 @@ RULES = {
 r"""Commands that stand between rows: name to arguments (`*` star, `o` optional, `l` optional
 length, `m` mandatory, `p` parentheses)."""
 
-_FULL_RULES = frozenset(
+FULL_RULES = frozenset(
     [
         "hline",
         "midrule",
@@ -88,8 +88,8 @@ _FULL_RULES = frozenset(
         "hdottedline",
     ]
 )
-_LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"})
-_LENGTH = re.compile(r"\s*+[-+]?[\d.]*+\s*+(?:(?!plus|minus)\\?[A-Za-z]++)?+\s*+(?:(?:plus|minus)[^\]]*+)?+")
+LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"})
+LENGTH = re.compile(r"\s*+[-+]?[\d.]*+\s*+(?:(?!plus|minus)\\?[A-Za-z]++)?+\s*+(?:(?:plus|minus)[^\]]*+)?+")
 
 
 class Line(Enum):
@@ -181,7 +181,7 @@ def _skip_row_end(source: Source, index: int, end: int) -> int:
 
 def _skip_length(source: Source, index: int, end: int) -> int:
     length, behind = source.optional(index, end)
-    return behind if length is not None and _LENGTH.fullmatch(source.raw(length)) else index
+    return behind if length is not None and LENGTH.fullmatch(source.raw(length)) else index
 
 
 def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, Line]:
@@ -194,9 +194,9 @@ def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, 
         name = source.tokens[index].text
         if name not in RULES:
             break
-        if name in _LONGTABLE_MARKS:
+        if name in LONGTABLE_MARKS:
             body.marks.setdefault(name, len(body.rows))
-        full_rules += name in _FULL_RULES
+        full_rules += name in FULL_RULES
         has_midrule |= name == "midrule"
         index = skip_arguments(source, RULES[name], index + 1, end)
     if has_midrule:

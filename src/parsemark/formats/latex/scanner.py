@@ -112,7 +112,7 @@ class Source:
         if first < len(self.marks) and self.marks[first] < span[1]:
             return None
         raw = self.raw(span)
-        return None if _MAY_CHANGE.search(raw) else raw
+        return None if _MAY_CHANGE.search(raw) else raw.replace("\n", " ")
 
     def skip_space(self, index: int, end: int) -> int:
         """The first index from `index` on that is not white space."""
