@@ -422,8 +422,8 @@ def degrade(
     severity: Annotated[
         str | None,
         typer.Option(
-            help="One strength for all damages, 1 to 5; random if not given. Several (1-5, or 1,3,5): each page "
-            "at each of them, for a curve in the report."
+            help="One strength for all damages, 1 to 5; random if not given. Several (1-5 or 1,3,5): each "
+            "page at each of them, for a curve in the report."
         ),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,

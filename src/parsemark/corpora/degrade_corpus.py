@@ -64,7 +64,7 @@ def degrade_corpus(
         seed=options.seed,
         settings={
             **asdict(options),
-            "severities": list(severities),
+            **({"severities": list(severities)} if severities else {}),
             "corpus": corpus.name,
             "corpus_hash": corpus.hash,
         },
