@@ -62,7 +62,7 @@ $(BIN)/uv:
 	@touch $@
 
 .stamps/install: .stamps/kernel pyproject.toml
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --extra bench
 	@touch $@
 
 .stamps/test: .stamps/install

@@ -9,12 +9,14 @@ taken away, so that parsers alone are witnesses. Known: the errors of ICDAR-2013
 
 import os
 import random
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from bench.choose import made
-from parsemark.choose.audit import Audit, audit_run
+from parsemark.choose.audit import Suspicion, audit_page, audit_run, families_of, printed_on
 from parsemark.corpora import Corpus, load_corpus
-from parsemark.model import Page, Sample, Table
+from parsemark.model import Cell, Page
 from parsemark.store import Run
 from parsemark.system.files import cache_folder
 
@@ -34,7 +36,7 @@ def main() -> bool:
     good &= injected(f"icdar2013:{data}/icdar2013", run)
     published = load_corpus(f"icdar2013-uncorrected:{data}/icdar2013")
     wrong = differences(published, load_corpus(f"icdar2013:{data}/icdar2013"))
-    found = places(audit_run(published, run))
+    found = places(audit_run(published, run).suspicions)
     print(f"ICDAR-2013 as published: {len(wrong & found)} of {len(wrong)} known errors", end="")
     print(f", {len(found - wrong)} others")
     return good and wrong <= found
@@ -42,27 +44,39 @@ def main() -> bool:
 
 def injected(spec: str, run: Run) -> bool:
     """Whether enough injected errors are found, with and without boxes."""
+    corpus = load_corpus(spec)
+    counts = {boxes: Counter[str]() for boxes in (True, False)}
+    parsers = sorted({record.parser for record in run.records()})
+    families = families_of(run, parsers, list(corpus.keys))
+    rngs = [random.Random(seed) for seed in range(TIMES)]
+    for sample in corpus.samples():
+        if sample.truth is None:
+            continue
+        predictions = {parser: run.prediction(sample.id, parser) for parser in parsers}
+        text, glyphs = printed_on(sample)
+        for rng in rngs:
+            page, wrong = spoilt(sample.truth, rng)
+            n_cells = sum(len(e.table.cells) for e in page.tables if e.table is not None)
+            for boxes, count in counts.items():
+                shown = page if boxes else without_boxes(page)
+                found = places(audit_page(shown, predictions, families, text, glyphs))
+                count.update(hits=len(found & wrong), wrong=len(wrong))
+                count.update(false=len(found - wrong), right=n_cells - len(wrong))
     good = True
-    for boxes in (True, False):
-        hits = n_wrong = false = n_right = 0
-        for seed in range(TIMES):
-            corpus, wrong = spoilt(load_corpus(spec), seed, boxes=boxes)
-            audit = audit_run(corpus, run)
-            found = places(audit)
-            hits, n_wrong = hits + len(found & wrong), n_wrong + len(wrong)
-            false, n_right = false + len(found - wrong), n_right + audit.n_cells - len(wrong)
+    for boxes, count in counts.items():
         print(
             f"{spec.partition(':')[0]}, boxes of cells {'known' if boxes else 'not known'}: "
-            f"{hits / n_wrong:.1%} of {n_wrong} injected errors found, false alarms in "
-            f"{false / n_right:.2%} of {n_right} cells"
+            f"{count['hits'] / count['wrong']:.1%} of {count['wrong']} injected errors found, "
+            f"false alarms in {count['false'] / count['right']:.2%} of {count['right']} cells"
         )
-        good &= hits >= LEAST_FOUND * n_wrong and false <= MOST_FALSE * n_right
+        good &= count["hits"] >= LEAST_FOUND * count["wrong"]
+        good &= count["false"] <= MOST_FALSE * count["right"]
     return good
 
 
-def places(audit: Audit) -> set[Place]:
+def places(suspicions: Iterable[Suspicion]) -> set[Place]:
     """The suspicious cells."""
-    return {(s.sample, s.element, s.row, s.col) for s in audit.suspicions}
+    return {(s.sample, s.element, s.row, s.col) for s in suspicions}
 
 
 def differences(one: Corpus, other: Corpus) -> set[Place]:
@@ -76,33 +90,33 @@ def differences(one: Corpus, other: Corpus) -> set[Place]:
     }
 
 
-def spoilt(corpus: Corpus, seed: int, *, boxes: bool) -> tuple[Corpus, set[Place]]:
-    """The corpus with errors in its truth, and where they are."""
-    rng = random.Random(seed)
-    wrong: set[Place] = set()
-    samples: list[Sample] = []
-    for sample in corpus.samples():
-        elements = []
-        for element in sample.truth.elements if sample.truth else ():
-            table = element.table
-            if table is not None:
-                cells = [
-                    replace(cell, text=_slip(cell.text, rng), box=cell.box if boxes else None)
-                    for cell in table.cells
-                ]
-                wrong |= {
-                    (sample.id, element.id, a.row, a.col)
-                    for a, b in zip(table.cells, cells, strict=True)
-                    if a.text != b.text
-                }
-                elements.append(replace(element, table=Table(table.n_rows, table.n_cols, tuple(cells))))
-            else:
-                elements.append(element)
-        truth: Page | None = replace(sample.truth, elements=tuple(elements)) if sample.truth else None
-        samples.append(replace(sample, truth=truth))
-    return Corpus.of(
-        corpus.name, samples, root=corpus.root, version=corpus.version, licence=corpus.licence
-    ), wrong
+def spoilt(page: Page, rng: random.Random) -> tuple[Page, set[Place]]:
+    """The page with errors in its truth, and where they are."""
+    spoilt = with_cells(page, lambda cell: replace(cell, text=_slip(cell.text, rng)))
+    wrong = {
+        (page.id, a.id, x.row, x.col)
+        for a, b in zip(page.elements, spoilt.elements, strict=True)
+        if a.table is not None and b.table is not None
+        for x, y in zip(a.table.cells, b.table.cells, strict=True)
+        if x.text != y.text
+    }
+    return spoilt, wrong
+
+
+def without_boxes(page: Page) -> Page:
+    """The page without the places of its cells, so that parsers alone are witnesses."""
+    return with_cells(page, lambda cell: replace(cell, box=None))
+
+
+def with_cells(page: Page, change: Callable[[Cell], Cell]) -> Page:
+    """The page with each cell of its tables changed."""
+    elements = tuple(
+        element
+        if (table := element.table) is None
+        else replace(element, table=replace(table, cells=tuple(map(change, table.cells))))
+        for element in page.elements
+    )
+    return replace(page, elements=elements)
 
 
 def _slip(text: str, rng: random.Random) -> str:

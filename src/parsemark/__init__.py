@@ -43,6 +43,8 @@ _PUBLIC = {
     "score_run": "parsemark.api",
     "verify_bundle": "parsemark.api",
 }
+_OF_BENCH = ("parsemark.api", "parsemark.corpora", "parsemark.parsers", "parsemark.store")
+"""What `pip install parsemark` alone cannot do."""
 
 __all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
 
@@ -81,6 +83,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
+        if _PUBLIC[name] in _OF_BENCH:
+            from parsemark.extras import require
+
+            require("bench", f"parsemark.{name}")
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module 'parsemark' has no attribute {name!r}")
 

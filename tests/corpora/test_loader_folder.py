@@ -46,7 +46,7 @@ def test_documents_without_truth_have_none(tmp_path: Path) -> None:
         ("x.p1.t1.html", "<table><tr><td>a</table><table><tr><td>b</table>", "holds 2 tables"),
         ("x.p1.t1.html", "<table><tr><td colspan=99999999>a</table>", "x.p1.t1.html"),
         ("x.p1.json", "{", "x.p1.json"),
-        ("x.p1.html", "<table><tr><td>a</table>", "Name it x.p1.t1.html"),
+        ("x.p1.html", "nothing", "holds 0 tables"),
         ("x_p1_t1.csv", "a,b", "Name it x.p1.t1.csv"),
         ("x/seite-1.csv", "a,b", "is not named as truth of x.pdf"),
     ],
@@ -59,7 +59,7 @@ def test_a_wrong_truth_costs_its_document_only(tmp_path: Path, name: str, text: 
     corpus = load_corpus(f"folder:{tmp_path}")
     first, second, other = corpus.samples()
     assert first.truth is None
-    assert second.truth is None or name in ("x.p1.t1.html", "x.p1.json")
+    assert second.truth is None or name in ("x.p1.t1.html", "x.p1.html", "x.p1.json")
     assert other.truth is not None and len(other.truth.tables) == 1
     assert len(corpus.left_out) == 1 and message in str(corpus.left_out[0])
     with pytest.raises(CorpusError, match="--strict"):
@@ -189,3 +189,52 @@ def test_a_name_that_is_no_unicode_costs_its_document(tmp_path: Path) -> None:
     assert [sample.document for sample in corpus.samples()] == ["good"]
     (remark,) = corpus.left_out
     assert "Rename it" in str(remark) and str(remark).encode()
+
+
+def test_all_tables_of_a_page_in_one_file_and_the_bare_name_of_a_page(tmp_path: Path) -> None:
+    two = "<table><tr><td>a</td></tr></table><p>and</p><table><tr><td>b</td></tr></table>"
+    make_pdf(tmp_path / "report.pdf", (595, 842), (842, 595), (595, 842))
+    write(tmp_path / "report.p2.html", two)
+    write(tmp_path / "report" / "page-3.csv", "c,d\n")
+    make_pdf(tmp_path / "invoice-17.pdf")
+    write(tmp_path / "invoice-17.html", two)
+    corpus = load_corpus(f"folder:{tmp_path}")
+    texts = {
+        s.id: [e.table.text_rows() for e in s.truth.tables if e.table] for s in corpus.samples() if s.truth
+    }
+    assert texts == {
+        "invoice-17-p1": [[["a"]], [["b"]]],
+        "report-p1": [],
+        "report-p2": [[["a"]], [["b"]]],
+        "report-p3": [[["c", "d"]]],
+    }
+    assert not corpus.remarks
+
+
+def test_the_bare_name_says_no_page_of_several_and_the_advice_follows_the_number(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "long.pdf", (595, 842), (595, 842), (595, 842))
+    write(tmp_path / "long.html", "<table><tr><td>a</td></tr></table>")
+    write(tmp_path / "long-p3.csv", "a,b\n")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert all(sample.truth is None for sample in corpus.samples())
+    said = {remark.where: remark.message for remark in corpus.remarks}
+    assert "Name it long.p3.t1.csv" in said["long-p3.csv"] and "long.p1.t1.html" in said["long.html"]
+
+
+def test_a_whole_page_and_a_table_of_it_contradict_each_other(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf")
+    write(tmp_path / "x.p1.t1.csv", "a,b\n")
+    write(tmp_path / "x.p1.no-tables", "")
+    (sample,) = (corpus := load_corpus(f"folder:{tmp_path}")).samples()
+    assert sample.truth is None and "Keep one of them" in str(corpus.remarks[0])
+
+
+def test_a_page_as_json_may_have_its_table_as_html_only_and_no_document(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf")
+    table = {"category_type": "table", "anno_id": 1, "html": "<table><tr><td>a</td><td>b</td></tr></table>"}
+    info = {"page_no": 1, "width": 595, "height": 842}
+    write(tmp_path / "x.p1.json", json.dumps({"layout_dets": [table], "page_info": info}))
+    (sample,) = load_corpus(f"folder:{tmp_path}").samples()
+    assert sample.truth is not None
+    (element,) = sample.truth.tables
+    assert element.table is not None and element.table.text_rows() == [["a", "b"]]

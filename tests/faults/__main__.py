@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import resource
 import sys
 import tempfile
 import time
@@ -15,11 +16,11 @@ SHOWN = 12
 
 
 def main(names: list[str]) -> int:
-    rows: list[tuple[str, int, int, float]] = []
+    rows: list[tuple[str, int, int, float, float]] = []
     failures: list[tuple[str, Case]] = []
     for name in names or SECTIONS:
         section = importlib.import_module(f"tests.faults.{name}")
-        begun = time.monotonic()
+        begun, cpu = time.monotonic(), _cpu_s()
         with tempfile.TemporaryDirectory(prefix="parsemark-faults-") as work:
             cases = []
             for case in section.attack(Path(work)):
@@ -27,16 +28,25 @@ def main(names: list[str]) -> int:
                 if not case.held:
                     failures.append((name, case))
                     print(f"not held: {name}: {case.name}\n  {case.note}", flush=True)
-        rows.append((name, len(cases), sum(case.held for case in cases), time.monotonic() - begun))
-        print(f"{name}: tried {len(cases)}, held {rows[-1][2]}, {rows[-1][3]:.0f} s", flush=True)
-    print(f"\n{'section':<12}{'tried':>8}{'held':>8}{'seconds':>9}")
-    for name, tried, held, seconds in rows:
-        print(f"{name:<12}{tried:>8,}{held:>8,}{seconds:>9.0f}")
-    tried, held = sum(row[1] for row in rows), sum(row[2] for row in rows)
-    print(f"{'all':<12}{tried:>8,}{held:>8,}{sum(row[3] for row in rows):>9.0f}")
+        held = sum(case.held for case in cases)
+        rows.append((name, len(cases), held, time.monotonic() - begun, _cpu_s() - cpu))
+        print(
+            f"{name}: tried {len(cases):,}, held {held:,}, {rows[-1][3]:.0f} s, CPU {rows[-1][4]:.0f} s",
+            flush=True,
+        )
+    print(f"\n{'section':<12}{'tried':>8}{'held':>8}{'seconds':>9}{'CPU s':>8}")
+    totals = ("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:]))
+    for name, tried, held, seconds, cpu in [*rows, totals]:
+        print(f"{name:<12}{tried:>8,}{held:>8,}{seconds:>9.0f}{cpu:>8.0f}")
     for name, case in failures[:SHOWN]:
         print(f"not held: {name}: {case.name}")
     return 1 if failures or not rows else 0
+
+
+def _cpu_s() -> float:
+    """What this process and the children that it has waited for have used so far."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 sys.exit(main(sys.argv[1:]))

@@ -17,6 +17,8 @@ from parsemark.pdf import save_picture_pdf
 
 MEASURED = re.compile(r"cpu_s|wall_s|memory_mb|cost_usd")
 """Figures that differ from run to run."""
+HANGS_S = 1200.0
+"""A command that takes longer hangs: far more than any needs, even on a machine with other work."""
 MARK = "PARSEMARK_FAULT"
 """An environment variable by which the processes of one attempt are found again."""
 
@@ -104,7 +106,7 @@ def start(work: Path, *arguments: str, mark: str = "", prelude: str = "") -> sub
     )
 
 
-def finish(process: subprocess.Popen[str], timeout_s: float = 300) -> Done:
+def finish(process: subprocess.Popen[str], timeout_s: float = HANGS_S) -> Done:
     try:
         output, _ = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -114,7 +116,9 @@ def finish(process: subprocess.Popen[str], timeout_s: float = 300) -> Done:
     return Done(process.returncode, output)
 
 
-def parsemark(work: Path, *arguments: str, mark: str = "", prelude: str = "", timeout_s: float = 300) -> Done:
+def parsemark(
+    work: Path, *arguments: str, mark: str = "", prelude: str = "", timeout_s: float = HANGS_S
+) -> Done:
     return finish(start(work, *arguments, mark=mark, prelude=prelude), timeout_s)
 
 

@@ -55,7 +55,7 @@ def attack(work: Path) -> Iterator[Case]:
     for pause in PAUSES:
         run = work / f"paused-{pause.strip('.')}"
         first = start(work, *bench, *one, "--out", str(run))
-        _gone(lambda run=run, pause=pause, first=first: any(run.glob(pause)) or first.poll() is not None, 60)
+        _gone(lambda run=run, pause=pause, first=first: any(run.glob(pause)) or first.poll() is not None, 600)
         first.send_signal(signal.SIGSTOP)
         second = start(work, *bench, *two, "--out", str(run))
         time.sleep(took)
@@ -66,7 +66,7 @@ def attack(work: Path) -> Iterator[Case]:
         yield Case(f"paused at {pause} while another writes", held, "" if held else ended[0].output[-300:])
 
 
-def _gone(condition: Callable[[], bool], seconds: float = 10) -> bool:
+def _gone(condition: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -175,15 +175,17 @@ def test_stacking_keeps_everything_when_nothing_repeats() -> None:
     assert stacked.text_rows() == ROWS_A + ROWS_B
 
 
-def test_the_solver_is_scipys() -> None:
-    """Loaded by itself, it is the same function."""
+def test_the_solver_is_scipys_and_its_twin_gives_the_same_pairs() -> None:
+    """Loaded by itself, it is the same function; without scipy, equal costs are broken in the same way."""
     import numpy as np
     from scipy.optimize import linear_sum_assignment as reference
 
-    from parsemark.matching.assignment import linear_sum_assignment
+    from parsemark.kernels.assignment import linear_sum_assignment, shortest_paths
 
     rng = np.random.default_rng(4)
-    for _ in range(50):
-        costs = rng.integers(0, 4, (rng.integers(1, 9), rng.integers(1, 9))).astype(float)
-        found, expected = linear_sum_assignment()(costs), reference(costs)
-        assert all((a == b).all() for a, b in zip(found, expected, strict=True))
+    for turn in range(400):
+        costs = rng.integers(0, 1 + turn % 5, (rng.integers(0, 9), rng.integers(0, 9))).astype(float)
+        costs += rng.random(costs.shape) if turn % 3 == 0 else 0
+        for solver in (linear_sum_assignment(), shortest_paths):
+            found, expected = solver(costs, maximize=turn % 2 == 1), reference(costs, maximize=turn % 2 == 1)
+            assert all((a == b).all() for a, b in zip(found, expected, strict=True))

@@ -48,10 +48,17 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def installed(dist: Path, pattern: str, folder: Path, **environment: str) -> Path:
+    """First the core, which scores pairs and names the extra for all else; then the extra."""
     (package,) = dist.glob(pattern)
     run(UV, "venv", "--python", sys.executable, folder)
     python = folder / "bin" / "python"
     run(UV, "pip", "install", "--python", python, package, **environment)
+    assert " 0.6" in run(python, "-c", SCORE)
+    refused = subprocess.run(
+        [folder / "bin" / "parsemark", "bench"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2 and "pip install 'parsemark[bench]'" in refused.stderr
+    run(UV, "pip", "install", "--python", python, f"parsemark[bench] @ {package.as_uri()}", **environment)
     return python
 
 

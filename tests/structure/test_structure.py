@@ -182,6 +182,70 @@ def test_a_row_that_the_network_missed_is_made_of_its_words() -> None:
     assert poured.n_rows == 2 and "10" in " ".join(c.text for c in poured.cells)
 
 
+def test_rows_and_columns_at_the_ends_that_the_network_missed_are_made_of_their_words() -> None:
+    outline = Part(Kind.TABLE, Box(0, 0, 100, 30))
+    for known in ([*ROWS[1:], *COLUMNS], [*ROWS[:2], *COLUMNS], [*ROWS, COLUMNS[0]], [*ROWS, COLUMNS[1]]):
+        assert _texts(build_table([outline, *known], WORDS)) == [["00", "01"], ["10", "11"], ["20", "21"]]
+
+
+def test_text_that_runs_over_the_edge_of_the_last_column_is_no_column() -> None:
+    outline = Part(Kind.TABLE, Box(0, 0, 100, 30))
+    running = [
+        Word(f"{r}{c}", Box(20 * c, 10 * r + 2, 20 * c + 17, 10 * r + 8)) for r in range(3) for c in range(5)
+    ]
+    short = Part(Kind.COLUMN, Box(0, 0, 75, 30))
+    built = build_table([outline, *ROWS, short], running)
+    assert _texts(built) == [[" ".join(f"{r}{c}" for c in range(5))] for r in range(3)]
+
+
+def _dense(n_rows: int, n_cols: int) -> list[Word]:
+    return [
+        Word(f"{r}.{c}", Box(30 * c + 2, 10 * r + 2, 30 * c + 20, 10 * r + 8))
+        for r in range(n_rows)
+        for c in range(n_cols)
+    ]
+
+
+def _boxes(rows: list[tuple[float, float]], n_cols: int) -> list[Part]:
+    bottom = max(end for _, end in rows)
+    return [Part(Kind.ROW, Box(0, start, 30 * n_cols, end)) for start, end in rows] + [
+        Part(Kind.COLUMN, Box(30 * c, 0, 30 * c + 30, bottom)) for c in range(n_cols)
+    ]
+
+
+def test_two_rows_that_the_network_took_for_one_are_taken_apart() -> None:
+    parts = _boxes([(0, 10), (10, 20), (20, 40), (40, 50), (50, 60)], 4)
+    words = [w for w in _dense(6, 4) if w.text != "3.2"]  # a value may be missing
+    assert [row[0] for row in _texts(build_table(parts, words))] == [f"{r}.0" for r in range(6)]
+    together = build_table(parts, words, rules=Rules(split_rows=False))
+    assert together.n_rows == 5 and _texts(together)[2][0] == "2.0 3.0"
+
+
+def test_wrapped_cells_and_wrapped_headers_are_not_taken_apart() -> None:
+    wrapped = _boxes([(0, 10), (10, 20), (20, 40), (40, 50), (50, 60)], 4)
+    only_some = [w for w in _dense(6, 4) if w.text not in ("3.1", "3.2", "3.3")]
+    assert build_table(wrapped, only_some).n_rows == 5
+    without_label = [w for w in _dense(6, 4) if w.text != "3.0"]  # estimates over their errors in brackets
+    assert build_table(wrapped, without_label).n_rows == 5
+    header = _boxes([(0, 20), (20, 30), (30, 40), (40, 50), (50, 60)], 4)
+    assert build_table(header, _dense(6, 4)).n_rows == 5
+    prose = _boxes([(0, 20), (20, 40), (40, 60)], 4)
+    assert build_table(prose, _dense(6, 4)).n_rows == 3
+
+
+def test_words_of_one_line_stay_in_one_row_though_their_ink_differs() -> None:
+    words = [
+        Word("fig", Box(0, 1, 9, 12)),
+        Word("as", Box(11, 4, 18, 9)),
+        Word("of", Box(0, 13, 9, 21)),
+        Word("yes", Box(11, 15, 20, 23)),
+    ]
+    # The border is .5 too high for "fig" and cuts "yes": half a line off, as networks are.
+    rows = [Part(Kind.ROW, Box(0, 0, 40, 8)), Part(Kind.ROW, Box(0, 8.5, 40, 23))]
+    columns = [Part(Kind.COLUMN, Box(0, 0, 40, 23))]
+    assert _texts(build_table([*rows, *columns], words)) == [["fig as"], ["of yes"]]
+
+
 def test_the_lower_scored_of_two_spans_shrinks() -> None:
     wide = Part(Kind.SPANNING_CELL, Box(0, 0, 100, 10), 0.9)
     tall = Part(Kind.SPANNING_CELL, Box(0, 0, 50, 30), 0.8)

@@ -102,10 +102,28 @@ def test_a_word_is_undone_at_once(folder: Path) -> None:
         person = Annotator(links[LINK], "a", sample)
         person.edit(do="add", category="table")
         person.edit(do="text", element="t1", row=0, col=0, text="first")
-        for end in range(1, 5):
-            person.edit(do="text", element="t1", row=1, col=1, text="word"[:end])
-        person.post(f"{person.path}/undo", {})
-        assert truth(folder, 1).tables[0].table.text_rows() == [["first", ""], ["", ""]]
+        for typing, word in (("time-one", "word"), ("time-two", "wide")):
+            for end in range(1, 5):
+                person.edit(do="text", element="t1", row=1, col=1, text=word[:end], typing=typing)
+        undone = []
+        for _ in range(2):
+            person.post(f"{person.path}/undo", {})
+            undone.append(truth(folder, 1).tables[0].table.text_rows())
+        # Who comes back to a cell has made a second edit, however soon.
+        assert undone == [[["first", ""], ["", "word"]], [["first", ""], ["", ""]]]
+
+
+def test_a_page_of_tables_alone_says_nothing_about_its_text(folder: Path) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        person = Annotator(links[LINK], "a", sample)
+        person.edit(do="add", category="table")
+        assert truth(folder, 1).only_tables
+        person.edit(do="add", category="text_block")
+        assert not truth(folder, 1).only_tables
+        second = Annotator(links[LINK], "a", sample[:-1] + "2")
+        second.accept()
+        assert truth(folder, 2).only_tables
 
 
 def test_two_tabs_and_lost_answers(folder: Path) -> None:

@@ -102,7 +102,12 @@ def test_it_fits_a_phone_and_the_dark(
         page.wait_for_selector(".grid.editing td")
         accessible(page)
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        assert page.is_visible("#scope")
         screenshot(page, f"annotate-{width}-{scheme}")
+        page.goto(links[LINK])
+        # A name is read across, not letter by letter.
+        assert page.evaluate("() => document.querySelector('.page-list td.text').offsetWidth") > 100
+        screenshot(page, f"annotate-list-{width}-{scheme}")
 
 
 def test_every_keystroke_is_kept(folder: Path, open_page: Callable[..., Any]) -> None:

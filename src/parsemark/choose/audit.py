@@ -89,6 +89,7 @@ def audit_page(
         if prediction.status is Status.OK and parser in family_of
     }
     layer = None if layer_text is None else _squeeze(layer_text)
+    printed = _Print(glyphs)
     found: list[Suspicion] = []
     truths = [(e.id, e.table) for e in page.tables if e.table is not None]
     readings: list[dict[tuple[int, int], dict[int, list[tuple[str, str]]]]] = [
@@ -100,7 +101,7 @@ def audit_page(
                 readings[index][place][family_of[parser]].append((parser, text))
     for (element, table), by_cell in zip(truths, readings, strict=True):
         for cell in table.cells:
-            inside = None if cell.box is None or not glyphs else _inside(cell.box, glyphs)
+            inside = None if cell.box is None or not glyphs else printed.inside(cell.box)
             suspicion = _judge(cell.text, by_cell.get((cell.row, cell.col), {}), layer, inside)
             if suspicion is not None:
                 consensus, against, for_truth, n_families, in_layer = suspicion
@@ -138,14 +139,14 @@ def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None =
     parsers = sorted({record.parser for record in run.records()})
     if not samples or len(parsers) < MIN_FAMILIES:
         raise UsageError(f"{run.path} has to hold pages of {corpus.name} by at least {MIN_FAMILIES} parsers.")
-    families = _families(run, parsers, samples)
+    families = families_of(run, parsers, samples)
     found: list[Suspicion] = []
     n_cells = n_pages = 0
     for key in samples:
         sample = corpus.read(key)
         if sample.truth is not None:
             predictions = {parser: run.prediction(key, parser) for parser in parsers}
-            found += audit_page(sample.truth, predictions, families, *_layer(sample))
+            found += audit_page(sample.truth, predictions, families, *printed_on(sample))
             n_cells += sum(len(e.table.cells) for e in sample.truth.tables if e.table is not None)
             n_pages += 1
         if progress:
@@ -153,14 +154,17 @@ def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None =
     return Audit(tuple(ranked(found)), n_pages, n_cells, tuple(map(tuple, families)))
 
 
-def _families(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """From evenly spaced pages: dependence shows on few, and comparing all with all is the costly part."""
+def families_of(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Families of dependent parsers.
+
+    From evenly spaced pages: dependence shows on few, and comparing all with all is the costly part.
+    """
     chosen = samples[:: max(len(samples) // FAMILY_PAGES, 1)]
     predictions = {(s, p): run.prediction(s, p) for s in chosen for p in parsers}
     return measure_agreement(predictions, parsers, chosen).families()
 
 
-def _layer(sample: Sample) -> tuple[str | None, Sequence[Glyph]]:
+def printed_on(sample: Sample) -> tuple[str | None, Sequence[Glyph]]:
     """The text of a page, and its characters with their places where they are needed."""
     if sample.pdf is None or sample.truth is None:
         return None, ()
@@ -173,14 +177,18 @@ def _layer(sample: Sample) -> tuple[str | None, Sequence[Glyph]]:
         return None, ()
 
 
-def _inside(box: Box, glyphs: Sequence[Glyph]) -> str:
-    """What is printed in a box: the characters whose middle lies in it."""
-    return "".join(
-        glyph.text
-        for glyph in glyphs
-        if box.x0 <= (glyph.box.x0 + glyph.box.x1) / 2 <= box.x1
-        and box.y0 <= (glyph.box.y0 + glyph.box.y1) / 2 <= box.y1
-    )
+class _Print:
+    """The characters of a page by the place of their middles."""
+
+    def __init__(self, glyphs: Sequence[Glyph]) -> None:
+        self._glyphs = glyphs
+        boxes = np.array([glyph.box.as_tuple() for glyph in glyphs]).reshape(-1, 4)
+        self._x, self._y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+
+    def inside(self, box: Box) -> str:
+        """What is printed in a box, in the order of the file."""
+        held = (box.x0 <= self._x) & (self._x <= box.x1) & (box.y0 <= self._y) & (self._y <= box.y1)
+        return "".join(self._glyphs[i].text for i in np.flatnonzero(held).tolist())
 
 
 def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:

@@ -28,7 +28,7 @@ def tatr(
     pdf: Annotated[Path, typer.Argument(help="A PDF file.")],
     page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
     out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("queries.png"),
-    timeout_s: Annotated[float, typer.Option(help="Seconds that the page may take.")] = 300,
+    timeout_s: Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")] = 300,
 ) -> None:
     """Draw the attention of each query of Table Transformer's detector (Soric et al., appendix A.3).
 

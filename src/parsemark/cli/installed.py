@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +21,6 @@ class Installed:
     install: str
 
 
-_EXTRAS = {
-    "figures": ("matplotlib", "figures for papers (parsemark figures)"),
-    "query": ("duckdb", "SQL over a run (parsemark query)"),
-    "ray": ("ray", "runs over many machines (--executor ray)"),
-    "calibration": ("sklearn", "calibrated confidences (parsemark calibrate)"),
-    "document": ("hotcoco", "layout, METEOR and MathML of whole pages (--protocol document)"),
-    "judges": ("aiohttp", "language models as judges (parsemark judge)"),
-    "web": ("starlette", "rating and annotating in a browser (parsemark rate, annotate)"),
-    "makers": ("typst", "synthetic pages by Typst, browsers and Word (parsemark corpus make)"),
-    "lies": ("pikepdf", "lying text layers (parsemark corpus lie)"),
-}
-"""Extra to the module that shows that it is installed, and what it enables."""
-_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 _PROGRAMS = (
     ("pdflatex", "synthetic pages and LaTeX corpora (parsemark corpus make)", "make system"),
     ("pdftotext", "the parser pdftotext", "apt-get install poppler-utils"),
@@ -51,14 +39,11 @@ def everything() -> Iterator[Installed]:
     yield Installed(
         "C++ kernel", native, "", "metrics at full speed", "install a C++ compiler, then reinstall"
     )
-    for extra, (module, enables) in _EXTRAS.items():
-        found = importlib.util.find_spec(module) is not None
-        yield Installed(
-            f"[{extra}] {_DISTRIBUTIONS.get(module, module)}",
-            found,
-            importlib.metadata.version(_DISTRIBUTIONS.get(module, module)) if found else "",
-            enables,
-            f"pip install 'parsemark[{extra}]'",
-        )
+    for extra in EXTRAS:
+        absent = [module for module in extra.modules if not is_installed(module)]
+        package = DISTRIBUTIONS.get(extra.modules[0], extra.modules[0])
+        shown = ", ".join(DISTRIBUTIONS.get(module, module) for module in absent) or package
+        version = "" if absent else importlib.metadata.version(package)
+        yield Installed(f"[{extra.name}] {shown}", not absent, version, extra.enables, extra.install)
     for name, enables, install in _PROGRAMS:
         yield Installed(name, shutil.which(name) is not None, "", enables, install)

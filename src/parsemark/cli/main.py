@@ -41,6 +41,7 @@ from parsemark.cli import (
 )
 from parsemark.cli.plain_help import Commands
 from parsemark.errors import ParsemarkError
+from parsemark.extras import needed_for
 
 app = typer.Typer(
     name="parsemark",
@@ -113,7 +114,8 @@ for command in (
 def run() -> None:
     """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
     try:
-        app()
+        with needed_for("This command"):
+            app()
     except ParsemarkError as error:
         _fail(str(error))
     except BrokenPipeError:  # whoever read our output has closed it, as `head` does

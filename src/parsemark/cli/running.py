@@ -57,8 +57,9 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
     for remark in corpus.remarks:
         console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
     if corpus.left_out:
+        count = len(corpus.left_out)
         console.print(
-            f"[yellow]![/] {len(corpus.left_out)} left out of {escape(spec)}; `--strict` refuses that.",
+            f"[yellow]![/] {count} parts of {escape(spec)} cannot be used; `--strict` refuses that.",
             highlight=False,
             soft_wrap=True,
         )

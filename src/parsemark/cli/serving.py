@@ -16,13 +16,9 @@ Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open a br
 
 def require_web() -> None:
     """Say what to install where the extra `web` is missing."""
-    from importlib.util import find_spec
+    from parsemark.extras import require
 
-    from parsemark.errors import MissingDependencyError
-
-    for name in ("starlette", "uvicorn"):
-        if find_spec(name) is None:
-            raise MissingDependencyError(name, "The web app", 'pip install "parsemark[web]"')
+    require("web", "The web app")
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:

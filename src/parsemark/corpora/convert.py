@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.corpora.schema import (
     CellFile,
     ElementFile,
@@ -15,7 +16,7 @@ from parsemark.corpora.schema import (
     TableFile,
 )
 from parsemark.errors import CorpusError
-from parsemark.model import AttributeValue, Box, Cell, Element, Page, Relation, Sample, Table
+from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Sample, Table
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 """Page attributes that OmniDocBench keeps in the list `special_issue`."""
@@ -81,7 +82,19 @@ def _page_attributes(data: Mapping[str, Scalar | list[str]]) -> dict[str, Attrib
 
 
 def _element(data: ElementFile, where: str) -> Element:
+    """An element; the grid of a table that has none is read from its HTML or LaTeX, as OmniDocBench's is."""
     try:
+        if data.category_type == Category.TABLE and data.table is None and (data.html or data.latex):
+            return table_element(
+                str(data.anno_id),
+                html=data.html,
+                latex=data.latex,
+                text=data.text,
+                box=None if data.poly is None else box_of_poly(data.poly),
+                order=data.order,
+                ignore=data.ignore,
+                attributes=dict(data.attribute),
+            )
         return Element(
             id=str(data.anno_id),
             category=data.category_type,

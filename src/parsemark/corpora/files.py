@@ -63,7 +63,7 @@ def read_sample(root: Path, key: str) -> Sample:
     data = read_page_file(root, key)
     info = data.page_info
     pdf = None if info.pdf is None else _inside(root, info.pdf, key)
-    return Sample(key, info.document, info.page_no, page_from_file(data, key), pdf)
+    return Sample(key, info.document or key, info.page_no, page_from_file(data, key), pdf)
 
 
 def write_page(root: Path, sample: Sample, pdf: str | None) -> None:

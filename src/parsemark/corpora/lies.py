@@ -18,7 +18,8 @@ from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.schema import CorpusFile
 from parsemark.corpora.synthetic.language import is_right_to_left
-from parsemark.errors import CorpusError, MissingDependencyError, UsageError
+from parsemark.errors import CorpusError, UsageError
+from parsemark.extras import needed_for
 from parsemark.model import Sample
 from parsemark.pdf import Word, page_text, page_words, render_page
 from parsemark.system import make_folder
@@ -110,12 +111,8 @@ def _with_pdf(corpus: Corpus) -> Iterator[Sample]:
 
 def write_lie(pdf: Path, out: Path, kind: str) -> None:
     """Write a PDF that looks the same and is extracted differently."""
-    try:
+    with needed_for("Changing text layers"):
         import pikepdf
-    except ImportError as error:
-        raise MissingDependencyError(
-            "pikepdf", "Changing text layers", "pip install 'parsemark[lies]'"
-        ) from error
     try:
         document = pikepdf.open(pdf)
     except pikepdf.PdfError as error:

@@ -86,7 +86,8 @@ class PageInfo(Strict):
     page_no: int = Field(ge=1)
     width: float = Field(gt=0)
     height: float = Field(gt=0)
-    document: str
+    document: str | None = None
+    """What its pages have in common; a page without one is a document of its own."""
     pdf: str | None = None
     """Path in the corpus folder."""
     image_path: str | None = None

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
-from parsemark.errors import FormatError, MissingDependencyError, UsageError
+from parsemark.errors import FormatError, UsageError
+from parsemark.extras import needed_for
 from parsemark.model import Box, Element, Prediction
 from parsemark.parsers.ensemble import SAME_PLACE, SAME_TEXT, engine_of
 from parsemark.pdf import page_glyphs
@@ -219,12 +220,8 @@ def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> Co
             f"A confidence needs at least {MIN_PREDICTIONS} tables to learn from, right ones and wrong ones; "
             f"here {int(hit.sum())} of {hit.size} are right."
         )
-    try:
+    with needed_for("Estimating confidences"):
         from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise MissingDependencyError(
-            "scikit-learn", "Estimating confidences", "pip install 'parsemark[calibration]'"
-        ) from error
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 1e-9, scale, 1.0)
     fitted = LogisticRegression(C=1.0, max_iter=5_000).fit((features - mean) / scale, hit)

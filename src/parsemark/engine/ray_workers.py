@@ -16,7 +16,8 @@ from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Page
 from parsemark.engine.watch import Watch
 from parsemark.engine.worker import Outcome, PageWorker, ParserUnusableError, StoppedError
-from parsemark.errors import MissingDependencyError, ParserError
+from parsemark.errors import ParserError
+from parsemark.extras import needed_for
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser
 from parsemark.system.scratch import ScratchFolder
@@ -30,10 +31,8 @@ class RayCluster:
     """A connection to a cluster, or a cluster on this machine. A context manager."""
 
     def __init__(self, address: str | None) -> None:
-        try:
+        with needed_for("--executor ray"):
             import ray
-        except ImportError as error:
-            raise MissingDependencyError("ray", "--executor ray", 'pip install "parsemark[ray]"') from error
         self.ray: Any = ray
         self._address = address
         self._ours = False

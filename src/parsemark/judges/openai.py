@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from parsemark.errors import MissingDependencyError, UsageError
+from parsemark.errors import UsageError
+from parsemark.extras import needed_for
 from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
 from parsemark.judges.prices import Price, published_price
 
@@ -342,8 +343,6 @@ def _certificates() -> Any:
 
 
 def _aiohttp() -> Any:
-    try:
+    with needed_for("A judge"):
         import aiohttp
-    except ImportError as error:
-        raise MissingDependencyError("aiohttp", "A judge", 'pip install "parsemark[judges]"') from error
     return aiohttp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parsemark.errors import MissingDependencyError
+from parsemark.extras import needed_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,8 @@ def published_price(model: str, base_url: str) -> Price | None:
     Raises:
         MissingDependencyError: genai-prices is not installed.
     """
-    try:
+    with needed_for("The price of a model"):
         from genai_prices import Usage, calc_price
-    except ImportError as error:
-        raise MissingDependencyError(
-            "genai-prices", "The price of a model", 'pip install "parsemark[judges]"'
-        ) from error
     million = 1_000_000
     try:
         # Each kind of token alone, so that steps in the price by length do not mix.

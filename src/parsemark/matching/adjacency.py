@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
-from parsemark.matching.assignment import linear_sum_assignment
+from parsemark.kernels.assignment import linear_sum_assignment
 
 SETTLED = 0.25
 MERGED_PART = 0.6

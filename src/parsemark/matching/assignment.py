@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.machinery
-import importlib.util
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.model import Match, Matching
 
 Similarity = NDArray[np.float64]
 
 THRESHOLD = 0.5
 """A pair counts as found if it is more alike than this."""
-
-
-@lru_cache(maxsize=1)
-def linear_sum_assignment() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Scipy's solver.
-
-    Its compiled module is loaded by itself, where it is found: all of `scipy.optimize` costs half a second,
-    and each process of a pool would pay it.
-    """
-    package = importlib.util.find_spec("scipy")
-    places = list(package.submodule_search_locations or ()) if package is not None else []
-    for place in places:
-        for path in sorted((Path(place) / "optimize").glob("_lsap.*")):
-            loader = importlib.machinery.ExtensionFileLoader("scipy.optimize._lsap", str(path))
-            spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
-            with contextlib.suppress(ImportError, AttributeError):
-                module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-                loader.exec_module(module)
-                return module.linear_sum_assignment  # type: ignore[no-any-return]
-    from scipy.optimize import linear_sum_assignment as solver
-
-    return solver
 
 
 def best_pairs(similarity: Similarity, threshold: float = THRESHOLD) -> list[tuple[int, int]]:

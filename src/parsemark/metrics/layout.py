@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parsemark.errors import MissingDependencyError
+from parsemark.extras import needed_for
 
 LAYOUT_CLASSES = (
     "title", "text", "abandon", "figure", "figure_caption", "table", "table_caption", "table_footnote",
@@ -102,12 +102,8 @@ def mean_average_precision(
 def _engine(engine: Any) -> tuple[Any, Any]:
     if engine is not None:
         return engine.COCO, engine.COCOeval
-    try:
+    with needed_for("Layout scores"):
         import hotcoco
-    except ImportError as error:
-        raise MissingDependencyError(
-            "hotcoco", "Layout scores", "pip install 'parsemark[document]'"
-        ) from error
     return hotcoco.COCO, hotcoco.COCOeval
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.errors import MissingDependencyError
+from parsemark.extras import needed_for
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.metrics.wordnet import WordNet
@@ -130,10 +131,8 @@ def _stage(
 def _nltk(part: str) -> Any:
     import importlib
 
-    try:
+    with needed_for("METEOR"):
         return importlib.import_module(f"nltk.{part}")
-    except ImportError as error:
-        raise MissingDependencyError("nltk", "METEOR", "pip install 'parsemark[document]'") from error
 
 
 @lru_cache(maxsize=1)

@@ -141,5 +141,20 @@ def read_declaration(script: Path) -> Declaration:
         return Declaration.model_validate(
             {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
         )
-    except (tomllib.TOMLDecodeError, ValidationError, AttributeError) as error:
-        raise ParserError(f"The '# /// script' block of {script} is not valid: {error}") from error
+    except ValidationError as error:
+        found = "; ".join(_told(problem["loc"], problem["msg"]) for problem in error.errors()[:3])
+        raise ParserError(f"The '# /// script' block of {script} is not valid: {found}.") from error
+    except (tomllib.TOMLDecodeError, AttributeError) as error:
+        raise ParserError(f"The '# /// script' block of {script} is not valid: {error}.") from error
+
+
+_TABLES = {"info": "[tool.parsemark]", "sources": "[tool.uv.sources]", "overrides": "override-dependencies"}
+
+
+def _told(place: tuple[int | str, ...], problem: str) -> str:
+    """What is wrong where, by the names that stand in the block."""
+    first, *rest = place or ("the block",)
+    where = " ".join([_TABLES.get(str(first), str(first)), ".".join(map(str, rest))]).strip()
+    if problem.startswith("Extra inputs"):
+        problem = "there is no such key"
+    return f"{where}: {problem}"

@@ -78,8 +78,10 @@ def read_answer(line: bytes, request_id: str) -> Answer:
     if message.get("id") != request_id:
         raise ProtocolError(f"it answers request {_shown(message.get('id'))}, not {request_id!r}")
     output, error = message.get("output"), message.get("error")
-    if (output is None) == (error is None):
-        raise ProtocolError("it has neither or both of output and error")
+    if output is None and error is None:
+        raise ProtocolError("it has no output (does `parse` return one?) and no error")
+    if output is not None and error is not None:
+        raise ProtocolError("it has both an output and an error")
     return Answer(
         output=None if output is None else _output(output),
         error=None if error is None else _error(error),

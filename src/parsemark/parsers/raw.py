@@ -20,6 +20,10 @@ MAX_PARTS = 2_000
 MAX_WORDS = 20_000
 TEXT_FORMATS = ("markdown", "html", "text", "latex")
 _CATEGORIES = frozenset(Category)
+_ELEMENT_KEYS = frozenset(
+    ("category", "box", "confidence", "order", "html", "latex", "markdown", "cells", "text", "structure")
+)
+_CELL_KEYS = frozenset(("row", "col", "rowspan", "colspan", "text", "box"))
 
 
 def read_raw(raw: bytes, sample: str, parser: str) -> Prediction:
@@ -89,6 +93,7 @@ def _read_elements(data: Any) -> tuple[Element, ...]:
 
 
 def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
+    _refuse_unknown(data, _ELEMENT_KEYS, "an element")
     category = data["category"]
     if category not in _CATEGORIES:
         raise ValueError(f"category {str(category)[:40]!r} is not known")
@@ -148,6 +153,7 @@ def _table_of_cells(cells: list[Cell]) -> Table:
 
 
 def _read_cell(data: Mapping[str, Any]) -> Cell:
+    _refuse_unknown(data, _CELL_KEYS, "a cell")
     return Cell(
         row=_whole(data["row"]),
         col=_whole(data["col"]),
@@ -156,6 +162,12 @@ def _read_cell(data: Mapping[str, Any]) -> Cell:
         colspan=_whole(data.get("colspan", 1)),
         box=_read_box(data.get("box")),
     )
+
+
+def _refuse_unknown(data: Mapping[str, Any], known: frozenset[str], what: str) -> None:
+    """A misspelt key would be lost without a word, and the parser would score less than it is."""
+    for key in data.keys() - known:
+        raise ValueError(f"{what} has the key {str(key)[:40]!r}; known are {', '.join(sorted(known))}")
 
 
 def _read_box(data: Any) -> Box | None:
@@ -176,11 +188,11 @@ def _read_confidence(data: Any) -> float | None:
 
 def _whole(data: Any) -> int:
     if type(data) is not int:
-        raise TypeError(f"{str(data)[:40]!r} is not a whole number")
+        raise TypeError(f"{str(data)[:40]} ({type(data).__name__}) is not a whole number")
     return data
 
 
 def _text(data: Any) -> str | None:
     if data is not None and not isinstance(data, str):
-        raise TypeError(f"{str(data)[:40]!r} is not text")
+        raise TypeError(f"{str(data)[:40]} ({type(data).__name__}) is not text")
     return data

@@ -129,7 +129,7 @@ class WorkerSession:
         self.close()
 
     def _shake_hands(self, timeout_s: float) -> Hello:
-        line = self._read_line(time.monotonic() + timeout_s, "its start")
+        line = self._read_line(time.monotonic() + timeout_s, f"its start ({timeout_s:.0f} s)")
         try:
             return read_hello(line)
         except ProtocolError as error:

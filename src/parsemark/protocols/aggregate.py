@@ -211,7 +211,7 @@ def rank(figure: FigureSums) -> Ranking:
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)
     pairs = list(combinations(value, 2))
-    found = contrasts(_by_document(figure), lambda totals: sign * figure.statistic(totals), pairs)
+    found = _contrasts(figure, sign, pairs)
     verdicts = [_verdict(figure, contrast, value, sign) for contrast in found]
     n_documents = len(set(figure.documents))
     widths = [
@@ -235,8 +235,16 @@ def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> l
     """The verdict on each pair, simultaneous over these pairs."""
     sign = 1.0 if figure.info.higher_is_better else -1.0
     value = {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
-    found = contrasts(_by_document(figure), lambda totals: sign * figure.statistic(totals), pairs)
+    found = _contrasts(figure, sign, pairs)
     return [_verdict(figure, contrast, value, sign) for contrast in found]
+
+
+def _contrasts(figure: FigureSums, sign: float, pairs: Sequence[tuple[str, str]]) -> list[Contrast]:
+    """The differences of pairs; larger is better."""
+    bounds: Range = "unit" if figure.info.style == "score" else "positive"
+    return contrasts(
+        _by_document(figure), lambda totals: sign * figure.statistic(totals), pairs, bounds=bounds
+    )
 
 
 def _by_document(figure: FigureSums) -> dict[str, Floats]:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parsemark.errors import FormatError, MissingDependencyError, UsageError
+from parsemark.errors import FormatError, UsageError
+from parsemark.extras import needed_for
 
 METHODS = ("temperature", "platt", "beta", "isotonic")
 _EDGE = 1e-6
@@ -161,13 +162,9 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
         raise UsageError(
             f"{hit.size} predictions are too few to calibrate; at least {MIN_PREDICTIONS} are needed."
         )
-    try:
+    with needed_for("Calibration"):
         from sklearn.isotonic import IsotonicRegression
         from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise MissingDependencyError(
-            "scikit-learn", "Calibration", "pip install 'parsemark[calibration]'"
-        ) from error
     if method == "isotonic":
         fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(conf, hit)
         xs, ys = fitted.X_thresholds_.tolist(), fitted.y_thresholds_.tolist()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.errors import MissingDependencyError, UsageError
+from parsemark.errors import UsageError
+from parsemark.extras import needed_for
 from parsemark.store.run import Run
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
 
@@ -39,10 +40,8 @@ def query_run(path: Path, sql: str) -> QueryResult:
     `matches` and `scores` hold the rows of all protocols, told apart by their column `protocol`. The run
     itself is never changed: its files are read through views.
     """
-    try:
+    with needed_for("parsemark query"):
         import duckdb
-    except ImportError as error:
-        raise MissingDependencyError("duckdb", "parsemark query", 'pip install "parsemark[query]"') from error
     run = Run.open(path)
     run.fold_journals()
     connection = duckdb.connect(":memory:")
@@ -51,6 +50,8 @@ def query_run(path: Path, sql: str) -> QueryResult:
             selects = list(_selects(run, name))
             if selects:
                 connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(selects)}")
+        if (n := len(duckdb.extract_statements(sql))) != 1:
+            raise UsageError(f"This is {n} statements of SQL; give one.")
         cursor = connection.execute(sql)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return QueryResult(columns, cursor.fetchall())

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from parsemark.model import Box, Cell, Table
 from parsemark.structure.frame import Frame
-from parsemark.structure.lines import Axis, Line, choose_lines, share_inside
+from parsemark.structure.lines import Axis, Line, choose_lines, share_inside, split_rows
 from parsemark.structure.parts import RULES, Kind, Part, Rules
 from parsemark.structure.spans import Span, choose_spans, header_rows
-from parsemark.structure.words import Word, join_words
+from parsemark.structure.words import Word, as_tall_as_their_lines, join_words
 
 
 def build_table(
@@ -37,14 +37,18 @@ def build_table(
     if frame is not None:
         area = _without_surroundings(area, frame.upright)
     upright = [replace(word, box=place.from_page(word.box)) for word in words]
-    inside = [word for word in upright if share_inside(word.box, area) >= rules.word_share]
+    placed = as_tall_as_their_lines(upright)
+    within = [i for i, word in enumerate(placed) if share_inside(word.box, area) >= rules.word_share]
+    inside = [placed[i] for i in within]
     rows = choose_lines([p for p in members if p.kind is Kind.ROW], inside, Axis.ROWS, rules)
     columns = choose_lines([p for p in members if p.kind is Kind.COLUMN], inside, Axis.COLUMNS, rules)
     if not rows or not columns:
         return Table(0, 0)
     n_header = header_rows(members, rows, rules)
+    if rules.split_rows:
+        rows = split_rows(rows, columns, inside, max(n_header, 1))
     spans = choose_spans(members, rows, columns, n_header, rules)
-    return _filled(rows, columns, spans, n_header, inside, place)
+    return _filled(rows, columns, spans, n_header, [(placed[i].box, upright[i]) for i in within], place)
 
 
 def _without_surroundings(area: Box, detected: Box) -> Box:
@@ -64,17 +68,18 @@ def _filled(
     columns: Sequence[Line],
     spans: Sequence[Span],
     n_header: int,
-    words: Sequence[Word],
+    words: Sequence[tuple[Box, Word]],
     place: Frame,
 ) -> Table:
+    """The table; each word goes to the cell that holds the box given with it."""
     blocks = list(_blocks(len(rows), len(columns), spans))
     boxes = [
         Box(columns[b.col].start, rows[b.row].start, columns[b.col_end - 1].end, rows[b.row_end - 1].end)
         for b in blocks
     ]
     held: list[list[Word]] = [[] for _ in blocks]
-    for word in words:
-        held[_best(word.box, boxes)].append(word)
+    for box, word in words:
+        held[_best(box, boxes)].append(word)
     cells = tuple(
         Cell(
             row=block.row,

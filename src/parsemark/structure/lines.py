@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+from math import inf
 
 from parsemark.model import Box
 from parsemark.structure.parts import Part, Rules
@@ -18,6 +19,14 @@ SAME = 0.67
 """Rows that share this much of the smaller are two sights of one (an IoU of a half, for equal ones)."""
 CROWD = 1.25
 """How often rows may cover the same place, on average, before they are taken for a crowd."""
+
+MIN_LANES = 3
+"""So many columns at least must have a word on each line of a row that is to be several."""
+THROUGH = 0.6
+"""And this share of those that have words at all: a value may be missing."""
+
+WORD_SPACE = 0.75
+"""In heights of a word: what is nearer on the same line is the next word of one text."""
 
 
 class Axis(Enum):
@@ -90,6 +99,53 @@ def _lines_of_text(parts: Sequence[Part], words: Sequence[Word]) -> list[Line] |
     return lines if len(lines) <= CROWD * len(distinct) else None
 
 
+def split_rows(
+    rows: Sequence[Line], columns: Sequence[Line], words: Sequence[Word], first: int
+) -> list[Line]:
+    """The rows, those that the network took together taken apart.
+
+    A row is several if the lines of text in it go through: the first column and most others have a word on
+    each of them. A cell whose text is wrapped has more lines than its neighbours; and in a table whose rows
+    mostly have several lines, one such row says nothing.
+
+    Args:
+        rows: In order.
+        columns: In order.
+        words: All words of the table.
+        first: Rows before this one stay as they are; labels in a header are wrapped together.
+    """
+    held: list[list[tuple[int, Line]]] = [[] for _ in rows]
+    for word in words:
+        start, end = Axis.ROWS.extent(word.box)
+        left, right = Axis.COLUMNS.extent(word.box)
+        at = max(range(len(rows)), key=lambda i: rows[i].overlap(start, end))
+        column = max(range(len(columns)), key=lambda i: columns[i].overlap(left, right))
+        if end > start and rows[at].overlap(start, end) > 0:
+            held[at].append((column, Line(start, end)))
+    bands = [_groups([line for _, line in inside]) for inside in held]
+    counts = [len(b) for b in bands[first:] if b]
+    if not counts or sorted(counts)[len(counts) // 2] > 1:
+        return list(rows)
+    split: list[Line] = []
+    for number, (row, inside, lines) in enumerate(zip(rows, held, bands, strict=True)):
+        if number < first or len(lines) < 2 or not _go_through(inside, lines):
+            split.append(row)
+            continue
+        edges = [row.start, *((a.end + b.start) / 2 for a, b in pairwise(lines)), row.end]
+        split += [Line(a, max(a, b)) for a, b in pairwise(edges)]
+    return split
+
+
+def _go_through(inside: Sequence[tuple[int, Line]], lines: Sequence[Line]) -> bool:
+    """Whether the lines of text of a row have words in its first column and most of the others."""
+    levels: dict[int, set[int]] = {}
+    for column, word in inside:
+        level = max(range(len(lines)), key=lambda i: lines[i].overlap(word.start, word.end))
+        levels.setdefault(column, set()).add(level)
+    whole = {column for column, seen in levels.items() if len(seen) == len(lines)}
+    return min(levels) in whole and len(whole) >= max(MIN_LANES, THROUGH * len(levels))
+
+
 def _by_words(parts: Sequence[Part], words: Sequence[Word], axis: Axis, rules: Rules) -> list[Part]:
     candidates = []
     for part in parts:
@@ -124,18 +180,41 @@ def _by_overlap(parts: Sequence[Part], axis: Axis, rules: Rules) -> list[Part]:
 
 
 def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: Axis, rules: Rules) -> list[Line]:
-    """The lines, and one for each group of words between two of them that none of them covers."""
-    filled = lines[:1]
-    for before, after in pairwise(lines):
-        inside = []
-        for word in words:
-            start, end = axis.extent(word.box)
-            length = max(end - start, 1e-9)
-            free = Line(before.end, after.start).overlap(start, end) if after.start > before.end else 0.0
-            if free / length > rules.word_share:
-                inside.append(Line(start, end))
-        filled += [*_groups(inside), after]
+    """The lines, and one for each group of words between two of them, or at the ends, that none covers."""
+    if not lines:
+        return lines
+    extents = [axis.extent(word.box) for word in words]
+    filled: list[Line] = []
+    for before, after in pairwise([None, *lines, None]):
+        gap = Line(-inf if before is None else before.end, inf if after is None else after.start)
+        free = [
+            number
+            for number, (start, end) in enumerate(extents)
+            if gap.overlap(start, end) > rules.word_share * max(end - start, 1e-9)
+        ]
+        for group in _groups([Line(*extents[i]) for i in free]):
+            members = [i for i in free if group.start <= extents[i][0] and extents[i][1] <= group.end]
+            if axis is Axis.ROWS or not _runs_on(members, words):
+                filled.append(group)
+        if after is not None:
+            filled.append(after)
     return filled
+
+
+def _runs_on(members: Sequence[int], words: Sequence[Word]) -> bool:
+    """Whether most of some words only continue text that stands beside them: they are no column."""
+    inside = set(members)
+    others = [word.box for i, word in enumerate(words) if i not in inside]
+    boxes = [words[i].box for i in members]
+    continuing = sum(any(_beside(box, other) for other in others) for box in boxes)
+    return 2 * continuing > len(boxes)
+
+
+def _beside(one: Box, other: Box) -> bool:
+    gap = max(one.x0, other.x0) - min(one.x1, other.x1)
+    level = min(one.y1, other.y1) - max(one.y0, other.y0)
+    lower = min(one.height, other.height)
+    return gap <= WORD_SPACE * lower and level > 0.5 * lower
 
 
 def _groups(spans: list[Line]) -> list[Line]:

@@ -54,6 +54,10 @@ class Rules:
     Not part of Table Transformer's rules: a row that the network missed would otherwise be poured into its
     neighbours.
     """
+    split_rows: bool = True
+    """Whether a row that holds several lines of text in most of its columns, in a table whose rows hold one,
+    is taken apart. Not part of Table Transformer's rules: the network sees two close rows as one.
+    """
 
 
 RULES = Rules()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Protocol
 
@@ -71,6 +71,36 @@ def _far(letters: Sequence[GlyphLike], box: Box) -> bool:
     across = max(box.x0 - last.x1, last.x0 - box.x1)
     down = max(box.y0 - last.y1, last.y0 - box.y1)
     return across > reach or down > reach
+
+
+def as_tall_as_their_lines(words: Sequence[Word]) -> list[Word]:
+    """The words, each with the top and bottom of the run of words that it stands in.
+
+    The ink of "as" is lower than that of "fig", so a row whose box is a little off would take one and leave
+    the other. Words that follow each other on a line belong to one row.
+    """
+    tall: list[Word] = []
+    run: list[Word] = []
+    for word in words:
+        if run and not _continues(run[-1].box, word.box):
+            tall += _levelled(run)
+            run = []
+        run.append(word)
+    return tall + _levelled(run)
+
+
+def _continues(before: Box, box: Box) -> bool:
+    height = max(before.height, box.height)
+    lower = min(before.height, box.height)
+    level = min(before.y1, box.y1) - max(before.y0, box.y0)
+    return level > _SAME_LINE * lower and -0.2 * height <= box.x0 - before.x1 <= height
+
+
+def _levelled(run: Sequence[Word]) -> list[Word]:
+    if len(run) < 2:
+        return list(run)
+    hull = Box.hull(word.box for word in run)
+    return [replace(w, box=Box(w.box.x0, hull.y0, w.box.x1, hull.y1)) for w in run]
 
 
 def join_words(words: Sequence[Word]) -> str:

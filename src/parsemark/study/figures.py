@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from parsemark.errors import MissingDependencyError
+from parsemark.extras import needed_for
 from parsemark.study.run import StudyResult
 from parsemark.system import make_folder, replacing
 
@@ -21,13 +21,11 @@ def draw_scatter(result: StudyResult, names: list[str], path: Path) -> None:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    try:
+    with needed_for("Drawing"):
         import matplotlib as mpl
 
         mpl.use("Agg")
         from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise MissingDependencyError("matplotlib", "Drawing", 'pip install "parsemark[figures]"') from error
     chosen = [c for c in result.columns if c.name in names][:_MOST]
     n_rows = -(-len(chosen) // _PER_ROW)
     figure = plt.figure(figsize=(4.0 * _PER_ROW, 4.0 * n_rows), layout="constrained")

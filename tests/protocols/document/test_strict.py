@@ -8,6 +8,8 @@ from parsemark.corpora import load_corpus
 from parsemark.formats import write_document
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
+from parsemark.protocols.document.figures import figures_of
+from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."
@@ -94,6 +96,47 @@ def test_repeated_text_is_duplicated() -> None:
     assert found["duplicated_text"] is not None and found["duplicated_text"] > 0.3
 
 
+@pytest.mark.parametrize("between", ["", "17\n\nJournal of Metals 7\n\n"])
+def test_a_page_given_twice_is_found_once_and_in_order(between: str) -> None:
+    """What is given a second time is extra, and no part of its neighbours."""
+    formula = Element("f", "equation_isolated", order=3, latex="E = mc^2")
+    table = Element("t", "table", order=5, table=Table.from_rows([["metal", "density"], ["lead", "11.34"]]))
+    truth = page(
+        text("h", "Journal of Metals 7", 0, "header"), text("1", "Metals", 1, "title"), text("2", FOX, 2),
+        formula, text("3", MARKETS, 4), table,
+    )  # fmt: skip
+    pipes = "| metal | density |\n|---|---|\n| lead | 11.34 |"
+    once = "\n\n".join(("Journal of Metals 7", "# Metals", FOX, "$$E = mc^2$$", MARKETS, pipes))
+    found = measures(truth, f"{once}\n\n{between}{once}")
+    assert found["order_edit"] == 0 and found["heading_parents"] == 1
+    assert found["formula_f1"] == found["teds_f1"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("ways", [("x²", "$x^2$", "x<sup>2</sup>"), ("H₂", "H$_2$", "H<sub>2</sub>")])
+@pytest.mark.parametrize("behind", [" and more", "and more", "与y之和", ""])
+def test_scripts_are_the_same_whatever_follows(ways: tuple[str, ...], behind: str) -> None:
+    for a in ways:
+        for b in ways:
+            assert measures(page(text("a", f"area {a}{behind}", 0)), f"area {b}{behind}")["text_edit"] == 0
+
+
+def test_parts_of_a_table_count_each_and_merged_tables_once() -> None:
+    rows = [[f"name {i}", f"{i * 37}", f"{i * 91}"] for i in range(8)]
+    others = [[f"town {i}", f"{i * 53}", f"{i * 17}"] for i in range(8)]
+
+    def pipe(cells: list[list[str]]) -> str:
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        return "\n".join([lines[0], "|---|---|---|", *lines[1:]])
+
+    one = page(Element("t", "table", order=0, table=Table.from_rows(rows)))
+    halves = measures(one, pipe(rows[:4]) + "\n\n" + pipe(rows[4:]))
+    assert halves["table_credit"] == pytest.approx(2, abs=0.3) and halves["teds_f1"] is not None
+    assert halves["table_count"] == 3
+    two = page(*one.elements, Element("u", "table", order=1, table=Table.from_rows(others)))
+    merged = measures(two, pipe(rows + others))
+    assert merged["table_count"] == 3 and merged["order_edit"] == 0
+
+
 def test_false_tables_and_formulas_count() -> None:
     found = measures(TRUTH, f"{FOX}\n\n<table><tr><td>1</td></tr></table>\n\n$$x=1$$\n\n{MARKETS}")
     assert found["teds_f1"] == found["formula_f1"] == 0
@@ -159,3 +202,10 @@ def test_a_truth_of_tables_alone_says_nothing_about_text(spec: str) -> None:
     assert values["teds_f1" if spec == "document" else "teds"] == 1
     assert next(r for r in rows if r.metric == "text_edit").message == TRUTH_HAS_ONLY_TABLES
     assert all(row.category in ("table", "") for row in rows)
+
+
+@pytest.mark.parametrize("spec", ["document", "document(profile=v1.0)", "document(profile=v1.6)"])
+def test_without_truth_failures_make_no_order(spec: str) -> None:
+    protocol = get_protocol(spec)
+    assert isinstance(protocol, DocumentProtocol)
+    assert figures_of(protocol).primary([]) == "overall"

@@ -2,10 +2,12 @@
 
     DIR/report.pdf
     DIR/report.p3.t1.html            the first table on page 3 (.html, .csv, .tsv, .md, .tex, .txt)
+    DIR/report.p3.html               or all tables of page 3 in one file
     DIR/report.p4.no-tables          an empty file: page 4 was looked at and has no tables
     DIR/report.p5.json               all of page 5, as a page of a parsemark corpus
     DIR/report/page-3-table-2.csv    the same in a folder of the document's name; also
-    DIR/report/page-4-no-tables, DIR/report/page-5.json
+    DIR/report/page-3.html, DIR/report/page-4-no-tables, DIR/report/page-5.json
+    DIR/invoice.html                 all tables of invoice.pdf, which has one page (.html, .csv, .tsv, .tex)
 
 A document with at least one truth file, or with a folder of its name, has truth: its other pages have no
 tables. As soon as one page is marked `no-tables`, or has a file for all of it, the document counts as
@@ -44,6 +46,8 @@ FORMATS = {
     ".txt": None,
 }
 """Suffix of a table's truth to the format that it is read as; None where the format is found out."""
+OF_ONE_PAGE = (".html", ".htm", ".csv", ".tsv", ".tex")
+"""What is truth beside a PDF of one page, under its bare name. Text and Markdown may be anything."""
 PAGE_SUFFIX = ".json"
 NO_TABLES = "no-tables"
 
@@ -51,15 +55,30 @@ _BESIDE = re.compile(r"(.+)\.p(\d{1,6})(?:\.t(\d{1,6})|\.(no-tables))?", re.IGNO
 _WITHIN = re.compile(r"page-(\d{1,6})(?:-table-(\d{1,6})|-(no-tables))?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class _Label:
-    """A truth file: of one table, of a whole page, or the word that a page has no tables."""
+    """A truth file: of one table, of all tables of a page, of a whole page, or of the absence of tables."""
 
     page: int
     table: int | None
-    """None for a whole page or for the absence of tables."""
+    """None for whatever is not one table."""
     path: Path
     no_tables: bool = False
+
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether it holds tables, and nothing else is said about the page."""
+        return self.table is not None or (not self.no_tables and self.path.suffix.lower() in FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unplaced:
+    """A file that seems to be truth of a document but is for no page that can be told."""
+
+    path: Path
+    remark: Remark
+    bare: bool = False
+    """Whether it has the document's own name, which is enough where there is only one page."""
 
 
 @dataclass
@@ -69,7 +88,7 @@ class _Document:
     pdf: Path
     name: str
     labels: list[_Label] = field(default_factory=list)
-    unplaced: list[Remark] = field(default_factory=list)
+    unplaced: list[_Unplaced] = field(default_factory=list)
     """Files that seem to be its truth but are for no page that can be told."""
 
     @property
@@ -123,18 +142,20 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
         where = path.relative_to(root).as_posix()
         owner = _owner(path, by_path)
         if owner is not None:
-            name = owner.pdf.stem
-            owner.unplaced.append(
-                Remark(
-                    where,
-                    f"is not named as truth of {owner.name}.pdf is. Name it {name}.p1.t1{_suffix(path)} "
-                    f"(first table on page 1), {name}.p1.{NO_TABLES} or {name}.p1{PAGE_SUFFIX}.",
-                )
+            name, page = owner.pdf.stem, _likely_page(path, owner)
+            said = (
+                f"is not named as truth of {owner.name}.pdf is. Name it {name}.p{page}.t1{_suffix(path)} "
+                f"(first table on page {page}), {name}.p{page}.{NO_TABLES} or {name}.p{page}{PAGE_SUFFIX}."
             )
+            bare = path.stem == name and path.suffix.lower() in OF_ONE_PAGE
+            owner.unplaced.append(_Unplaced(path, Remark(where, said), bare))
         elif label is not None:
-            remarks.append(Remark(where, _no_document(label[0], documents, root)))
+            said, is_likely = _no_document(label[0], documents, root)
+            # A bare `page-3.html` may be anything.
+            if is_likely or label[1].table is not None or not label[1].is_of_tables:
+                remarks.append(Remark(where, said))
     for document in documents:
-        document.labels.sort()
+        document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
 
 
 def _label(path: Path) -> tuple[Path, _Label] | None:
@@ -148,7 +169,7 @@ def _label(path: Path) -> tuple[Path, _Label] | None:
         document, page, table, none = path.parent, within[1], within[2], within[3]
     else:
         return None
-    if none is None and suffix not in ((*FORMATS,) if table else (PAGE_SUFFIX,)):
+    if none is None and suffix not in ((*FORMATS,) if table else (*FORMATS, PAGE_SUFFIX)):
         return None
     return document, _Label(int(page), int(table) if table else None, path, none is not None)
 
@@ -167,15 +188,22 @@ def _owner(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
     return None
 
 
+def _likely_page(path: Path, document: _Document) -> int:
+    """The first number in a file's name behind the document's, if there is one."""
+    numbers = re.findall(r"\d{1,6}", path.stem.removeprefix(document.pdf.stem))
+    return int(numbers[0]) if numbers else 1
+
+
 def _suffix(path: Path) -> str:
     return path.suffix if path.suffix.lower() in FORMATS else ".html"
 
 
-def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> str:
+def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, bool]:
+    """What to say of truth without a PDF, and whether there is one of nearly that name."""
     wanted = document.relative_to(root).as_posix() if document.is_relative_to(root) else document.name
     nearest = difflib.get_close_matches(wanted, [d.name for d in documents], n=1)
     hint = f" Is it for {nearest[0]}.pdf?" if nearest else ""
-    return f"looks like truth, but there is no {wanted}.pdf.{hint}"
+    return f"looks like truth, but there is no {wanted}.pdf.{hint}", bool(nearest)
 
 
 def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Remark]) -> Iterator[Sample]:
@@ -184,6 +212,9 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
     except PdfError as error:
         remarks.append(Remark(f"{document.name}.pdf", f"is left out: {error}"))
         return
+    if len(shapes) == 1:
+        document.labels += [_Label(1, None, file.path) for file in document.unplaced if file.bare]
+        document.unplaced = [file for file in document.unplaced if not file.bare]
     by_page: dict[int, list[_Label]] = {}
     for label in document.labels:
         if 1 <= label.page <= len(shapes):
@@ -191,8 +222,8 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
         else:
             where = label.path.relative_to(root).as_posix()
             said = f"is for page {label.page}, but {document.name}.pdf has {len(shapes)} pages."
-            document.unplaced.append(Remark(where, said))
-    remarks.extend(document.unplaced)
+            document.unplaced.append(_Unplaced(label.path, Remark(where, said)))
+    remarks.extend(file.remark for file in document.unplaced)
     for number, labels in sorted(by_page.items()):
         if (gap := _gap(labels)) is not None:
             where = f"{document.name}.pdf, page {number}"
@@ -227,7 +258,7 @@ def _is_negative(
     """Whether pages without a file are pages without tables; says so where that looks like a mistake."""
     if not document.labels and not document.folder.is_dir():
         return False
-    if document.unplaced or any(label.table is None for label in document.labels):
+    if document.unplaced or not all(label.is_of_tables for label in document.labels):
         return False
     if len(by_page) == 1 and n_pages > 1:
         remarks.append(
@@ -253,29 +284,32 @@ def _page(identifier: str, width: float, height: float, labels: Sequence[_Label]
     tables = [label.table for label in labels]
     if len(set(tables)) < len(tables) or (whole and len(labels) > 1):
         raise CorpusError(f"{' and '.join(names)} are for the same page or table. Keep one of them.")
-    if not whole:
-        return Page(identifier, width, height, tuple(_element(label) for label in labels), only_tables=True)
+    if labels[0].is_of_tables:
+        elements = tuple(element for label in labels for element in _elements(label))
+        return Page(identifier, width, height, elements, only_tables=True)
     if whole[0].no_tables:
         return Page(identifier, width, height, only_tables=True)
     return page_from_file(read_page(whole[0].path), identifier)
 
 
-def _element(label: _Label) -> Element:
+def _elements(label: _Label) -> Iterator[Element]:
     try:
         found = read_tables(read_text(label.path), FORMATS[label.path.suffix.lower()])
     except FormatError as error:
         raise CorpusError(f"{label.path}: {error}") from error
-    if len(found) != 1:
+    if not found or (label.table is not None and len(found) != 1):
+        wanted = "some" if label.table is None else "one"
         raise CorpusError(
-            f"{label.path} holds {len(found)} tables; a truth file holds one. For a page without tables make "
-            f"a file that ends in .{NO_TABLES}."
+            f"{label.path} holds {len(found)} tables, and should hold {wanted}. All tables of page N go into "
+            f"a file that ends in .pN{label.path.suffix}; for a page without tables make one that ends in "
+            f".{NO_TABLES}."
         )
-    table = found[0]
-    return Element(
-        f"t{label.table}",
-        Category.TABLE,
-        order=label.table,
-        html=table.source if table.format == "html" else None,
-        latex=table.source if table.format == "latex" else None,
-        table=table.table,
-    )
+    for number, table in enumerate(found, start=label.table or 1):
+        yield Element(
+            f"t{number}",
+            Category.TABLE,
+            order=number,
+            html=table.source if table.format == "html" else None,
+            latex=table.source if table.format == "latex" else None,
+            table=table.table,
+        )

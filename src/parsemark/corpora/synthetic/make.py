@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from parsemark.corpora.synthetic.located import Rendered, locate
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.corpora.synthetic.story import Story
 from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
-from parsemark.errors import MakingError, MissingDependencyError, UsageError
+from parsemark.errors import MakingError, UsageError
+from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.system import make_folder, write_bytes
 
@@ -109,9 +109,7 @@ def make_stories(options: StoryOptions, out: Path, *, progress: Progress | None 
     page is held against its own PDF as `corpus check` does; a document with any disagreement is drawn again,
     and listed in the settings of the corpus.
     """
-    for package in NEEDED_PACKAGES[options.maker]:
-        if find_spec(package) is None:
-            raise MissingDependencyError(package, "Making pages", "pip install 'parsemark[makers]'")
+    require("makers", "Making pages", NEEDED_PACKAGES[options.maker])
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     for folder in ("pdfs", "truth"):

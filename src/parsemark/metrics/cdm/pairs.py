@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.matching.assignment import linear_sum_assignment
+from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics.cdm.colours import Version
 
 Box = tuple[int, int, int, int]

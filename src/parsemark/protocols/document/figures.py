@@ -102,7 +102,7 @@ class DocumentFigures(ABC):
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """The figure of the ranking."""
-        return "overall" if any(s.info.name == "overall" for s in sums) else sums[0].info.name
+        return "overall"
 
     def notes(self) -> list[str]:
         """What whoever reads the figures must know."""
@@ -165,7 +165,9 @@ class PublishedFigures(DocumentFigures):
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """Overall, where all its parts are there."""
         names = [s.info.name for s in sums]
-        return next((n for n in ("overall", "overall_without_cdm", "teds") if n in names), names[0])
+        own = [info.name for info in self.infos]
+        # Without any truth none of them is there: failures alone make no order.
+        return next((n for n in ("overall", "overall_without_cdm", "teds", *own) if n in names), "overall")
 
     def notes(self) -> list[str]:
         """Defects that the profile keeps."""

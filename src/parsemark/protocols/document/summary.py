@@ -32,6 +32,8 @@ TABLES_ONLY = "It gives tables only, so there is no page to score."
 TRUTH_HAS_ONLY_TABLES = "The truth of this page has only its tables; the rest of the page is not scored."
 """Message of the measures of whole pages that such a truth does not allow."""
 
+NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
+
 
 def figure_sums(protocol: DocumentProtocol, tables: RunTables) -> list[FigureSums]:
     """The figures that can be compared page by page, then those of every protocol."""
@@ -62,6 +64,7 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
         ],
         ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
         notes=[
+            *([] if pages else [NO_TRUTH]),
             *figures.notes(),
             *_only_tables(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),

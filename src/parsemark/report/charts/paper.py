@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
-from parsemark.errors import MissingDependencyError
+from parsemark.extras import needed_for
 from parsemark.protocols.exhibits import Axis, Chart, Series
 from parsemark.report.colours import PALETTE
 from parsemark.system import replacing
@@ -48,13 +48,9 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    try:
+    with needed_for("parsemark figures"):
         import matplotlib as mpl
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependencyError(
-            "matplotlib", "parsemark figures", "pip install 'parsemark[figures]'"
-        ) from error
     with mpl.rc_context(STYLE):
         width, height = (3.4, 3.4) if chart.square else (3.6, 2.7)
         height += LEGEND_LINE * _legend_lines(chart)

@@ -21,7 +21,7 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.files import page_file_text
 from parsemark.errors import CorpusError, PdfError
 from parsemark.formats.model_json import page_from_json, page_to_json
-from parsemark.model import Page, Sample
+from parsemark.model import Category, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark.store import Run
 from parsemark.system.files import write_text
@@ -31,8 +31,6 @@ from parsemark.web.annotate.edits import Edit, apply
 from parsemark.web.database import Database
 
 DATABASE = ".parsemark-annotate.sqlite"
-TYPING_S = 5.0
-"""Changes of the same text that follow each other within this time are one edit."""
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -221,7 +219,9 @@ class Work:
         sample = self.samples[name]
         assert sample.pdf is not None
         target = sample.pdf.with_name(f"{sample.pdf.stem}.p{sample.page_number}.json")
-        whole = replace(sample, truth=replace(page, id=sample.id))
+        # Whoever left the text out has said nothing about it: no parser's text is extra then.
+        only_tables = all(element.category == Category.TABLE for element in page.elements)
+        whole = replace(sample, truth=replace(page, id=sample.id, only_tables=only_tables))
         write_text(target, page_file_text(whole, sample.pdf.name))
         return target
 
@@ -265,22 +265,18 @@ class Work:
 
 
 def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:
-    """Keep an edit. Keystrokes in one cell are one edit, so that undoing takes the word back, not a
-    letter.
+    """Keep an edit. What a person types until they leave a cell is one, so that undoing takes the word back,
+    not a letter: the browser gives such keystrokes the same `typing`.
     """
     last = db.execute(
-        "SELECT id, person, edit, created FROM edits WHERE sample = ? AND NOT undone ORDER BY id "
-        "DESC LIMIT 1",
-        (name,),
+        "SELECT id, edit FROM edits WHERE sample = ? AND NOT undone ORDER BY id DESC LIMIT 1", (name,)
     ).fetchone()
     now = time.time()
     text = json.dumps(dict(edit))
-    if last is not None and last["person"] == person and now - last["created"] < TYPING_S:
-        earlier = json.loads(last["edit"])
-        if edit.get("do") in ("text", "content", "box") and _place(earlier) == _place(edit):
-            changes = (text, nonce, now, last["id"])
-            db.execute("UPDATE edits SET edit = ?, nonce = ?, created = ? WHERE id = ?", changes)
-            return
+    if last is not None and edit.get("typing") and _place(json.loads(last["edit"])) == _place(edit):
+        changes = (text, nonce, now, last["id"])
+        db.execute("UPDATE edits SET edit = ?, nonce = ?, created = ? WHERE id = ?", changes)
+        return
     db.execute(
         "INSERT INTO edits (sample, person, edit, before, nonce, created) VALUES (?, ?, ?, ?, ?, ?)",
         (name, person, text, json.dumps(page_to_json(before)), nonce, now),
@@ -288,7 +284,7 @@ def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: 
 
 
 def _place(edit: Edit) -> tuple[object, ...]:
-    return tuple(edit.get(key) for key in ("do", "element", "row", "col"))
+    return tuple(edit.get(key) for key in ("do", "element", "row", "col", "typing"))
 
 
 def n_uncertain(start: Start) -> int:

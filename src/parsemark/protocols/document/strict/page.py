@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ SILENT = frozenset({Category.FIGURE})
 """What has no content to compare."""
 MAX_MARKDOWN = 4_000_000
 """Characters of a page that are read; above it the page is a failure with its reason."""
+_BRACED_SCRIPT = re.compile(r"([\^_])\{([^{}]*)\}")
+_MAX_SCRIPT_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,18 @@ class PageMatches:
 
 @lru_cache(maxsize=8192)
 def comparable(text: str) -> str:
-    """A text in one notation without white space; Unicode's compatibility forms are folded."""
-    return "".join(unicodedata.normalize("NFKC", fold_notation(text)).split())
+    """A text in one notation without white space; Unicode's compatibility forms are folded.
+
+    Whether a script has braces depends on how it was written and on what follows, so none has: `x²y`,
+    `$x^2$y` and `x<sup>2</sup> y` are the same.
+    """
+    folded = unicodedata.normalize("NFKC", fold_notation(text))
+    for _ in range(_MAX_SCRIPT_DEPTH):
+        bare = _BRACED_SCRIPT.sub(r"\1\2", folded)
+        if bare == folded:
+            break
+        folded = bare
+    return "".join(folded.split())
 
 
 @lru_cache(maxsize=8192)

@@ -145,7 +145,11 @@ def _category(blocks: Sequence[Block]) -> str:
 
 
 def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
-    """Formulas: similarity of what they show; a missed and an invented one are 0, each counted."""
+    """Formulas: similarity of what they show; a missed and an invented one are 0, each counted.
+
+    Several that answer one, or one that answers several, are one on each side: where a formula of many rows
+    is cut is a matter of notation.
+    """
     similarities: list[float] = []
     pairs: list[tuple[list[str], list[str], str, str]] = []
     n_truth = n_pred = 0
@@ -205,7 +209,11 @@ def _bare(latex: str) -> str:
 
 
 def _score_tables(writer: _Writer, page: PageMatches) -> None:
-    """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted."""
+    """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted.
+
+    As in the protocol `tables`: the parts of a split table each count as a prediction and earn one credit
+    together; whoever merges tables has found the first of them, and the others are misses of their own.
+    """
     ignored = {e.id for e in page.truth.ignored_tables}
     by_id: dict[str, Element] = {e.id: e for e in page.truth.tables}
     credits: dict[str, float] = {"teds": 0.0, "teds_structure": 0.0}
@@ -215,8 +223,8 @@ def _score_tables(writer: _Writer, page: PageMatches) -> None:
         writer.match("table", match.truth, match.pred, match.overlap)
         if match.truth and all(t in ignored for t in match.truth):
             continue
-        n_truth += len(match.truth)
-        n_pred += bool(match.pred)
+        n_truth += bool(match.truth)
+        n_pred += len(match.pred)
         n_false += not match.truth
         for name, metric in metrics.items():
             value: float | None = 0.0
@@ -249,8 +257,10 @@ def _score_order(writer: _Writer, page: PageMatches) -> None:
             first = page.pred.blocks[match.preds[0]].element.order
             placed += ((float(first if first is not None else 0), o) for o in orders)
     true_tables = {e.id: e for e in page.truth.tables}
-    for found in page.tables.matching.matches:
-        orders = [o for t in found.truth if t in true_tables and (o := true_tables[t].order) is not None]
+    # Tables that were merged into another are misses as well: here they stand where that one does.
+    for found in sorted(page.tables.matching.matches, key=lambda m: -len(m.truth)):
+        here = [true_tables.pop(t) for t in found.truth if t in true_tables]
+        orders = [e.order for e in here if e.order is not None]
         expected += orders
         if orders and found.pred:
             first = pred_tables[found.pred[0]].order

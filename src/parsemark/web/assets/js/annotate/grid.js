@@ -50,7 +50,8 @@
     input.value = replacement ?? cell.text;
     node.replaceChildren(input);
     editing = { input, row: cell.row, col: cell.col, element: name };
-    const send = () => annotated.edit({ do: "text", element: editing.element, row: editing.row, col: editing.col, text: input.value }, `${name} ${cell.row} ${cell.col}`);
+    const typing = parsemark.nonce(); // what is typed until the cell is left is one edit, which one undo takes back
+    const send = () => annotated.edit({ do: "text", element: editing.element, row: editing.row, col: editing.col, text: input.value, typing }, typing);
     input.addEventListener("input", send);
     input.focus();
     if (replacement === null) input.select();

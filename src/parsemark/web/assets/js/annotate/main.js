@@ -4,8 +4,10 @@
   const { el, annotated, tableEditor } = parsemark;
   const at = (id) => document.getElementById(id);
   const work = at("work");
+  const PAUSE_MS = 3000;
   let chosen = null;
   let boxMode = false;
+  let moving = null;
   let seen = [];
 
   const current = () => annotated.page.elements.find((e) => e.id === chosen) || null;
@@ -17,6 +19,7 @@
       el("button", { type: "button", "aria-pressed": String(e.id === chosen), on: { click: () => choose(e.id, true) } },
         el("strong", {}, e.category.replaceAll("_", " ")), " ", parsemark.foreign(summary(e), "muted"),
         doubts(e.id) ? el("span", { class: "doubt-count" }, `${doubts(e.id)} uncertain`) : null))));
+    at("scope").hidden = annotated.page.elements.some((e) => !e.table);
   };
 
   const drawBoxes = () => {
@@ -54,8 +57,11 @@
       timer = setTimeout(() => drawFormula(preview, box.value), 150);
     };
     const isFormula = element.category === "equation_isolated";
+    let [typing, last] = [parsemark.nonce(), 0];
     box.addEventListener("input", () => {
-      annotated.edit({ do: "content", element: element.id, text: box.value }, `content ${element.id}`);
+      if (Date.now() - last > PAUSE_MS) typing = parsemark.nonce(); // one undo takes back what was written in one go
+      last = Date.now();
+      annotated.edit({ do: "content", element: element.id, text: box.value, typing }, typing);
       if (isFormula) refresh();
     });
     box.addEventListener("keydown", (event) => {
@@ -133,7 +139,7 @@
     const [dx, dy] = delta;
     const box = event.shiftKey ? [x0, y0, x1 + dx, y1 + dy] : [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
     element.box = box;
-    annotated.edit({ do: "box", element: element.id, box }, `box ${element.id}`);
+    annotated.edit({ do: "box", element: element.id, box, typing: moving }, moving);
     drawBoxes();
     return true;
   };
@@ -160,7 +166,7 @@
     "[": () => cycle(-1), "]": () => cycle(1),
     "{": () => annotated.edit({ do: "move", element: chosen, by: -1 }), "}": () => annotated.edit({ do: "move", element: chosen, by: 1 }),
     Delete: () => chosen && annotated.edit({ do: "remove", element: chosen }), 0: () => annotated.edit({ do: "no_table" }),
-    b: () => { boxMode = !boxMode; work.classList.toggle("box-mode", boxMode); },
+    b: () => { boxMode = !boxMode; moving = parsemark.nonce(); work.classList.toggle("box-mode", boxMode); },
   };
 
   document.addEventListener("keydown", (event) => {

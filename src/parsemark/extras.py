@@ -1,0 +1,117 @@
+"""The extras: which library comes with which, what each enables, and the error that names the missing one.
+
+`pip install parsemark` gives metrics, formats and matching; everything that touches a PDF, a run or a report
+comes with `parsemark[bench]`. pyproject.toml lists the packages; a test holds both lists together.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from parsemark.errors import MissingDependencyError
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What `pip install 'parsemark[name]'` adds."""
+
+    name: str
+    enables: str
+    modules: tuple[str, ...]
+    """As they are imported; the first one tells whether the extra is installed."""
+
+    @property
+    def install(self) -> str:
+        """The command that gets it."""
+        return f"pip install 'parsemark[{self.name}]'"
+
+
+EXTRAS = (
+    Extra(
+        "bench",
+        "parsers, corpora, runs and reports (parsemark bench and most commands)",
+        ("polars", "bs4", "jinja2", "PIL", "pylatexenc", "pypdfium2", "scipy", "uv"),
+    ),
+    Extra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
+    Extra("query", "SQL over a run (parsemark query)", ("duckdb",)),
+    Extra("ray", "runs over many machines (--executor ray)", ("ray",)),
+    Extra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
+    Extra(
+        "document",
+        "layout, METEOR and MathML of whole pages (--protocol document)",
+        ("hotcoco", "latex2mathml", "nltk"),
+    ),
+    Extra("judges", "language models as judges (parsemark judge)", ("aiohttp", "genai_prices")),
+    Extra(
+        "web",
+        "rating and annotating in a browser (parsemark rate, annotate)",
+        ("starlette", "uvicorn", "latex2mathml"),
+    ),
+    Extra(
+        "makers",
+        "synthetic pages by Typst, browsers and Word (parsemark corpus make)",
+        ("typst", "fontTools", "playwright", "docx"),
+    ),
+    Extra("lies", "lying text layers (parsemark corpus lie)", ("pikepdf",)),
+)
+"""In the order in which `parsemark doctor` shows them."""
+
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "docx": "python-docx",
+    "fontTools": "fonttools",
+    "genai_prices": "genai-prices",
+    "sklearn": "scikit-learn",
+}
+"""Modules whose package has another name."""
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module could be imported, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ValueError:  # it is in sys.modules and says nothing about itself
+        return sys.modules.get(module) is not None
+
+
+def require(extra: str, purpose: str, only: Collection[str] | None = None) -> None:
+    """Refuse to go on without an extra.
+
+    Args:
+        extra: Its name.
+        purpose: What needs it, as the message begins.
+        only: The modules that matter, if not all.
+
+    Raises:
+        MissingDependencyError: Something of it is not installed.
+    """
+    (wanted,) = (one for one in EXTRAS if one.name == extra)
+    missing = [module for module in wanted.modules if only is None or module in only]
+    missing = [module for module in missing if not is_installed(module)]
+    if missing:
+        names = ", ".join(DISTRIBUTIONS.get(module, module) for module in missing)
+        raise MissingDependencyError(names, purpose, wanted.install)
+
+
+@contextmanager
+def needed_for(purpose: str, prefer: str | None = None) -> Iterator[None]:
+    """Imports inside that fail for want of an extra say so: what needs which library, and how to get it.
+
+    Args:
+        purpose: What needs the imports, as the message begins.
+        prefer: The extra to name where several hold the library.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        holding = [extra for extra in EXTRAS if module in extra.modules]
+        if not holding:
+            raise
+        extra = next((extra for extra in holding if extra.name == prefer), holding[0])
+        raise MissingDependencyError(DISTRIBUTIONS.get(module, module), purpose, extra.install) from error
