@@ -72,6 +72,11 @@ def test_a_rate_of_zero_has_poissons_bound() -> None:
     assert found == pytest.approx((0, -np.log(0.025) / 10))
 
 
+def test_documents_that_agree_make_no_rate_certain() -> None:
+    low, high = jackknife_interval(np.array([[2.0, 2.0]] * 3), mean, "positive")
+    assert low == pytest.approx(stats.beta.ppf(0.025, 3, 1)) and high == pytest.approx(1 / low)
+
+
 def test_positive_figures_stay_positive() -> None:
     low, high = jackknife_interval(scores(0.1, 9.0, 0.2), mean, "positive")
     assert 0 < low < 3.1 < high

@@ -10,7 +10,7 @@ it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class Contrast:
     p: float
     """Probability of a largest difference, of all that were looked at, that stands out as much."""
     n_documents: int
+
+    def times(self, scale: float) -> Contrast:
+        """The same in another unit."""
+        low, high = (None if end is None else end * scale for end in (self.low, self.high))
+        return replace(self, difference=self.difference * scale, low=low, high=high)
 
 
 def contrasts(
