@@ -254,7 +254,8 @@ def _contrasts(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Con
     sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
     scale = figure.info.top or 1.0
     sign = (1.0 if figure.info.higher_is_better else -1.0) / scale
-    found = contrasts(sums, lambda totals: sign * figure.statistic(totals), pairs)
+    bounds: Range = "positive" if figure.info.top is None else "unit"
+    found = contrasts(sums, lambda totals: sign * figure.statistic(totals), pairs, bounds=bounds)
     return [contrast.times(scale) for contrast in found]
 
 

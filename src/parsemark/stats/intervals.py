@@ -104,15 +104,13 @@ def interval_from(
         return 1 - _zero_bound(n, bounds, level), 1.0
     variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
     t = t_quantile(level, n - 1)
-    agreeing = 1 - _zero_bound(n, "unit", level)
     if bounds == "positive":
-        # Documents that agree do not make it certain: others may be entirely otherwise.
-        same = variance <= (1e-9 * value) ** 2
-        return (value * agreeing, value / agreeing) if same else _log_interval(value, t * math.sqrt(variance))
+        return _log_interval(value, t * math.sqrt(variance + (UNSEEN * value / n) ** 2))
     seen_low, seen_high = _logit_interval(value, t * math.sqrt(variance))
     low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
     # itself: the share of documents that may hide behind n that agree, each of them entirely otherwise.
+    agreeing = 1 - _zero_bound(n, bounds, level)
     return max(low, seen_low * agreeing), min(high, 1 - (1 - seen_high) * agreeing)
 
 
