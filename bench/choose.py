@@ -10,7 +10,7 @@ Truth is known for every page; each draw pretends to know it for the first pages
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,9 +75,9 @@ def runs() -> Iterator[Path]:
     yield made(f"pdf-parse-bench:{data}/pdf-parse-bench-tables", home / "choose-pdf-parse-bench")
 
 
-def made(corpus: str, out: Path) -> Path:
-    """A run of the default parsers, gone on with if it is there."""
-    run = api.parse(load_corpus(corpus), None, api.parse_options(protocols=["tables"]), out=out)
+def made(corpus: str, out: Path, parsers: Sequence[str] | None = None) -> Path:
+    """A run of the default parsers (or those named), gone on with if it is there."""
+    run = api.parse(load_corpus(corpus), parsers, api.parse_options(protocols=["tables"]), out=out)
     score_run(run)
     return out
 

@@ -1,80 +1,123 @@
-"""Can confidences be trusted, the parsers' own and ours? On clean pages and on bad scans of the same pages.
+"""Can confidences be trusted, the parsers' own and ours? On clean pages, on scans of them, on real documents.
 
-The demo corpus is parsed as it is and as scans. D-ECE before and after calibration (split by document),
-average precision and the area under risk over coverage, for parsers that give confidences, for the ensemble,
-and for parsers to which parsemark gives one. Then what the threshold of one corpus costs on the other.
+    python -m bench confidence
+
+The demo corpus is parsed as it is and as scans; ICDAR-2013 is read from PARSEMARK_DATA and left out without
+it. D-ECE before and after calibration (beta, split by document), average precision and the area under risk
+over coverage: for parsers that give confidences, for the ensemble, and for parsers to which parsemark gives
+one. Then what the best threshold of each corpus costs on the others. Parses are kept in
+`~/.cache/parsemark/bench`, with reports that have the curves.
 """
 
-import tempfile
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
-from parsemark import api
+from bench.choose import made
 from parsemark.corpora.degrade import DegradeOptions
 from parsemark.corpora.degrade_corpus import degrade_corpus
-from parsemark.engine.derived import add_ensemble, add_estimated, judged_tables, read_signals
+from parsemark.engine.derived import Judged, add_ensemble, add_estimated, judged_tables, read_signals
 from parsemark.engine.estimated import models_by_document
+from parsemark.engine.scoring import score_run
 from parsemark.stats.calibration import d_ece
 from parsemark.stats.confidence import at_threshold, best_threshold, cross_calibrated, risk_coverage
 from parsemark.stats.detection import average_precision
 from parsemark.store import Run
+from parsemark.system.files import cache_folder
 
-PARSERS = ("rapid", "img2table", "pymupdf4llm")
-"""Of those that see tables in pictures too."""
+SCANNED = ("rapid", "img2table", "pymupdf4llm")
+"""Parsers that see tables in pictures too."""
 SILENT = ("img2table", "pymupdf4llm")
+"""Those of them that give no confidence."""
 MOST_ERROR = 0.15
 """The D-ECE that a confidence of ours may have on clean pages."""
 
 
-def parsed(corpus: str, folder: Path) -> Run:
-    run = api.parse(corpus, list(PARSERS), api.parse_options(), out=folder)
-    add_ensemble(run, list(PARSERS))
-    api.score_run(run)
+def main() -> bool:
+    met = True
+    judged: dict[str, dict[str, Judged]] = {}
+    heads = ("D-ECE", "beta", "AP", "AURC", "best")
+    print(f"{'pages':>10} {'n':>4} {'right':>5} {' '.join(f'{h:>6}' for h in heads)} parser")
+    for pages, path in runs():
+        run = with_confidences(path)
+        names = [p.name for p in run.manifest.parsers if p.name == "rapid" or p.name not in SCANNED]
+        found = {name: judged_tables(run, name) for name in names if has_confidence(name)}
+        judged[pages] = found
+        for name, tables in found.items():
+            met &= line(pages, name, tables) <= MOST_ERROR or pages != "clean" or not is_ours(name)
+    for here, there in permutations(judged, 2):
+        for name in judged[here].keys() & judged[there].keys():
+            moved(here, there, name, judged[here][name], judged[there][name])
+    return met
+
+
+def runs() -> Iterator[tuple[str, Path]]:
+    """The parsed and scored corpora, made when they are not there."""
+    home = cache_folder("bench")
+    yield "clean", made("demo", home / "choose-demo")
+    scans = home / "demo-scans"
+    if not (scans / "corpus.json").exists():
+        shutil.rmtree(scans, ignore_errors=True)  # half made when something stopped us
+        degrade_corpus("demo", scans, DegradeOptions())
+    yield "scans", made(str(scans), home / "confidence-scans-parses", SCANNED)
+    if (data := os.environ.get("PARSEMARK_DATA")) is None:
+        print("PARSEMARK_DATA is not set: ICDAR-2013 is left out.")
+    else:
+        yield "icdar2013", made(f"icdar2013:{data}/icdar2013", home / "choose-icdar2013")
+
+
+def with_confidences(parsed: Path) -> Run:
+    """A copy of the run with the ensemble of its parsers and confidences of ours for the silent ones."""
+    copy = parsed.with_name(f"confidence-{parsed.name}")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(parsed, copy)
+    run = Run.open(copy)
     found = read_signals(run, SILENT)
     known = [i for i, right in enumerate(found.correct) if right is not None]
     models = models_by_document(
         found.features[known], [bool(found.correct[i]) for i in known], [found.documents[i] for i in known]
     )
     values = [float(models[d](f)[0]) for d, f in zip(found.documents, found.features, strict=True)]
+    add_ensemble(run, [p.name for p in run.manifest.parsers])
     for parser in SILENT:
         keys = zip(found.parsers, found.samples, found.elements, values, strict=True)
         add_estimated(run, parser, {(s, e): v for p, s, e, v in keys if p == parser}, "itself")
-    api.score_run(run)
-    return run
+    score_run(run)
+    return Run.open(copy)
 
 
-def main() -> bool:
-    met = True
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        degrade_corpus("demo", root / "scans", DegradeOptions())
-        runs = {"clean": parsed("demo", root / "a"), "scans": parsed(str(root / "scans"), root / "b")}
-        names = ["rapid", *(p.name for p in runs["clean"].manifest.parsers if p.name not in PARSERS)]
-        heads = ("D-ECE", "beta", "AP", "AURC", "best")
-        print(f"{'pages':>6} {'n':>4} {'right':>5} {' '.join(f'{h:>6}' for h in heads)} parser")
-        for pages, run in runs.items():
-            for name in names:
-                found = judged_tables(run, name)
-                error = d_ece(found.confidence, found.correct) or 0.0
-                after = d_ece(
-                    cross_calibrated(found.confidence, found.correct, found.documents, "beta"), found.correct
-                )
-                curve = risk_coverage(found.confidence, found.correct)
-                assert curve is not None
-                precision = average_precision(found.confidence, found.correct, found.n_truth)
-                print(
-                    f"{pages:>6} {len(found.confidence):4} {sum(found.correct):5} {error:6.3f} "
-                    f"{after or 0:6.3f} {precision:6.3f} {curve.area:6.3f} {curve.best_area:6.3f} {name}"
-                )
-                met &= pages != "clean" or not name.startswith("estimated(") or error <= MOST_ERROR
-        for here, there in (("clean", "scans"), ("scans", "clean")):
-            for name in names:
-                own, other = judged_tables(runs[here], name), judged_tables(runs[there], name)
-                best = best_threshold(own.confidence, own.correct, own.n_truth)
-                possible = best_threshold(other.confidence, other.correct, other.n_truth)
-                assert best is not None and possible is not None
-                moved = at_threshold(other.confidence, other.correct, other.n_truth, best.at)
-                print(
-                    f"threshold {best.at:.3f} of {here} on {there}: F1 {moved.f1:.3f}, "
-                    f"possible {possible.f1:.3f}, costs {possible.f1 - moved.f1:.3f}  {name}"
-                )
-    return met
+def has_confidence(name: str) -> bool:
+    return name == "rapid" or is_ours(name)
+
+
+def is_ours(name: str) -> bool:
+    return name.partition("(")[0] in ("ensemble", "estimated")
+
+
+def line(pages: str, name: str, tables: Judged) -> float:
+    """Print the figures of one parser on one corpus; returns its D-ECE."""
+    error = d_ece(tables.confidence, tables.correct) or 0.0
+    calibrated = cross_calibrated(tables.confidence, tables.correct, tables.documents, "beta")
+    after = d_ece(calibrated, tables.correct) or 0.0
+    curve = risk_coverage(tables.confidence, tables.correct)
+    assert curve is not None
+    precision = average_precision(tables.confidence, tables.correct, tables.n_truth)
+    print(
+        f"{pages:>10} {len(tables.confidence):4} {sum(tables.correct):5} {error:6.3f} {after:6.3f} "
+        f"{precision:6.3f} {curve.area:6.3f} {curve.best_area:6.3f} {name}"
+    )
+    return error
+
+
+def moved(here: str, there: str, name: str, own: Judged, other: Judged) -> None:
+    """Print what the best threshold of one corpus costs on another."""
+    best = best_threshold(own.confidence, own.correct, own.n_truth)
+    possible = best_threshold(other.confidence, other.correct, other.n_truth)
+    assert best is not None and possible is not None
+    found = at_threshold(other.confidence, other.correct, other.n_truth, best.at)
+    print(
+        f"threshold {best.at:.3f} of {here} on {there}: F1 {found.f1:.3f}, "
+        f"possible {possible.f1:.3f}, costs {possible.f1 - found.f1:.3f}  {name}"
+    )

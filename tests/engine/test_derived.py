@@ -63,7 +63,10 @@ def test_calibrated_and_ensemble_stand_in_the_run(run: Run) -> None:
     ensemble = add_ensemble(run, ["one", "two"])
     score_run(run, n_workers=1)
     again = Run.open(run.path)
+    assert ensemble == "ensemble", "of all parsers: a short name"
     assert {p.name for p in again.manifest.parsers} == {"one", "two", calibrated, ensemble}
+    entry = again.manifest.parser(ensemble)
+    assert entry is not None and entry.settings["parsers"] == "one+two"
     assert set(judged_tables(again, calibrated).confidence) == {0.5}
     assert judged_tables(again, calibrated).correct == judged_tables(again, "one").correct
     voted = judged_tables(again, ensemble)

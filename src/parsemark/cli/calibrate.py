@@ -233,7 +233,7 @@ def _show_confidences(console: Console, run: Run) -> None:
         best = best_threshold(judged.confidence, judged.correct, judged.n_truth)
         view.add_row(
             entry.name,
-            "ours" if entry.name.startswith(("estimated(", "ensemble(")) else "its own",
+            "ours" if entry.name.partition("(")[0] in ("estimated", "ensemble") else "its own",
             str(len(judged.confidence)),
             str(sum(judged.correct)),
             _short(d_ece(judged.confidence, judged.correct)),
@@ -266,7 +266,7 @@ def ensemble(
         float, typer.Option(min=0, max=1, help="Tables that are less probable are left out.")
     ] = 0.05,
 ) -> None:
-    """Add `ensemble(parsers=…)` to a run: tables that its parsers see together, voted cell by cell.
+    """Add `ensemble` to a run: tables that its parsers see together, voted cell by cell.
 
     It shows the head-room: what is right in the outputs together, but in no single one.
     """

@@ -112,7 +112,10 @@ def add_calibrated(run: Run, parser: str, calibrator: Calibrator) -> str:
 
 
 def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEMBLE_MIN) -> str:
-    """Add `ensemble(parsers=…)` to a run: what the parsers see together. Returns its name.
+    """Add an ensemble to a run: what the parsers see together. Returns its name.
+
+    One of all parsers of the run is called `ensemble`, of some of them `ensemble(parsers=…)`; the manifest
+    says in both cases which they are.
 
     Args:
         run: The run, parsed.
@@ -123,8 +126,12 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
         _known(run, parser)
     if len(set(parsers)) < 2:
         raise UsageError("An ensemble needs at least two parsers.")
-    changed = "" if min_confidence == ENSEMBLE_MIN else f"min_confidence={min_confidence:g},"
-    name = f"ensemble({changed}parsers={'+'.join(parsers)})"
+    everyone = {p.name for p in run.manifest.parsers if not is_made_of_others(p.name)}
+    options = {} if set(parsers) == everyone else {"parsers": "+".join(parsers)}
+    if min_confidence != ENSEMBLE_MIN:
+        options["min_confidence"] = f"{min_confidence:g}"
+    listed = ",".join(f"{key}={value}" for key, value in sorted(options.items()))
+    name = f"ensemble({listed})" if listed else "ensemble"
     by_sample = {sample: find_candidates(seen) for sample, seen in _predictions(run, parsers)}
     jury = estimate_jury([c for found in by_sample.values() for c in found], parsers)
 
@@ -135,7 +142,8 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
         elements = [_raw_table(e) for e in elect(by_sample[sample], jury, min_confidence)]
         return json.dumps({"format": "elements", "elements": elements}, ensure_ascii=False).encode()
 
-    _add(run, name, list(parsers), change, {"min_confidence": min_confidence})
+    settings = {"min_confidence": min_confidence, "parsers": "+".join(parsers)}
+    _add(run, name, list(parsers), change, settings)
     return name
 
 

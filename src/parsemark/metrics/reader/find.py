@@ -81,7 +81,8 @@ def _columns(values: Values) -> Iterable[Named]:
                 continue
         # The only column of values is known without a name.
         needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
-        yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn)
+        label = values.header(col)
+        yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
 
 
 def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-_NUMBER = re.compile(r"(?<![\w.)])-?\d[\d.]*|\d[\d.]*")
+_NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])")
+_FRACTION = re.compile(r"\.\d+")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
 _DECORATION = str.maketrans("", "", "↑↓*†‡§")
 """Marks at a name that say how to read its values, not which one it is."""
@@ -28,6 +30,11 @@ _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
+_ZEROS = 0.25
+"""Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
+_LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј", "abyeznikuvoptuxwaeopcyxkmtbhidsj")
+"""Letters of other alphabets as the Latin ones that they are taken for."""
+_ALIKE = 0.9
 _CACHE = 50_000
 _COMPARED = 400
 """Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
@@ -55,6 +62,8 @@ class Difference(NamedTuple):
     """1 for the same content, 0 for another one."""
     cause: str = ""
     """What was done to its notation."""
+    severity: float = 1.0
+    """How much of what other changes of notation cost this one does."""
 
 
 SAME = Difference(Change.NONE, 1.0)
@@ -73,6 +82,8 @@ def numbers(text: str) -> tuple[str, ...]:
 
     >>> numbers("-2.8 (10^-3)"), numbers("F-1")
     (('-2.8', '10', '-3'), ('1',))
+    >>> numbers("5e-4"), numbers("5e4")
+    (('5e-4',), ('5e4',))
     """
     return tuple(found.rstrip(".") for found in _NUMBER.findall(text))
 
@@ -124,7 +135,7 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     one, other = tight(truth), tight(pred)
     if one == other:
-        spaced = len(_APART.findall(pred)) > len(_APART.findall(truth)) + 1
+        spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
     if not one or not other:
         return Difference(Change.OTHER, 0.0)
@@ -145,12 +156,18 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
         return _marks(one, other)
     if name and plain.translate(_DECORATION) == given.translate(_DECORATION) != "":
         return Difference(Change.MISREAD, 0.95, "marks")
+    if plain.translate(_LETTERS_ALIKE) == given.translate(_LETTERS_ALIKE):
+        return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
     similarity = float(Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED]))
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
 
 
 def _other_numbers(truth: str, pred: str) -> Difference:
     """The difference of two values that do not have the same numbers in the same order."""
+    if _ungrouped(truth) == _ungrouped(pred):
+        return SAME
+    if _shortened(_ungrouped(truth)) == _shortened(_ungrouped(pred)):
+        return Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS)
     if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
         return Difference(Change.NOTATION, 0.75, "numbers run together")
     if "e" in truth and _flat(pred) == _flat(truth.replace("e", "×10")):
@@ -158,6 +175,20 @@ def _other_numbers(truth: str, pred: str) -> Difference:
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
     return Difference(Change.OTHER, 0.0)
+
+
+def _ungrouped(text: str) -> str:
+    """The text without spaces between thousands, and without any others.
+
+    >>> _ungrouped("1 234 567"), _ungrouped("12 34")
+    ('1234567', '12 34')
+    """
+    return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+
+
+def _shortened(text: str) -> str:
+    """The text without zeros at the end of decimal fractions."""
+    return tight(_FRACTION.sub(lambda found: found[0].rstrip("0").rstrip("."), text))
 
 
 def _flat(text: str) -> str:

@@ -8,6 +8,7 @@ it is lost.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -60,6 +61,8 @@ class Named:
     """Whether what it names cannot be known without it; the header over names is not needed."""
     torn: bool = False
     """Whether a group over it was cut into pieces."""
+    label: str = ""
+    """How it is called in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +96,11 @@ class Around:
 def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) -> None:
     """Find the events that happened to the names of one axis."""
     rivals = {" ".join(name.truth): name.truth for name in named if name.truth}
+    named = [name for name in named if name.truth]
+    if _exchanged(named):
+        # Nothing can be counted out where every name is there, over another column.
+        around = Around(around.outside)
     for name in named:
-        if not name.truth:
-            continue
         how, given, found = _best(name)
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
@@ -104,6 +109,16 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN:
             _explain(name, given, found, rivals, axis, around, causes)
+
+
+def _exchanged(named: Sequence[Named]) -> bool:
+    """Whether the names are those of the truth, one for one, but some in the place of others."""
+    truth = [name.truth for name in named]
+    for how in How:
+        given = [dict(name.readings).get(how, ()) for name in named]
+        if given != truth and Counter(given) == Counter(truth):
+            return True
+    return False
 
 
 def _best(name: Named) -> tuple[How, Path, Match]:
@@ -206,7 +221,7 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes) -> None:
 
 
 def _shown(name: Named) -> str:
-    return quote(" / ".join(name.truth))
+    return name.label or quote(" / ".join(name.truth))
 
 
 def _called(given: Path) -> str:

@@ -134,9 +134,12 @@ def match(truth: Path, given: Path) -> Match:
     if len(levels) > 1:
         groups = sum(likenesses[:-1]) / (len(levels) - 1)
         credit = (credit + _GROUP_WEIGHT * groups) / (1 + _GROUP_WEIGHT)
-    extra = tuple(text for text in given if _unexplained(text, truth) > NEAR)
+    # What is a level misread is not there besides it.
+    read = {level.found for level in levels if level.difference.change in (Change.MISREAD, Change.NOTATION)}
+    unexplained = {text: 0.0 if text in read else _unexplained(text, truth) for text in given}
+    extra = tuple(text for text in given if unexplained[text] > NEAR)
     if given:
-        credit *= 1 - 0.5 * sum(_unexplained(text, truth) for text in given) / len(given)
+        credit *= 1 - 0.5 * sum(unexplained[text] for text in given) / len(given)
     whole = difference(" ".join(truth), " ".join(given), name=True).likeness
     return Match(min(1.0, max(credit, whole if whole > _WHOLE else 0.0)), levels, extra)
 

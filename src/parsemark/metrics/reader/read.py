@@ -15,6 +15,7 @@ from functools import cached_property
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Alignment, Lookup, align
+from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import tight
@@ -22,7 +23,7 @@ from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import side_by_side, stacked
+from parsemark.metrics.reader.stack import pivoted, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
 from parsemark.metrics.reader.values import Side, Values
@@ -41,6 +42,8 @@ _NARROW = 2
 """A table of so few rows or columns is tried transposed in any case: little tells which way it stands."""
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
+_RECORDS = 0.2
+"""Severity of lines that name the column of each value."""
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
@@ -114,6 +117,12 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     reader = _Reader(truth, structure, pages.outside, parameters)
     if len(pages.sheets) == 1 and pages.sheets[0].says_the_same_as(truth):
         return reader.nothing_happened()
+    comma = decimal_comma(truth)
+    if any(decimal_comma(sheet, comma) for sheet in pages.sheets) or comma:
+        points = [with_points(s) if decimal_comma(s, comma) else s for s in pages.sheets]
+        pages = dataclasses.replace(pages, sheets=tuple(points))
+        truth = with_points(truth) if comma else truth
+        reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
     for sheet, extra in _arrangements(pages):
         found = reader.sheet(with_symbols_of(truth, sheet))
@@ -155,9 +164,10 @@ def _arrangements(pages: Pages) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings), ()
-        beside = side_by_side(pages.sheets)
-        if beside is not None:
-            yield beside, ()
+        for headings in (pages.headings, ()):
+            beside = side_by_side(pages.sheets, headings)
+            if beside is not None:
+                yield beside, ()
     for index, sheet in enumerate(pages.sheets):
         others = [s for k, s in enumerate(pages.sheets) if k != index]
         yield sheet, tuple(_unasked(s) for s in others)
@@ -178,6 +188,9 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     spaced = [_GAP.split(line) for line in lines]
     if len({len(parts) for parts in spaced}) == 1 and len(spaced[0]) > 1:
         yield Sheet.stacked([], spaced, len(spaced[0])), 0.0  # columns that gaps keep apart
+    told = records(lines)
+    if told is not None:
+        yield told, _RECORDS
     listed = sum(":" in line for line in lines) > len(lines) / 2
     yield Sheet.from_lines(lines), _LISTED if listed else 1.0
     if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:
@@ -213,6 +226,13 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed()))
+        if doubtful and pred.n_cols > 1:
+            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)))
+            message = "The columns stand in reversed order."
+            events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
+            best = self.better(best, dataclasses.replace(mirrored, events=events))
+            listed = pivoted(pred)
+            best = self.better(best, self.upright(listed)) if listed is not None else best
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(pred, kinds):
             found = self.upright(regrouped)

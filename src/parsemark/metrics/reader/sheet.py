@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,6 +25,11 @@ _POWER = re.compile(
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
 """A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
 _ORDINAL = str.maketrans({"º": "°"})
+_DIGITS = str.maketrans(
+    {c: str(unicodedata.digit(c)) for c in map(chr, range(0x0660, 0x1E960)) if c.isdecimal()}
+    | {"٫": ".", "٬": ",", "٪": "%"}
+)
+"""The digits of all scripts."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,8 @@ def fold_cell(text: str) -> str:
     >>> fold_cell("$3 \\times 10^{-4}$"), fold_cell("3E-04"), fold_cell("10^3")
     ('3e-4', '3e-4', '10^3')
     """
-    folded = fold_notation(_separated(text.translate(_ORDINAL)))
+    written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
+    folded = fold_notation(_separated(written))
     folded = _COMMA.sub(";", folded) if "," in folded else folded
     folded = _SET_OFF.sub(r"\1", folded) if "_" in folded else folded
     folded = _POWER.sub(_with_exponent, folded) if "1" in folded or "e" in folded.lower() else folded

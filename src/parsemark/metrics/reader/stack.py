@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from parsemark.metrics.reader.likeness import likeness
@@ -66,11 +67,14 @@ def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
     return found
 
 
-def side_by_side(sheets: Sequence[Sheet]) -> Sheet | None:
-    """Tables with equally many rows beside each other."""
+def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet | None:
+    """Tables with equally many rows beside each other, under their headings if there are some."""
     n_rows = sheets[0].n_rows
     if n_rows < 2 or any(s.n_rows != n_rows for s in sheets):
         return None
+    if any(headings):
+        sheets = [_under(heading, s) for heading, s in zip(headings, sheets, strict=True)]
+        n_rows += 1
     rows = range(n_rows)
     return Sheet(
         [[text for s in sheets for text in s.texts[r]] for r in rows],
@@ -80,3 +84,48 @@ def side_by_side(sheets: Sequence[Sheet]) -> Sheet | None:
         [[hole for s in sheets for hole in s.holes[r]] for r in rows],
         sheets[0].header_rows,
     )
+
+
+def _under(heading: str, sheet: Sheet) -> Sheet:
+    """A table with a heading over all of its columns but the first, as its first row."""
+    over = Sheet.stacked([], [["", *[heading] * (sheet.n_cols - 1)]], sheet.n_cols)
+    starts = [[column < 2 for column in range(sheet.n_cols)]]
+    return Sheet.stacked([dataclasses.replace(over, starts=starts), sheet], [], sheet.n_cols)
+
+
+def pivoted(sheet: Sheet) -> Sheet | None:
+    """A list of row, column and value with the columns beside each other, if it is one."""
+    if sheet.n_cols != 3 or sheet.n_rows < 5:  # a header over two by two
+        return None
+    filled: list[str] = []
+    for row in sheet.shown[1:]:
+        filled.append(row[0] or (filled[-1] if filled else ""))
+    values = {(name, row[1]): row[2] for name, row in zip(filled, sheet.shown[1:], strict=True)}
+    names, columns = list(dict.fromkeys(filled)), list(dict.fromkeys(row[1] for row in sheet.shown[1:]))
+    whole = len(values) == sheet.n_rows - 1 == len(names) * len(columns)
+    if not whole or min(len(names), len(columns)) < 2:
+        return None
+    lines = [[name, *(values[name, column] for column in columns)] for name in names]
+    return Sheet.stacked([], [[sheet.shown[0][0], *columns], *lines], len(columns) + 1)
+
+
+def records(lines: Sequence[str]) -> Sheet | None:
+    """Lines `key: value`, the same keys again and again, as a table with a row for each time."""
+    found: list[dict[str, str]] = []
+    for line in lines:
+        told = line.lstrip("-*•–·+ ").replace("**", "").replace("__", "")
+        key, colon, value = told.replace("：", ":").partition(":")
+        key = key.strip()
+        if not colon or not value.strip():
+            found.append({"": key})  # what the next lines are about
+        elif not found or key in found[-1]:
+            found.append({key: value.strip()})
+        else:
+            found[-1][key] = value.strip()
+    found = [record for record in found if len(record) > 1]
+    keys = list(dict.fromkeys(key for record in found for key in record))
+    if len(found) < 2 or len(keys) < 2 or 2 * sum(map(len, found)) < len(found) * len(keys):
+        return None
+    if "" in keys:
+        keys.insert(0, keys.pop(keys.index("")))
+    return Sheet.stacked([], [keys, *([record.get(key, "") for key in keys] for record in found)], len(keys))

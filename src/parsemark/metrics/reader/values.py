@@ -29,6 +29,17 @@ _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
+_RENAMED = 0.25
+"""Severity of signs that are given by others throughout, which stand for nothing else."""
+_SAID = 0.1
+"""Severity of a yes or no that is said in another way."""
+_SAYS = dict.fromkeys(
+    ["✓", "✔", "√", "☑", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True
+)
+_SAYS |= dict.fromkeys(
+    ["✗", "✘", "✕", "✖", "×", "❌", "☒", "no", "false", "nein", "non", "нет", "否", "لا"], False
+)
+"""How yes and no are said, case folded."""
 
 
 @dataclass(frozen=True)
@@ -98,17 +109,14 @@ class Values:
 
     @cached_property
     def units(self) -> dict[int, str]:
-        """For each column what the prediction adds to all of its values alike: `7.85 g/cm³`, `$0.8`."""
-        added: dict[int, str] = {}
+        """For each column what the prediction adds to most of its values alike: `7.85 g/cm³`, `$0.8`."""
+        added: dict[int, Counter[str]] = defaultdict(Counter)
         for row, col, at, partner in self._answered:
             text, found = self.side.truth.texts[row][col], self.side.pred.texts[at][partner]
-            if added.get(col) == "" or not text or not found or not is_numeric(text):
-                continue
-            before, held, after = tight(found).partition(tight(text)) if text != found else ("", "", "")
-            whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
-            unit = f"{before} {after}".strip() if whole else ""
-            added[col] = unit if added.get(col, unit) == unit else ""
-        return {col: unit for col, unit in added.items() if unit}
+            if text and found and is_numeric(text):
+                added[col][_added(text, found)] += 1
+        most = {col: counts.most_common(1)[0] for col, counts in added.items()}
+        return {col: unit for col, (unit, n) in most.items() if unit and 2 * n > sum(added[col].values())}
 
     @cached_property
     def _emptied(self) -> frozenset[int]:
@@ -152,7 +160,7 @@ class Values:
         given = side.pred.shown[at][partner]
         told = f"{self._place(row, col)}: {quote(given)} instead of {quote(side.truth.shown[row][col])}."
         if diff.change is Change.NOTATION:
-            event = Event(Kind.NOTATION, weight, told, where)
+            event = Event(Kind.NOTATION, weight, told, where, diff.severity)
             causes.add((Kind.NOTATION, "value", diff.cause), event)
         elif diff.change is Change.MISREAD:
             event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
@@ -182,11 +190,17 @@ class Values:
 
     def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:
         """The difference of two values if the same was done to others."""
+        meant, said = _SAYS.get(text.casefold()), _SAYS.get(found.casefold())
+        if meant is not None and said is not None:
+            same = Difference(Change.NOTATION, 0.9, "signs given by others", _SAID)
+            return same if meant is said else Difference(Change.OTHER, 0.0)
         if self.renamed.get(text) == found:
-            return Difference(Change.NOTATION, 0.75, "signs given by others")
-        if col in self.units and is_numeric(text):
+            return Difference(Change.NOTATION, 0.75, "signs given by others", _RENAMED if found else 1.0)
+        if col in self.units and is_numeric(text) and (unit := _added(text, found)):
+            if unit != self.units[col]:
+                return Difference(Change.OTHER, 0.0)  # the others have another one
             told = self.unit_is_told(col)
-            return SAME if told else Difference(Change.NOTATION, 0.75, f"{self.units[col]} is added")
+            return SAME if told else Difference(Change.NOTATION, 0.75, f"{unit} is added")
         known, given = numbers(text), numbers(found)
         if 0 < len(given) < len(known) and known[: len(given)] == given and is_numeric(text):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
@@ -195,8 +209,8 @@ class Values:
     def unit_is_told(self, col: int) -> bool:
         """Whether the header of a column tells the unit that the prediction adds to its values."""
         rows = range(self.side.structure.n_header)
-        header = tight(" ".join(self.side.truth.texts[r][col] for r in rows))
-        return all(tight(part) in header for part in self.units[col].split())
+        header = f" {tight(' '.join(self.side.truth.texts[r][col] for r in rows))} "
+        return all(_stands_in(tight(part), header) for part in self.units[col].split())
 
     def _given_before(self, row: int, col: int, at: int) -> bool:
         """Whether the spanning cell is given for an earlier column or row."""
@@ -238,3 +252,22 @@ class Values:
         truth, stub = self.side.truth, self.side.structure.labels[col]
         shown = " / ".join(dict.fromkeys(truth.shown[row][s] for s in stub if truth.shown[row][s]))
         return quote(shown or f"number {row - self.side.structure.n_header + 1}")
+
+
+def _added(text: str, found: str) -> str:
+    """What a value that holds the true one adds to it; empty where it does not, or where digits meet."""
+    if text == found:
+        return ""
+    before, held, after = tight(found).partition(tight(text))
+    whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
+    return f"{before} {after}".strip() if whole else ""
+
+
+def _stands_in(unit: str, header: str) -> bool:
+    """Whether a unit stands in a header by itself: `g` does not in `Dose(mg)`."""
+    at = header.find(unit)
+    while at >= 0:
+        if not header[at - 1].isalpha() and not header[at + len(unit)].isalpha():
+            return True
+        at = header.find(unit, at + 1)
+    return False

@@ -1,0 +1,216 @@
+"""What is the same to a reader though it is written otherwise, and what is not though it looks the same.
+
+A stranger wrote these tables from the documentation alone, with what a reasonable person would give; `reader`
+was wrong about most of them. The ranges are wide: they hold the order of harm, not a number.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsemark.metrics import score
+from parsemark.metrics.reader.decimals import decimal_comma, with_points
+from parsemark.metrics.reader.likeness import Change, difference, numbers
+from parsemark.metrics.reader.sheet import Sheet, fold_cell
+
+Rows = list[list[str]]
+
+
+def html(rows: Rows) -> str:
+    head = "".join(f"<th>{text}</th>" for text in rows[0])
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in rows[1:])
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def markdown(rows: Rows) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])
+
+
+def marked(signs: str) -> str:
+    """A table of six signs."""
+    cells = list(signs) if " " not in signs else signs.split()
+    names = "ABC"
+    return markdown(
+        [["M", "Fast", "Free"], *([names[k], cells[2 * k], cells[2 * k + 1]] for k in range(len(names)))]
+    )
+
+
+def drugs(doses: Rows, head: str) -> str:
+    return markdown([head.split("|"), *doses])
+
+
+COUNTRIES = [
+    ["Country", "Population (M)", "Area (km²)", "GDP"],
+    ["Norway", "5.5", "385207", "82.8"],
+    ["Peru", "34.1", "1285216", "7.9"],
+    ["Kenya", "55.1", "580367", "1.9"],
+    ["Laos", "7.6", "236800", "2.1"],
+]
+SIGNS = marked("✓✗✗✓✓✓")
+DOSES = drugs(
+    [["Aspirin", "500", "0.3"], ["Digoxin", "0.25", "39"], ["Warfarin", "5", "40"]],
+    "Drug|Dose (mg)|Half-life (h)",
+)
+IN_CELLS = [["Aspirin", "500 mg", "0.3 h"], ["Digoxin", "0.25 mg", "39 h"], ["Warfarin", "5 mg", "40 h"]]
+GRAMS = [[name, dose.replace("mg", "g"), life] for name, dose, life in IN_CELLS]
+RATES = markdown(
+    [["Case", "Rate"], ["A", "5×10⁻⁴"], ["B", "2×10⁻⁶"], ["C", "7×10⁻³"]],
+)
+GERMAN = [
+    ["Posten", "2023", "2022"],
+    ["Umsatz", "1.234.567", "1.100.000"],
+    ["Gewinn", "−12.345", "10.000"],
+]
+FRENCH = [["Poste", "2023", "2022"], ["Ventes", "1 234,50", "990,25"], ["Perte", "−12,75", "3,10"]]
+GROUPED = r"""\begin{tabular}{lcccc} \toprule & \multicolumn{2}{c}{Train} & \multicolumn{2}{c}{Test} \\
+& P & R & P & R \\ \midrule A & 1.1 & 2.2 & 3.3 & 4.4 \\ B & 5.5 & 6.6 & 7.7 & 8.8 \\
+C & 9.1 & 9.2 & 9.3 & 9.4 \\
+\bottomrule \end{tabular}"""
+GROUPED_BODY = [["A", "1.1", "2.2", "3.3", "4.4"], ["B", "5.5", "6.6", "7.7", "8.8"]]
+GROUPED_BODY += [["C", "9.1", "9.2", "9.3", "9.4"]]
+ELEMENTS = [["El", "Z", "A"], ["He", "2", "4"], ["Fe", "26", "56"], ["Cu", "29", "64"]]
+GREEK = [["Quantity", "Value"], ["α", "1.6"], ["β", "3.0"], ["k_B", "1.38"]]
+
+
+def renamed(rows: Rows, old: str, new: str) -> Rows:
+    return [[new if text == old else text for text in row] for row in rows]
+
+
+def under_headings() -> str:
+    halves = [
+        (name, [[r[0], *r[k : k + 2]] for r in GROUPED_BODY]) for name, k in (("Train", 1), ("Test", 3))
+    ]
+    return "\n\n".join(f"### {name}\n\n{markdown([['', 'P', 'R'], *rows])}" for name, rows in halves)
+
+
+CASES = {
+    "✓ as Yes": (SIGNS, marked("Yes No No Yes Yes Yes"), 8.5, 10),
+    "✓ as No": (SIGNS, marked("No Yes Yes No No No"), 0, 1),
+    "✓ as Yes, one wrong": (SIGNS, marked("Yes No Yes Yes Yes Yes"), 3.5, 6),
+    "✓ as v": (SIGNS, marked("vxxvvv"), 7, 10),
+    "unit moved": (DOSES, drugs(IN_CELLS, "Drug|Dose|Half-life"), 9.5, 10),
+    "unit moved and changed": (DOSES, drugs(GRAMS, "Drug|Dose|Half-life"), 2, 6),
+    "unit moved, one changed": (DOSES, drugs([GRAMS[0], *IN_CELLS[1:]], "Drug|Dose|Half-life"), 3.5, 7),
+    "unit lost": (DOSES, DOSES.replace(" (mg)", ""), 6.5, 9),
+    "exponents' signs lost": (RATES, RATES.replace("⁻", ""), 0, 3),
+    "one exponent wrong": (RATES, RATES.replace("⁻⁶", "⁻⁸"), 3, 6),
+    "thousands by spaces": (html(GERMAN), html([[t.replace(".", " ") for t in r] for r in GERMAN]), 9.5, 10),
+    "thousands by commas": (html(GERMAN), html([[t.replace(".", ",") for t in r] for r in GERMAN]), 9.5, 10),
+    "thousands unmarked": (html(GERMAN), html([[t.replace(".", "") for t in r] for r in GERMAN]), 9.5, 10),
+    "decimal points": (
+        html(FRENCH),
+        html([[t.replace(" ", "").replace(",", ".") for t in r] for r in FRENCH]),
+        9.5,
+        10,
+    ),
+    "decimal points lost": (
+        html([["a", "b"], ["x", "1.234"], ["y", "5.678"]]),
+        html([["a", "b"], ["x", "1234"], ["y", "5678"]]),
+        0,
+        2,
+    ),
+    "Arabic digits": (
+        html([["x", "n"], ["a", "9.5"], ["b", "606"]]),
+        html([["x", "n"], ["a", "٩٫٥"], ["b", "٦٠٦"]]),
+        9.5,
+        10,
+    ),
+    "zeros at the end": (
+        html([["a", "b"], ["x", "1.20"], ["y", "12.40"], ["z", "3.55"]]),
+        html([["a", "b"], ["x", "1.2"], ["y", "12.4"], ["z", "3.55"]]),
+        8,
+        9.9,
+    ),
+    "columns reversed": (html(COUNTRIES), html([row[::-1] for row in COUNTRIES]), 6.5, 9),
+    "records": (
+        html(COUNTRIES),
+        "\n\n".join(
+            "\n".join(f"{k}: {v}" for k, v in zip(COUNTRIES[0], r, strict=True)) for r in COUNTRIES[1:]
+        ),
+        6,
+        9.5,
+    ),
+    "records in lists": (
+        html(COUNTRIES),
+        "\n".join(
+            f"- **{r[0]}**\n"
+            + "\n".join(f"  - {k}: {v}" for k, v in zip(COUNTRIES[0][1:], r[1:], strict=True))
+            for r in COUNTRIES[1:]
+        ),
+        6,
+        9.5,
+    ),
+    "a list of row, column, value": (
+        html(COUNTRIES),
+        markdown(
+            [["Country", "Measure", "Value"]]
+            + [[r[0], k, v] for r in COUNTRIES[1:] for k, v in zip(COUNTRIES[0][1:], r[1:], strict=True)]
+        ),
+        8,
+        10,
+    ),
+    "headers exchanged": (
+        html(COUNTRIES),
+        html([[COUNTRIES[0][k] for k in (0, 2, 1, 3)], *COUNTRIES[1:]]),
+        0,
+        3,
+    ),
+    "groups exchanged": (
+        GROUPED,
+        markdown([["", "Test", "", "Train", ""], ["", "P", "R", "P", "R"], *GROUPED_BODY]),
+        0,
+        2.9,
+    ),
+    "groups as headings": (GROUPED, under_headings(), 8.5, 10),
+    "a letter of a short name": (html(ELEMENTS), markdown(renamed(ELEMENTS, "Fe", "Fc")), 6, 8.5),
+    "Greek read as Latin": (html(GREEK), markdown(renamed(renamed(GREEK, "α", "a"), "β", "b")), 6, 9),
+    "Greek names exchanged": (html(GREEK), html([GREEK[0], ["β", "1.6"], ["α", "3.0"], GREEK[3]]), 0, 3.5),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_reasonable_person_would_agree(case: str) -> None:
+    truth, pred, low, high = CASES[case]
+    found = score(truth, pred, metrics=["reader"])["reader"]
+    assert found.value is not None
+    assert low <= found.value <= high, (found.value, found.details["errors"])
+    assert score(truth, truth, metrics=["reader"])["reader"].value == 10.0
+
+
+def test_one_misread_name_is_one_event() -> None:
+    truth, pred, _, _ = CASES["a letter of a short name"]
+    assert score(truth, pred, metrics=["reader"])["reader"].details["counts"] == {"name_misread": 1}
+
+
+def test_messages_call_a_column_as_the_truth_does() -> None:
+    rows = [["Country", "Inhabitants", "Area (km²)", "GDP"], *COUNTRIES[1:]]
+    found = score(html(COUNTRIES), html(rows), metrics=["reader"])["reader"]
+    assert "“Population (M)”" in found.details["errors"][0]["message"]
+
+
+@given(st.integers(-9_999_999, 9_999_999), st.integers(0, 99))
+def test_a_number_is_the_same_in_both_notations(whole: int, hundredths: int) -> None:
+    point = f"{whole:,}.{hundredths:02d}"
+    comma = point.translate(str.maketrans(",.", ".,"))
+    told = Sheet.stacked([], [["x", comma], ["y", "0,5"], ["z", "17,25"]], 2)
+    assert decimal_comma(told)
+    assert with_points(told).texts[0][1] == fold_cell(point)
+
+
+@given(st.integers(1, 999), st.integers(-30, 30), st.integers(-30, 30))
+def test_another_exponent_is_another_number(mantissa: int, one: int, other: int) -> None:
+    truth, pred = fold_cell(f"${mantissa} \\times 10^{{{one}}}$"), fold_cell(f"{mantissa}e{other}")
+    assert (numbers(truth) == numbers(pred)) == (one == other)
+    assert (difference(truth, pred).change is Change.NONE) == (one == other)
+
+
+@pytest.mark.parametrize(
+    "text", ["(" + "," * 50_000, "111 " * 25_000, "." + "0" * 50_000 + "1", "1." * 30_000]
+)
+def test_hostile_numbers_take_no_longer(text: str) -> None:
+    sheet = Sheet.stacked([], [["x", text], ["y", "1,5"], ["z", "2,5"]], 2)
+    assert with_points(sheet).n_rows == 3
+    assert difference(text[:20_000], "1.5").change is Change.OTHER
