@@ -114,6 +114,8 @@ def _line(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: li
     axes.plot(
         s.x, s.y, color=colour, linewidth=1.2, linestyle="--" if s.dash else "-", label=label, alpha=_alpha(s)
     )
+    if s.low:
+        axes.vlines(s.x, s.low, s.high, color=colour, linewidth=0.8)
 
 
 def _band(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
