@@ -14,7 +14,7 @@ nearly equal ones shrinks, and are equivalent from six documents on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,11 @@ class Contrast:
     p: float
     """Probability of a largest difference, of all that were looked at, that stands out as much."""
     n_documents: int
+
+    def times(self, scale: float) -> Contrast:
+        """The same in another unit."""
+        low, high = (None if end is None else end * scale for end in (self.low, self.high))
+        return replace(self, difference=self.difference * scale, low=low, high=high)
 
 
 def contrasts(

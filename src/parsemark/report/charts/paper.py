@@ -81,7 +81,13 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
         draw_chart(chart, colours, axes)
         stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
         with replacing(path) as unfinished:
-            figure.savefig(unfinished, format=path.suffix[1:], metadata=stable, bbox_inches="tight")
+            figure.savefig(
+                unfinished,
+                format=path.suffix[1:],
+                metadata=stable,
+                bbox_inches="tight",
+                bbox_extra_artists=[*figure.legends, *axes.texts],
+            )
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
@@ -129,7 +135,7 @@ def _label_points(axes: Axes, series: Sequence[Series]) -> None:
         box, (dx, dy, side) = min(places, key=lambda place: sum(_shared(place[0], other) for other in taken))
         taken.append(box)
         far = abs(dy) > LABEL_SIZE
-        axes.annotate(
+        label = axes.annotate(
             name,
             (one.x[0], one.y[0]),
             xytext=(dx, dy),
@@ -139,6 +145,7 @@ def _label_points(axes: Axes, series: Sequence[Series]) -> None:
             va="center",
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0} if far else None,
         )
+        label.set_in_layout(False)  # the points must stay where they were
 
 
 def _label_box(x: float, y: float, width: float, place: Place) -> Rectangle:
@@ -177,6 +184,8 @@ def _line(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: li
     axes.plot(
         s.x, s.y, color=colour, linewidth=1.2, linestyle="--" if s.dash else "-", label=label, alpha=_alpha(s)
     )
+    if s.low:
+        axes.vlines(s.x, s.low, s.high, color=colour, linewidth=0.8)
 
 
 def _band(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
