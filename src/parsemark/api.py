@@ -149,9 +149,10 @@ def score_run(
     from parsemark.engine.scoring import score_run as score
     from parsemark.protocols import canonical_specs
 
-    wanted, opened = canonical_specs(protocols) if protocols else None, _opened(run)
-    follow_truth(opened, events)
-    return list(score(opened, protocols=wanted, n_workers=workers, events=events))
+    wanted, opened = canonical_specs(protocols) if protocols else [], _opened(run)
+    if follow_truth(opened, events):  # then no other figure of the run holds any more either
+        wanted = list(dict.fromkeys([*wanted, *opened.manifest.protocols]))
+    return list(score(opened, protocols=wanted or None, n_workers=workers, events=events))
 
 
 def compare(

@@ -107,6 +107,8 @@ def test_query(benched: tuple[Path, str]) -> None:
     assert parsemark(folder, "query", "run", sql, "--csv").splitlines()[1] == "echo_parser,5"
     assert "echo_parser(speed=slow)" in parsemark(folder, "query", "run", sql)
     assert "The query failed" in parsemark(folder, "query", "run", "SELECT nothing FROM nowhere", code=2)
+    for wrong in ("", ";", "/* nothing */", "SELECT 1; SELECT 2"):
+        assert "statements of SQL; give one" in parsemark(folder, "query", "run", wrong, code=2)
 
 
 def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:

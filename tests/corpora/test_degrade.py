@@ -12,7 +12,14 @@ from PIL import Image
 from parsemark.corpora import load_corpus
 from parsemark.corpora.base import Corpus
 from parsemark.corpora.check import check_corpus
-from parsemark.corpora.degrade import Damage, DegradeOptions, damage_picture, draw_damage, turn_box
+from parsemark.corpora.degrade import (
+    Damage,
+    DegradeOptions,
+    damage_picture,
+    draw_damage,
+    read_severities,
+    turn_box,
+)
 from parsemark.corpora.degrade_corpus import degrade_corpus
 from parsemark.corpora.files import read_manifest, write_manifest, write_page
 from parsemark.corpora.render import page_words
@@ -128,6 +135,26 @@ def test_severity_makes_the_same_damages_stronger() -> None:
     assert draw_damage(DegradeOptions(severity=5, jpeg=1.0), "p").quality == 15
     with pytest.raises(UsageError, match="severity"):
         DegradeOptions(severity=6)
+
+
+def test_a_curve_has_each_page_at_each_severity(two_pages: Corpus, tmp_path: Path) -> None:
+    options = DegradeOptions(seed=2, dpi=60, skew=1.0)
+    degrade_corpus(str(two_pages.root), tmp_path / "curve", options, severities=(1, 5), workers=1)
+    degraded = load_corpus(str(tmp_path / "curve"))
+    assert set(degraded.keys) == {f"{key}-s{level}" for key in two_pages.keys for level in (1, 5)}
+    assert check_corpus(degraded).problems == []
+    for key in two_pages.keys:
+        weak, strong = (degraded.read(f"{key}-s{level}").truth for level in (1, 5))
+        assert (weak.attributes["severity"], strong.attributes["severity"]) == (1, 5)
+        assert abs(strong.attributes["skew_degrees"]) > abs(weak.attributes["skew_degrees"])
+
+
+def test_severities_are_read() -> None:
+    assert read_severities("3") == (3,)
+    assert read_severities("1, 3-5") == (1, 3, 4, 5)
+    for wrong in ("", "0", "6", "5-1", "x", "1-", "-2"):
+        with pytest.raises(UsageError, match="everity"):
+            read_severities(wrong)
 
 
 @pytest.mark.parametrize("name", ["bleed_through", "shadow", "fold", "low_ink", "handwriting"])

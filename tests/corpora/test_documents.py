@@ -68,8 +68,17 @@ REPORT = rf"""\documentclass{{report}}\usepackage{{longtable}}\begin{{document}}
 \end{{longtable}}\end{{document}}"""
 
 BROKEN = r"\documentclass{article}\begin{document}\undefined\end{document}"
-UNMARKABLE = r"""\documentclass{article}\usepackage{tabularray}
-\begin{document}\begin{tblr}{ll}a&b\\c&d\end{tblr}\end{document}"""
+UNMARKABLE = r"""\documentclass{article}\begin{document}
+\begin{tabbing}one \= two \\ three \> four\end{tabbing}\end{document}"""
+KINDS = r"""\documentclass{article}\usepackage[spanish]{babel}\usepackage{tabularray}\begin{document}
+\begin{tblr}{colspec={lX[1]r},hlines,cell{2}{1}={r=2}{}}
+Name & Words & Value \\ a & one & 1.5 \\ & two & 2 \end{tblr}
+\newpage Words. \begin{table}[h]\caption{An array}
+$\begin{array}{lrr}x & y & z \\ \hline 1 & 2 & 3 \\ 4 & 5 & 6\end{array}$\end{table}
+\newpage Words. \newpage Words.
+\newpage\vbox{\halign{#\quad&#\cr one & two \cr three & four\cr}}
+\newpage\[\begin{array}{l|r}x & y \\ \hline 1 & 2\end{array}\begin{array}{c}3\\4\end{array}\]
+\end{document}"""
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +92,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Sample], R
         "report": {"r.tex": REPORT},
         "broken": {"b.tex": BROKEN},
         "unmarkable": {"t.tex": UNMARKABLE},
+        "kinds": {"main.tex": KINDS},
         "fragment": {"f.tex": "no class"},
     }.items():
         (sources / name).mkdir(parents=True)
@@ -102,10 +112,10 @@ def test_all_pages_are_there_and_failures_say_why(made: tuple[dict[str, Sample],
     samples, report, folder = made
     by_name = {d.document: d for d in report.documents}
     assert {name: d.pages for name, d in by_name.items() if d.problem is None}.keys() == {
-        "article", "twocolumn", "koma", "report",
+        "article", "twocolumn", "koma", "report", "kinds",
     }  # fmt: skip
     assert "Undefined control sequence" in str(by_name["broken"].problem)
-    assert "tblr" in str(by_name["unmarkable"].problem)
+    assert "tabbing" in str(by_name["unmarkable"].problem)
     assert "documentclass" in str(by_name["fragment"].problem)
     assert sum(name.startswith("article") for name in samples) == 3
     assert not tables(samples["article-p002"])
@@ -113,6 +123,22 @@ def test_all_pages_are_there_and_failures_say_why(made: tuple[dict[str, Sample],
     assert by_name["article"].layout >= 2  # the title block
     assert by_name["article"].not_set == 1
     assert json.loads((folder / "report.json").read_text(encoding="utf-8"))["documents"]
+
+
+def test_tables_of_other_kinds_are_marked_or_cost_their_page(
+    made: tuple[dict[str, Sample], Report, Path],
+) -> None:
+    samples, report, _ = made
+    left_out = next(d.left_out for d in report.documents if d.document == "kinds")
+    assert {page: reason.split()[5] for page, reason in left_out.items()} == {5: "halign,", 6: "array,"}
+    (tblr,) = tables(samples["kinds-p001"])
+    assert tblr.table is not None
+    assert tblr.table.text_rows() == [["Name", "Words", "Value"], ["a", "one", "1.5"], ["a", "two", "2"]]
+    (array,) = tables(samples["kinds-p002"])
+    assert array.table is not None
+    assert array.table.text_rows() == [["x", "y", "z"], ["1", "2", "3"], ["4", "5", "6"]]
+    assert array.attributes["header_rows"] == 1
+    assert not tables(samples["kinds-p003"])
 
 
 def test_content_comes_from_the_source(made: tuple[dict[str, Sample], Report, Path]) -> None:
@@ -237,8 +263,8 @@ BIBTEX = {
     \bibliographystyle{plain}\bibliography{refs}\end{document}""",
     "refs.bib": "@book{k, author={A. Author}, title={Title}, publisher={P}, year=2000}",
 }
-UNMARKED_PAGE = r"""\documentclass{article}\usepackage{tabularray}\begin{document}First page.\newpage
-\begin{tblr}{ll}one & two \\ three & four\end{tblr}\newpage
+UNMARKED_PAGE = r"""\documentclass{article}\begin{document}First page.\newpage
+\begin{tabbing}one \= two \\ three \> four\end{tabbing}\newpage
 \begin{tabular}{ll}five & six \\ seven & eight\end{tabular}\end{document}"""
 PARTS = {
     "doc/main.tex": r"\documentclass{article}\begin{document}\input{../common/rows}\input{gone}\nono "
@@ -287,7 +313,7 @@ def test_a_page_with_a_table_that_cannot_be_marked_is_left_out(tmp_path: Path) -
     assert sorted(samples) == ["in-p001", "in-p003"]
     (document,) = report.documents
     assert list(document.left_out) == [2]
-    assert "tblr" in document.left_out[2]
+    assert "tabbing" in document.left_out[2]
 
 
 def test_files_above_missing_parts_errors_and_several_main_files(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import cycle
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
 from parsemark.corpora.latex.debian import missing_file, package_of
 from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
+from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.slots import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
-from parsemark.corpora.latex.visible_grid import header_rows_by_rules, without_unseen
+from parsemark.corpora.latex.visible_grid import without_unseen
 from parsemark.model import Box, Cell, Table
 
 
@@ -98,21 +100,56 @@ def test_empty_columns_and_rows_go_unless_lines_show_them() -> None:
     found = marked(cells, 3, 3, [])
     table = Table(3, 3, tuple(Cell(m.row, m.col, m.text, box=m.box) for m in found.cells))
     assert without_unseen(table, found).text_rows() == [["a", "b"], ["c", "d"]]
-    lines = [Box(x - 0.2, 0, x + 0.2, 30) for x in (20, 40)]
-    framed = marked(cells, 3, 3, lines)
+    framed = marked(cells, 3, 3, [Box(x - 0.2, 0, x + 0.2, 30) for x in (20, 40)])
     assert without_unseen(table, framed).n_cols == 3
+    across = marked(cells, 3, 3, [Box(0, y - 0.2, 60, y + 0.2) for y in (10, 20)])
+    assert without_unseen(table, across).n_rows == 3
+    thin = [
+        replace(c, box=Box(c.box.x0, 10, c.box.x1, 13)) if c.row == 1 else c for c in table.cells if c.box
+    ]
+    between = marked(cells, 3, 3, [Box(0, y - 0.2, 60, y + 0.2) for y in (10, 13)])
+    assert without_unseen(replace(table, cells=tuple(thin)), between).n_rows == 2, "space between two lines"
 
 
-def test_headers_and_line_styles_by_rules() -> None:
+def lines(*ys: float) -> list[Box]:
+    return [Box(0, y - 0.2, 40, y + 0.2) for y in ys]
+
+
+def head_of(rules: list[Box], rows: list[str], *, bold: tuple[int, ...] = ()) -> int | None:
+    """The header rows of a table of two columns; a row is `left right`, `.` for an empty cell."""
+    texts = [[text.replace(".", "") for text in row.split()] for row in rows]
+    cells = [(r, c, text) for r, row in enumerate(texts) for c, text in enumerate(row)]
+    found = marked(cells, len(rows), 2, rules)
+    found = replace(found, cells=tuple(replace(c, is_bold=c.row in bold) for c in found.cells))
+    table = Table(len(rows), 2, tuple(Cell(m.row, m.col, m.text, box=m.box) for m in found.cells))
+    return header_rows(table, found)
+
+
+def test_line_styles_by_rules() -> None:
     cells = [(r, c, "x") for r in range(4) for c in range(2)]
-    across = [Box(0, y - 0.2, 40, y + 0.2) for y in (0.2, 10, 39.8)]
-    assert header_rows_by_rules(marked(cells, 4, 2, across)) == 1
-    assert line_style(marked(cells, 4, 2, across)) == "fewer_line"
-    every = [Box(0, y - 0.2, 40, y + 0.2) for y in (0.2, 10, 20, 30, 39.8)]
     down = [Box(x - 0.2, 0, x + 0.2, 40) for x in (0.2, 20, 39.8)]
-    assert header_rows_by_rules(marked(cells, 4, 2, every)) is None
-    assert line_style(marked(cells, 4, 2, [*every, *down])) == "full_line"
+    assert line_style(marked(cells, 4, 2, lines(0.2, 10, 39.8))) == "fewer_line"
+    assert line_style(marked(cells, 4, 2, [*lines(0.2, 10, 20, 30, 39.8), *down])) == "full_line"
     assert line_style(marked(cells, 4, 2, [])) == "wireless_line"
+
+
+def test_header_rows_are_told_by_lines_and_bold_type() -> None:
+    rows = ["Name Value", "a 1", "b 2", "c 3", "d 4", "e 5"]
+    assert head_of(lines(0.2, 10, 59.8), rows) == 1
+    assert head_of([Box(0, 9.8, 19, 10.2), Box(21, 9.8, 40, 10.2)], rows) == 1, "a line in pieces"
+    assert head_of([Box(0, 9.8, 19, 10.2)], rows) is None, "a line below one cell"
+    every = lines(0.2, 10, 20, 30, 40, 50, 59.8)
+    assert head_of(every, rows) is None, "each row has its line"
+    assert head_of([*every, *lines(11.8)], rows) == 1, "a double line among single ones"
+    assert head_of(lines(10, 20, 30, 31.8), rows) == 3, "levels that lines part, above a double line"
+    assert head_of(every, rows, bold=(0,)) == 1
+    assert head_of([], rows, bold=(0, 1)) == 2
+    assert head_of([], rows, bold=(0, 2, 4)) is None, "bold type is everywhere"
+    assert head_of(lines(10), rows, bold=(0, 1)) == 1, "a bold title of a group"
+    units = ["Name Value", ". (km)", "a 1", "b 2", "c 3", "d 4"]
+    assert head_of(lines(20, 40), units) == 2, "a second line of labels"
+    assert head_of(lines(20, 40), rows) is None, "a first group of data"
+    assert head_of(lines(50), rows) is None, "the line above a sum"
 
 
 def test_a_long_table_in_the_columns_of_a_page_has_a_part_in_each() -> None:

@@ -14,6 +14,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
 from parsemark.errors import StoreError, UsageError
+from parsemark.report.gate import save_baseline
 from parsemark.store import SCHEMAS, Run
 
 BEHAVIOURS = ["fine", "fine", "error", "crash", "fine", "fine"]
@@ -117,6 +118,30 @@ def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
     assert notes == ["few: 2 of 3 pages are not parsed; they count as not answered."]
     few = run.table("scores").filter((pl.col("parser") == "few") & (pl.col("sample") == "s002"))
     assert "no_prediction" in set(few["status"])
+
+
+def test_another_protocol_in_the_same_folder_keeps_the_first_and_scores_both(
+    parsed: Run, tmp_path: Path
+) -> None:
+    score_run(parsed, n_workers=1)
+    corpus = make_corpus(tmp_path / "corpus", BEHAVIOURS)
+    parsers = [FakeParser("one", fingerprint="1")]
+    other = "tables(match=content)"
+    again = parse_corpus(parsed.path, corpus, parsers, ParseOptions(protocols=(other,)))
+    assert again.manifest.protocols == [other, "tables"]
+    assert [summary.protocol for summary in score_run(again, n_workers=1)] == [other, "tables"]
+    assert again.summary().protocol == other  # what was asked for last is what is shown
+
+
+def test_a_baseline_is_not_scored_into_zeros(parsed: Run, tmp_path: Path) -> None:
+    score_run(parsed, n_workers=1)
+    baseline = Run.open(save_baseline(parsed, tmp_path / "baseline"))
+    before = baseline.summary()
+    with pytest.raises(StoreError, match="saved as a baseline"):
+        score_run(baseline, n_workers=1)
+    assert Run.open(baseline.path).summary() == before
+    with pytest.raises(StoreError, match="gate RUN --save"):
+        baseline.summary("document")
 
 
 def test_nothing_to_score(tmp_path: Path) -> None:

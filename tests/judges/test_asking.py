@@ -21,6 +21,12 @@ from parsemark.errors import JudgeError, UsageError
 from parsemark.judges import Answered, AnswerStore, Asker, AskOptions, Pair, Verdict, get_judge, judge_pairs
 from parsemark.judges.ask import SESSION_VARIABLE
 
+
+@pytest.fixture(autouse=True)
+def _own_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SESSION_VARIABLE, raising=False)
+
+
 FAST = AskOptions(first_wait_s=0.01, retries=2)
 KEY = "sk-very-secret-0123456789abcdef"
 
@@ -195,6 +201,15 @@ def test_a_reply_without_usage_counts_as_the_worst(tmp_path: Path) -> None:
         verdicts = judged(server, tmp_path, 30, options, input_usd=10, output_usd=10, max_tokens=200)
     assert Answered.NOT_ASKED in statuses(verdicts)
     assert {v.cost_usd for v in verdicts.values() if v.status is Answered.OK} == {None}
+
+
+def test_what_is_no_reply_is_asked_three_times_and_never_said_to_be_not_asked(tmp_path: Path) -> None:
+    with ChatServer(lambda r, c: (200, {}, b"<html>")) as server:
+        judged(server, tmp_path, 1, AskOptions(first_wait_s=0.01))
+        assert len(server.requests) == 3
+        limited = AskOptions(max_cost_usd=0.003, first_wait_s=0.01, concurrency=1)
+        verdicts = judged(server, tmp_path, 1, limited, input_usd=1, output_usd=1, max_tokens=10)
+    assert statuses(verdicts) == {Answered.BROKEN}
 
 
 def test_a_limit_needs_a_price(tmp_path: Path) -> None:

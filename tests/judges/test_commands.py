@@ -20,7 +20,9 @@ KEY = "sk-a-key-that-must-not-be-seen"
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.delenv("PARSEMARK_JUDGE_SESSION", raising=False)
+    # Set before it is deleted, so that what a command sets is taken back too, whatever test comes next.
+    monkeypatch.setenv("PARSEMARK_JUDGE_SESSION", "none")
+    monkeypatch.delenv("PARSEMARK_JUDGE_SESSION")
 
 
 def invoke(*arguments: str) -> Result:
@@ -49,6 +51,9 @@ def test_pairs_are_scored_by_a_judge(tmp_path: Path) -> None:
         assert len(server.requests) == 8
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(rows) == 10
+    assert [(r["id"], r["repeat"]) for r in rows] == [
+        (name, repeat) for name in ("a0", "a1", "a2", "a3", "missed") for repeat in (0, 1)
+    ]
     assert {(r["id"], r["value"]) for r in rows} == {*((f"a{k}", 10.0) for k in range(4)), ("missed", 0.0)}
     assert all(KEY not in p.read_text("latin-1") for p in tmp_path.rglob("*") if p.is_file())
 
@@ -63,8 +68,14 @@ def test_broken_lines_and_failures_are_told_and_the_rest_is_judged(tmp_path: Pat
             return completion(None, refusal="I would rather not")
         return honest(request, count)
 
+    out = tmp_path / "out.jsonl"
     with ChatServer(refuse_one) as server:
+        judged = invoke("pairs", str(file), "--judge", server.spec(), "--out", str(out))
         result = invoke("pairs", str(file), "--judge", server.spec(), "-m", "teds")
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert judged.exit_code == 1
+    assert [r["status"] for r in rows][-2:] == ["metric_failed"] * 2, "no line is lost"
+    assert [r["id"] for r in rows] == ["a0", "a1", "a2", "a3", "missed", "line 6", "line 7"]
     assert result.exit_code == 1
     assert "line 3: refused: I would rather not" in result.output
     assert "line 6: The line is not JSON" in result.output

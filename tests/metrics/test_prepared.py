@@ -104,3 +104,15 @@ def test_a_perfect_copy_has_the_best_value_of_every_metric(format: str) -> None:
         if facts.kind == "table":
             best = facts.range[1] if facts.higher_is_better else facts.range[0]
             assert score(truth, copy, metrics=[name])[name].value == pytest.approx(best), name
+
+
+@pytest.mark.parametrize("text", ["<p>hello world</p>", "<b>", "<!-- hi", "<div>a<br>b</div>", "hello"])
+def test_a_truth_without_any_table_is_a_failure(text: str) -> None:
+    for pred in (text, "| a |\n|---|\n| b |"):
+        found = score(text, pred, metrics=["reader", "teds"])
+        assert {f.status for f in found.values()} == {Status.METRIC_FAILED}, found
+
+
+@pytest.mark.parametrize("text", ["", "<table></table>", "<tr><td>1</td></tr>", "<td>1"])
+def test_an_empty_table_and_a_piece_of_one_are_truths(text: str) -> None:
+    assert score(text, text, metrics=["teds"])["teds"].value == 1.0

@@ -107,6 +107,23 @@ def test_by_reader_a_miss_is_zero_and_a_failure_too() -> None:
     assert summary.counts["simple tables"] == 3
 
 
+def test_every_interval_holds_its_value() -> None:
+    pages = dict.fromkeys(("one", "two", "three"), PAGES["p1"])
+    given = {
+        "good": {n: prediction("good", n, *page.tables) for n, page in pages.items()},
+        "poor": {n: prediction("poor", n, *(page.tables if n == "one" else ())) for n, page in pages.items()},
+    }
+    summary = run_of("semantic", given, pages)
+    assert summary.parsers["good"]["semantic"].value == 10.0
+    for figures in summary.parsers.values():
+        for name, figure in figures.items():
+            if figure.interval and figure.value is not None:
+                assert figure.interval[0] <= figure.value <= figure.interval[1], (name, figure)
+    verdict = summary.ranking.verdicts[0]
+    assert verdict.low is not None and verdict.high is not None
+    assert verdict.low <= verdict.difference <= verdict.high
+
+
 def test_by_judge_scores_cost_and_failures() -> None:
     page = {"p1": PAGES["p1"]}
     answer = prediction("one", "p1", table("a", ROWS_A, None), table("b", WRONG_B, None))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from parsemark.stats.comparison import Contrast, contrasts, rank_intervals
+from parsemark.stats.intervals import UNSEEN, t_quantile
 
 
 def mean(totals: np.ndarray) -> np.ndarray:
@@ -56,11 +57,33 @@ def test_turning_a_pair_turns_the_sign() -> None:
     assert (there.difference, there.low, there.p) == pytest.approx((-back.difference, -back.high, back.p))
 
 
-def test_identical_contestants_are_not_different_and_not_certain() -> None:
-    same = scores(0.1, 0.9, 0.4)
-    (found,) = contrasts({"a": same, "b": same}, mean, [("a", "b")])
-    assert (found.difference, found.p) == (0, 1)
-    assert found.high == pytest.approx(1 - 0.025 ** (1 / 3)) and found.low == -found.high
+def test_identical_contestants_are_equal_as_far_as_documents_were_drawn() -> None:
+    """What may be unseen is all that is left: the limit of contestants that differ less and less."""
+    rng = np.random.default_rng(8)
+    for n in (3, 14, 42):
+        values, noise = rng.random(n) * 0.9, rng.random(n)
+        same = scores(*values)
+        (found,) = contrasts({"a": same, "b": same}, mean, [("a", "b")])
+        assert (found.difference, found.p) == (0, 1) and found.low == -found.high
+        assert found.high == pytest.approx(t_quantile(0.95, n - 1) * UNSEEN / n)
+        (near,) = contrasts({"a": same, "b": scores(*(values + 1e-7 * noise))}, mean, [("a", "b")])
+        assert near.high == pytest.approx(found.high, rel=0.05)
+        assert (found.high <= 0.05) == (n >= 6)
+
+
+def test_a_copy_among_others_is_equivalent_and_does_not_change_their_verdicts() -> None:
+    rng = np.random.default_rng(9)
+    a, b = scores(*rng.random(14)), scores(*rng.random(14))
+    alone = contrasts({"a": a, "b": b}, mean, [("a", "b")])[0]
+    with_copy = contrasts({"a": a, "b": b, "copy": a}, mean, [("a", "b"), ("a", "copy"), ("copy", "b")])
+    assert with_copy[0].high == pytest.approx(alone.high) and with_copy[2].p == with_copy[0].p
+    assert with_copy[1].high is not None and 0 < with_copy[1].high < 0.05
+
+
+def test_what_was_not_drawn_is_in_proportion_where_there_is_no_upper_end() -> None:
+    costs = scores(0.002, 0.003, 0.002, 0.004)
+    (found,) = contrasts({"a": costs, "b": costs}, mean, [("a", "b")], bounds="positive")
+    assert found.high is not None and 0 < found.high < 0.001
 
 
 def test_the_same_difference_everywhere_is_as_sure_as_the_sign_test() -> None:

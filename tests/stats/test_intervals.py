@@ -67,6 +67,12 @@ def test_at_the_ends_the_bound_is_clopper_and_pearsons() -> None:
     assert jackknife_interval(np.array([[0.0, 1.0]] * 14), mean) == pytest.approx((0, 1 - low))
 
 
+def test_documents_that_agree_do_not_make_a_point_of_a_rate() -> None:
+    sums = np.ones((3, 2))
+    low, high = jackknife_interval(sums, mean, "positive") or (1.0, 1.0)
+    assert low < 0.9 < 1.1 < high
+
+
 def test_a_rate_of_zero_has_poissons_bound() -> None:
     found = jackknife_interval(np.array([[0.0, 1.0]] * 10), mean, "positive")
     assert found == pytest.approx((0, -np.log(0.025) / 10))

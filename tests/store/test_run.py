@@ -1,5 +1,6 @@
 import json
 import multiprocessing
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -174,3 +175,24 @@ def test_damaged_cache_is_no_cache(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", [("2" * 64, 2, "fp"), ("1" * 64, 3, "fp"), ("1" * 64, 2, "fq")])
 def test_key_tells_pdf_page_and_parser_apart(change: tuple[str, int, str]) -> None:
     assert work_key(*change) != work_key("1" * 64, 2, "fp")
+
+
+def test_a_table_that_is_replaced_while_it_is_read_is_the_old_or_the_new_one(tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run", 4, ("good",))
+    rows = [record(f"page-{n:03d}", error="x" * n).to_json() for n in range(300)]
+    sizes = {1, 300}
+    ended = threading.Event()
+
+    def replace() -> None:
+        while not ended.is_set():
+            for size in sizes:
+                run.write_table("parses", pl.DataFrame(rows[:size], schema=SCHEMAS["parses"]))
+
+    run.write_table("parses", pl.DataFrame(rows[:1], schema=SCHEMAS["parses"]))
+    writer = threading.Thread(target=replace)
+    writer.start()
+    try:
+        assert {Run.open(run.path).table("parses").height for _ in range(25)} <= sizes
+    finally:
+        ended.set()
+        writer.join()

@@ -40,3 +40,15 @@ def test_difference_and_leave_one_out() -> None:
     first = np.corrcoef([0, 5, 10], [1.5, 5, 8.5])[0, 1]
     assert found.leave_one_out[0] == pytest.approx(first)
     assert found.n_raters == 3
+
+
+def test_raters_who_left_pairs_out_are_known_by_name() -> None:
+    """Each rater against the others over what they share, whoever stands first in the list."""
+    names = [("Rita", "Otto"), ("Otto", "Rita"), ("Otto", "Phil"), ("Rita", "Otto"), ("Otto",)]
+    ratings = [(7, 2), (0, 10), (5, 8), (4, 6), (1,)]
+    found = rater_agreement(ratings, names)
+    assert (found.n_raters, found.n_pairs) == (3, 4)
+    assert found.mean_absolute_difference == pytest.approx((5 + 10 + 3 + 2) / 4)
+    rita = np.corrcoef([7, 10, 4], [2, 0, 6])[0, 1]
+    otto = np.corrcoef([2, 0, 5, 6], [7, 10, 8, 4])[0, 1]
+    assert found.leave_one_out == (pytest.approx(rita), pytest.approx(otto), None)

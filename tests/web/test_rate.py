@@ -301,7 +301,7 @@ def test_orders_hold_every_pair_and_repeats_follow(n: int, share: float, seed: i
     for place, (name, again) in enumerate(order):
         if again:
             assert name in seen
-            assert place - seen[name] >= (2 if n > 4 else 1)
+            assert place - seen[name] >= min(5, n - 1)
         else:
             seen[name] = place
     assert sum(again for _, again in order) <= n

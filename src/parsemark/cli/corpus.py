@@ -420,16 +420,21 @@ def degrade(
     handwriting: Annotated[float, typer.Option(help="Share of pages with handwriting over the print.")] = 0.1,
     low_ink: Annotated[float, typer.Option(help="Share of pages printed with little ink.")] = 0.15,
     severity: Annotated[
-        int | None, typer.Option(min=1, max=5, help="One strength for all damages; random if not given.")
+        str | None,
+        typer.Option(
+            help="One strength for all damages, 1 to 5; random if not given. Several (1-5 or 1,3,5): each "
+            "page at each of them, for a curve in the report."
+        ),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores if not given.")] = None,
 ) -> None:
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
     from parsemark.cli.page_progress import page_progress
     from parsemark.corpora import load_corpus
-    from parsemark.corpora.degrade import DegradeOptions
+    from parsemark.corpora.degrade import DegradeOptions, read_severities
     from parsemark.corpora.degrade_corpus import degrade_corpus
 
+    severities = read_severities(severity) if severity is not None else ()
     options = DegradeOptions(
         seed=seed,
         dpi=dpi,
@@ -446,12 +451,15 @@ def degrade(
         stamp=stamp,
         handwriting=handwriting,
         low_ink=low_ink,
-        severity=severity,
+        severity=severities[0] if len(severities) == 1 else None,
     )
+    several = severities if len(severities) > 1 else ()
     count = len(load_corpus(corpus))
     with page_progress("Degrading pages", count) as progress:
-        manifest = degrade_corpus(corpus, out, options, workers=workers, progress=progress)
-    print(f"{out}: {count} pages, hash {manifest.hash[:16]}")
+        manifest = degrade_corpus(
+            corpus, out, options, severities=several, workers=workers, progress=progress
+        )
+    print(f"{out}: {count * max(1, len(several))} pages, hash {manifest.hash[:16]}")
 
 
 @app.command()

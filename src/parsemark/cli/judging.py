@@ -74,7 +74,12 @@ def progress(total: int | None) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], spent_usd: float) -> None:
+def print_statuses(
+    console: Console,
+    statuses: Mapping[str, Mapping[str, int]],
+    spent_usd: float,
+    counted_usd: float = 0.0,
+) -> None:
     """What became of the questions, and what is left undone."""
     for judge, counts in statuses.items():
         listed = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
@@ -82,6 +87,15 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
     undone = sum(counts.get("not_asked", 0) for counts in statuses.values())
     if undone:
         console.print(
-            f"{undone} questions were not asked. The same command goes on with them.", highlight=False
+            f"{undone} questions were not asked. The same command goes on with them, with a higher "
+            "--max-cost where one question alone may cost more.",
+            highlight=False,
         )
     console.print(f"Spent now: ${spent_usd:.4f} (as far as prices are known).", highlight=False)
+    feared = counted_usd - spent_usd
+    if feared > 1e-9:
+        console.print(
+            f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token counts, "
+            "and requests without a reply, may have cost.",
+            highlight=False,
+        )

@@ -14,7 +14,7 @@ from parsemark.cli import judging
 from parsemark.system import replacing
 
 if TYPE_CHECKING:
-    from parsemark.judges import Verdict
+    from parsemark.judges import Pair, Verdict
     from parsemark.metrics.pair_files import Summary
 
 
@@ -105,14 +105,30 @@ def _judge(
     from rich.console import Console
 
     from parsemark.judges import judge_pairs
-    from parsemark.judges.pair_lines import PairLines
+    from parsemark.judges.pair_lines import PairLines, RowsInOrder
 
-    pairs = PairLines(lines)
     failed: set[int] = set()
     totals: dict[str, list[float]] = {}
     statuses: dict[str, Counter[str]] = {}
 
     with asked.opened() as (judges, asker), judging.progress(None) as advance:
+        names = [str(judge) for judge in judges]
+        rows = RowsInOrder(sink.write if sink is not None else lambda _: 0, len(names) * repeats)
+
+        def unreadable(line: int, message: str) -> None:
+            rows.begin(line)
+            for k, name in enumerate(names):
+                row = {"id": f"line {line}", "metric": name, "value": None, "status": "metric_failed"}
+                for repeat in range(repeats):
+                    text = json.dumps({**row, "repeat": repeat, "errors": [], "message": message})
+                    rows.put(line, (k, repeat), text)
+
+        pairs = PairLines(lines, unreadable)
+
+        def begun() -> Iterator[Pair]:
+            for pair in pairs:
+                rows.begin(pairs.of(pair.id)[0])
+                yield pair
 
         def deliver(verdict: Verdict) -> None:
             advance()
@@ -123,13 +139,13 @@ def _judge(
                 typer.echo(f"{file}, line {line}: {verdict.status.value}: {verdict.message}", err=True)
             else:
                 totals.setdefault(verdict.judge, []).append(verdict.score)
-            if sink is not None:
-                row = {"id": identity, "metric": verdict.judge, "value": verdict.score}
-                row |= {"status": verdict.status.value, "repeat": verdict.repeat, "errors": verdict.errors}
-                row |= {"cost_usd": verdict.cost_usd, "message": verdict.message}
-                sink.write(json.dumps(row) + "\n")
+            row = {"id": identity, "metric": verdict.judge, "value": verdict.score}
+            row |= {"status": verdict.status.value, "repeat": verdict.repeat, "errors": verdict.errors}
+            row |= {"cost_usd": verdict.cost_usd, "message": verdict.message}
+            rows.put(line, (names.index(verdict.judge), verdict.repeat), json.dumps(row))
 
-        judge_pairs(pairs, judges, asker, deliver, repeats=repeats)
+        judge_pairs(begun(), judges, asker, deliver, repeats=repeats)
+        rows.finish()
         for line, message in pairs.problems:
             failed.add(line)
             typer.echo(f"{file}, line {line}: {message}", err=True)
@@ -139,7 +155,7 @@ def _judge(
             console.print(
                 f"{judge}: mean {mean:.3f} of 10 over {len(scores)}.", highlight=False, markup=False
             )
-        judging.print_statuses(console, statuses, asker.spent_usd())
+        judging.print_statuses(console, statuses, asker.spent_usd(), asker.counted_usd())
     return failed
 
 

@@ -104,7 +104,9 @@ def score(
                     names = [p.name for p in opened.manifest.parsers]
                     raise UnknownNameError("parser", parser, names)
                 opened.remove_parser(parser)
-            follow_truth(opened, events)
+            # With another truth no other figure of the run holds any more either.
+            if follow_truth(opened, events) and specs:
+                specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
         if calibrator is not None:
             apply_calibrator(opened, calibrator)
         # What was imported is to be scored by every protocol that the run has.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from parsemark.protocols.document.tasks import GroupTable
+
 
 def score_task(
     console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
@@ -38,6 +40,10 @@ def score_task(
     for name, value in result.figures.items():
         table.add_row(name, "–" if value is None else f"{value:.4f}")
     console.print(table)
+    if result.table is not None:
+        _print_groups(console, result.table)
+    for remark in result.remarks:
+        console.print(f"Note: {remark}", highlight=False, markup=False)
     if out is not None:
         from parsemark.system.files import write_text
 
@@ -48,8 +54,23 @@ def score_task(
             "n_missing": result.n_missing,
             **result.result,
         }
+        if result.table is not None:
+            content["table"] = {"title": result.table.title, "values": dict(result.table.values)}
         write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")
         console.print(f"written to {path}", highlight=False)
+
+
+def _print_groups(console: Console, groups: GroupTable) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, title=groups.title, title_justify="left")
+    table.add_column("group")
+    table.add_column("n", justify="right")
+    table.add_column("value", justify="right")
+    for label, value in groups.values.items():
+        table.add_row(label, str(groups.counts[label]), "–" if value is None else f"{value:.4g}")
+    console.print()
+    console.print(table)
 
 
 def _read(path: Path) -> Any:

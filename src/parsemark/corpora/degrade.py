@@ -83,6 +83,24 @@ class DegradeOptions:
             raise UsageError(f"The severity lies between 1 and 5, not at {self.severity}.")
 
 
+def read_severities(text: str) -> tuple[int, ...]:
+    """The severities that a user names.
+
+    >>> read_severities("1-5"), read_severities("2,4")
+    ((1, 2, 3, 4, 5), (2, 4))
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UsageError(f"The severity is a number from 1 to 5, or several (1-5, 1,3,5), not {text!r}.")
+        low, high = int(first), int(last) if dash else int(first)
+        if not (low in SEVERITIES and high in SEVERITIES and low <= high):
+            raise UsageError(f"The severity lies between 1 and 5, not at {text}.")
+        found += [number for number in range(low, high + 1) if number not in found]
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Damage:
     """What is done to one page. Zero, None and 100 (of quality) do nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from functools import partial
@@ -25,6 +25,7 @@ def degrade_corpus(
     out: Path,
     options: DegradeOptions,
     *,
+    severities: Sequence[int] = (),
     workers: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CorpusFile:
@@ -34,6 +35,7 @@ def degrade_corpus(
         spec: As for `load_corpus`.
         out: Folder of the new corpus; new or empty.
         options: Which damages, how often, how bad.
+        severities: Write each page once at each of these (as `ID-s1`, `ID-s2`, …), for a curve.
         workers: Processes; all cores if None.
         progress: Called with the number of pages that were finished.
     """
@@ -41,7 +43,7 @@ def degrade_corpus(
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     make_folder(out / "pdfs")
-    work = partial(_degrade_page, corpus, options, out)
+    work = partial(_degrade_page, corpus, options, tuple(severities), out)
     count = min(workers or os.cpu_count() or 1, len(corpus))
     if count <= 1:
         for key in corpus.keys:
@@ -60,21 +62,34 @@ def degrade_corpus(
         description=f"{corpus.name} as bad scans.",
         generator="parsemark degrade 2",
         seed=options.seed,
-        settings={**asdict(options), "corpus": corpus.name, "corpus_hash": corpus.hash},
+        settings={
+            **asdict(options),
+            **({"severities": list(severities)} if severities else {}),
+            "corpus": corpus.name,
+            "corpus_hash": corpus.hash,
+        },
     )
 
 
-def _degrade_page(corpus: Corpus, options: DegradeOptions, out: Path, key: str) -> None:
+def _degrade_page(
+    corpus: Corpus, options: DegradeOptions, severities: tuple[int, ...], out: Path, key: str
+) -> None:
     sample = corpus.read(key)
     if sample.truth is None:
         raise CorpusError(f"Sample {key} has no truth; only pages with truth can be degraded.")
-    damage = draw_damage(options, key)
-    picture = damage_picture(page_image(sample, options.dpi), damage, key)
-    pdf = out / "pdfs" / f"{key}.pdf"
-    width, height = (side * 72 / options.dpi for side in picture.size)
-    save_picture_pdf(picture, pdf, (width, height), quality=damage.quality, producer="parsemark degrade")
-    truth = replace(damage_truth(sample.truth, damage), width=round(width, 2), height=round(height, 2))
-    write_page(out, replace(sample, truth=truth, pdf=pdf, page_number=1), f"pdfs/{key}.pdf")
+    clean = page_image(sample, options.dpi)
+    for severity in severities or (options.severity,):
+        name = f"{key}-s{severity}" if severities else key
+        damage = draw_damage(replace(options, severity=severity), key)
+        picture = damage_picture(clean, damage, key)
+        pdf = out / "pdfs" / f"{name}.pdf"
+        width, height = (side * 72 / options.dpi for side in picture.size)
+        save_picture_pdf(picture, pdf, (width, height), quality=damage.quality, producer="parsemark degrade")
+        truth = replace(
+            damage_truth(sample.truth, damage), id=name, width=round(width, 2), height=round(height, 2)
+        )
+        scan = replace(sample, id=name, truth=truth, pdf=pdf, page_number=1)
+        write_page(out, scan, f"pdfs/{name}.pdf")
 
 
 def _report(progress: Callable[[int], None] | None) -> None:

@@ -161,8 +161,12 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
             "--overwrite."
         )
-    wanted = {"protocols": protocols} if protocols else {}
-    run.update_manifest(lambda m: m.model_copy(update={"limits": limits, **wanted}))
+    # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
+    run.update_manifest(
+        lambda m: m.model_copy(
+            update={"limits": limits, "protocols": list(dict.fromkeys([*protocols, *m.protocols]))}
+        )
+    )
     return run
 
 

@@ -122,6 +122,11 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]
         output = Output(record.parser, status, record.blob, error)
         outputs.setdefault(record.sample, {})[record.parser] = output
     parsers = sorted({parser for found in outputs.values() for parser in found})
+    if run.is_baseline:
+        raise StoreError(
+            f"{run.path} has figures but no outputs: it was saved as a baseline and cannot be scored anew. "
+            f"Score the run that it was made of, then save it again: parsemark gate RUN --save {run.path}"
+        )
     if not parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
     samples = run.table("samples")

@@ -145,6 +145,7 @@ class Asker:
     options: AskOptions = field(default_factory=AskOptions)
     session: str = field(default_factory=lambda: os.environ.get(SESSION_VARIABLE) or uuid.uuid4().hex)
     _spent: float = field(default=0.0, init=False)
+    _counted: float = field(default=0.0, init=False)
 
     def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
         """Ask all questions and deliver every outcome, whatever it is.
@@ -157,6 +158,10 @@ class Asker:
     def spent_usd(self) -> float:
         """What this asker has paid so far, as far as prices are known."""
         return self._spent
+
+    def counted_usd(self) -> float:
+        """What counts against the limit on cost: also what replies without token counts may have cost."""
+        return max(self._counted, self._spent)
 
     async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
         endpoints: dict[Judge, _Endpoint] = {}
@@ -228,10 +233,14 @@ class Asker:
         """One reply, stored; sent again while the endpoint fails in ways that pass."""
         call = asked.call
         request = call.judge.request(call.question, asked.spending.n_replies)
+        earlier: CallFailedError | None = None
         for retry in range(self.options.retries + 1):
-            if endpoint.gone is not None:
-                raise CallFailedError(Answered.NOT_ASKED, endpoint.gone)
-            worst = await self._reserved(call)
+            try:
+                if endpoint.gone is not None:
+                    raise CallFailedError(Answered.NOT_ASKED, endpoint.gone)
+                worst = await self._reserved(call)
+            except CallFailedError as refusal:
+                raise earlier or refusal from refusal  # what was sent is not "not asked"
             paid = 0.0
             try:
                 await self._pause(endpoint)
@@ -244,9 +253,13 @@ class Asker:
                 paid = worst if failure.may_cost else 0.0
                 if failure.lasting:
                     endpoint.gone = failure.message
-                if not failure.retry or retry == self.options.retries:
+                tries = (
+                    self.options.more_answers if failure.status is Answered.BROKEN else self.options.retries
+                )
+                if not failure.retry or retry >= min(tries, self.options.retries):
                     self._count_failure(endpoint, failure)
                     raise
+                earlier = failure
                 wait = self._wait_s(retry, failure.retry_after_s)
                 if failure.status is Answered.RATE_LIMITED:
                     now = asyncio.get_running_loop().time()
@@ -289,9 +302,13 @@ class Asker:
                 break  # a process that died has left something set aside
             await asyncio.sleep(0.02)
         if verdict != "yes":
-            raise CallFailedError(Answered.NOT_ASKED, f"asking might pass the limit of ${limit:g}")
+            raise CallFailedError(
+                Answered.NOT_ASKED,
+                f"asking might pass the limit of ${limit:g}: this question may cost up to ${worst:.4g}",
+            )
         return worst
 
     def _settle(self, worst: float, paid: float) -> None:
         if self.options.max_cost_usd is not None:
+            self._counted += paid
             self.answers.settle(self.session, worst, paid)

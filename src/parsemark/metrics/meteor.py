@@ -8,6 +8,7 @@ but the first ever counts.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -102,29 +103,36 @@ def score_of(n_reference: int, n_hypothesis: int, pairs: Sequence[tuple[int, int
 def match_words(reference: Sequence[str], hypothesis: Sequence[str], synonyms: bool) -> list[tuple[int, int]]:
     """Pairs of places, stage after stage; each stage takes words from the end, as nltk does."""
     left_h, left_r = list(enumerate(hypothesis)), list(enumerate(reference))
-    pairs = _stage(left_h, left_r, lambda word: {word})
     stem = _stemmer()
-    pairs += _stage(left_h, left_r, lambda word: {stem(word)})
+    pairs = _stage(left_h, left_r, lambda word: word, lambda word: {word})
+    pairs += _stage(left_h, left_r, stem, lambda word: {stem(word)})
     if synonyms:
-        pairs += _stage(left_h, left_r, lambda word: {word}, _synonyms)
+        pairs += _stage(left_h, left_r, lambda word: word, _synonyms)
     return pairs
 
 
 def _stage(
     left_h: list[tuple[int, str]],
     left_r: list[tuple[int, str]],
-    key: Callable[[str], set[str]],
-    wider: Callable[[str], set[str]] | None = None,
+    key: Callable[[str], str],
+    wanted: Callable[[str], set[str]],
 ) -> list[tuple[int, int]]:
+    """Match each word of the hypothesis with the last one left whose key it wants; both leave the lists."""
+    by_key: dict[str, list[int]] = defaultdict(list)
+    for j, (_, word) in enumerate(left_r):
+        by_key[key(word)].append(j)
     pairs: list[tuple[int, int]] = []
-    keys_r = [key(word) for _, word in left_r]
+    taken_h: set[int] = set()
+    taken_r: set[int] = set()
     for i in range(len(left_h) - 1, -1, -1):
-        wanted = (wider or key)(left_h[i][1])
-        for j in range(len(left_r) - 1, -1, -1):
-            if wanted & keys_r[j]:
-                pairs.append((left_h.pop(i)[0], left_r.pop(j)[0]))
-                keys_r.pop(j)
-                break
+        places = [by_key[k] for k in wanted(left_h[i][1]) if by_key.get(k)]
+        if places:
+            j = max(places, key=lambda stack: stack[-1]).pop()
+            pairs.append((left_h[i][0], left_r[j][0]))
+            taken_h.add(i)
+            taken_r.add(j)
+    left_h[:] = [item for i, item in enumerate(left_h) if i not in taken_h]
+    left_r[:] = [item for j, item in enumerate(left_r) if j not in taken_r]
     return pairs
 
 

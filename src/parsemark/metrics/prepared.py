@@ -86,7 +86,10 @@ class TableInput:
 
     def require_table(self) -> None:
         """Raise FormatError for a truth that is text without a table: two such texts would be equal."""
-        if isinstance(self.source, str) and self.is_absent and not self.found and self.source.strip():
+        if not isinstance(self.source, str) or self.found or not self.source.strip():
+            return
+        # Any tag makes lxml see a table, but one without a single cell.
+        if self.is_absent or (self.html is not None and not self.rows):
             raise FormatError("The truth is a text without any table; if it has one, name its format")
 
     @cached_property

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from parsemark.model import Status
 from parsemark.protocols.base import (
-    EQUIVALENCE_MARGIN,
     Figure,
     FigureInfo,
     FigureSums,
@@ -72,17 +71,28 @@ def figure_of(figure: FigureSums, parser: str, keep: NDArray[np.bool_] | None = 
     if keep is not None:
         pages = pages * keep[:, None]
     by_document = sum_by_cluster(pages, figure.documents)[0]
-    bounds: Range = "unit" if figure.info.style == "score" else "positive"
-    return from_sums(by_document, figure.statistic, figure.denominator, bounds)
+    return from_sums(by_document, figure.statistic, figure.denominator, figure.info.top)
 
 
-def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, bounds: Range = "unit") -> Figure:
-    """A figure of what documents add to totals; no value where there is nothing to count."""
+def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: float | None = 1.0) -> Figure:
+    """A figure of what documents add to totals; no value where there is nothing to count.
+
+    Args:
+        sums: (documents, quantities).
+        statistic: Maps totals to the value.
+        denominator: The quantity that counts what it is taken over.
+        top: The most that the value can be; None where there is no such value.
+    """
     totals = sums.sum(axis=0)
     n = float(totals[denominator]) if len(sums) else 0.0
     if n == 0:
         return make_figure(None, 0)
-    interval = None if statistic is total_statistic else jackknife_interval(sums, statistic, bounds)
+    interval = None
+    if statistic is not total_statistic:
+        scale = top or 1.0
+        bounds: Range = "positive" if top is None else "unit"
+        ends = jackknife_interval(sums, lambda of: statistic(of) / scale, bounds)
+        interval = (ends[0] * scale, ends[1] * scale) if ends else None
     return make_figure(float(statistic(totals)), n, interval)
 
 
@@ -211,7 +221,7 @@ def rank(figure: FigureSums) -> Ranking:
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)
     pairs = list(combinations(value, 2))
-    found = contrasts(_by_document(figure), lambda totals: sign * figure.statistic(totals), pairs)
+    found = _contrasts(figure, pairs)
     verdicts = [_verdict(figure, contrast, value, sign) for contrast in found]
     n_documents = len(set(figure.documents))
     widths = [
@@ -235,17 +245,23 @@ def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> l
     """The verdict on each pair, simultaneous over these pairs."""
     sign = 1.0 if figure.info.higher_is_better else -1.0
     value = {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
-    found = contrasts(_by_document(figure), lambda totals: sign * figure.statistic(totals), pairs)
+    found = _contrasts(figure, pairs)
     return [_verdict(figure, contrast, value, sign) for contrast in found]
 
 
-def _by_document(figure: FigureSums) -> dict[str, Floats]:
-    return {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
+def _contrasts(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Contrast]:
+    """The differences of pairs, in which larger is better."""
+    sums = {parser: sum_by_cluster(pages, figure.documents)[0] for parser, pages in figure.sums.items()}
+    scale = figure.info.top or 1.0
+    sign = (1.0 if figure.info.higher_is_better else -1.0) / scale
+    bounds: Range = "positive" if figure.info.top is None else "unit"
+    found = contrasts(sums, lambda totals: sign * figure.statistic(totals), pairs, bounds=bounds)
+    return [contrast.times(scale) for contrast in found]
 
 
 def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float], sign: float) -> Verdict:
     """A contrast, in which larger is better, as a verdict in the figure's own direction."""
-    limit = 1.0 if figure.info.style == "score" else np.inf
+    limit = np.inf if figure.info.top is None else figure.info.top
     known = [] if contrast.low is None or contrast.high is None else [contrast.low, contrast.high]
     ends = sorted(min(max(sign * end, -limit), limit) for end in known)
     values = [v if np.isfinite(v := value[name]) else None for name in (contrast.a, contrast.b)]
@@ -269,8 +285,8 @@ def _state(contrast: Contrast, info: FigureInfo) -> State:
         return "not_resolved"
     if contrast.low > 0 or contrast.high < 0:
         return "better" if contrast.difference > 0 else "worse"
-    inside = max(-contrast.low, contrast.high) <= EQUIVALENCE_MARGIN
-    return "equivalent" if info.style == "score" and inside else "not_resolved"
+    inside = info.margin is not None and max(-contrast.low, contrast.high) <= info.margin
+    return "equivalent" if inside else "not_resolved"
 
 
 def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:

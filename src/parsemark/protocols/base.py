@@ -108,6 +108,10 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+EQUIVALENCE_MARGIN = 0.05
+"""Scores whose difference lies inside ± this share of their range, interval and all, are equivalent."""
+
+
 class FigureInfo(_Part):
     """What a figure is: shown wherever its number is."""
 
@@ -122,6 +126,18 @@ class FigureInfo(_Part):
     higher_is_better: bool = True
     main: bool = False
     """Whether it is shown at first; the others come with "all columns"."""
+    largest: float | None = None
+    """The most that it can be, where its style does not say so: scores go up to 1."""
+
+    @property
+    def top(self) -> float | None:
+        """The most that it can be; None where there is no such value."""
+        return 1.0 if self.largest is None and self.style == "score" else self.largest
+
+    @property
+    def margin(self) -> float | None:
+        """Differences inside ± this are equivalent; None where nothing says what is small."""
+        return None if self.style != "score" or self.top is None else EQUIVALENCE_MARGIN * self.top
 
     @property
     def direction(self) -> str:
@@ -159,15 +175,11 @@ class Slice(_Part):
 State = Literal["better", "worse", "equivalent", "not_resolved"]
 
 
-EQUIVALENCE_MARGIN = 0.05
-"""Scores whose difference lies inside ± this, interval and all, are equivalent."""
-
-
 class Verdict(_Part):
     """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of.
 
     `better` and `worse`: the interval of the difference leaves out 0. `equivalent`: it lies inside
-    ±`EQUIVALENCE_MARGIN`. Else these documents do not resolve the difference.
+    ±`FigureInfo.margin`. Else these documents do not resolve the difference.
     """
 
     a: str

@@ -13,7 +13,6 @@ import numpy as np
 from parsemark.errors import UsageError
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
-    EQUIVALENCE_MARGIN,
     FigureInfo,
     FigureSums,
     Floats,
@@ -128,7 +127,7 @@ def in_words(comparison: Comparison) -> str:
     if v.state == "better":
         return f"{a} is better than {b}: {evidence}."
     if v.state == "equivalent":
-        return f"{a} and {b} are equivalent within ±{EQUIVALENCE_MARGIN:g}: {evidence}."
+        return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 

@@ -74,8 +74,8 @@ class Board:
 RANK_DEFINITION = (
     "The places that the data allow: a parser is ahead of another where the interval of their difference "
     "leaves out 0. The intervals of all pairs are true together, also with the best, which the data chose. "
-    f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g}; “not resolved”, that these "
-    "documents do not say. For a selection of pages: the plain order."
+    f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
+    "“not resolved”, that these documents do not say. For a selection of pages: the plain order."
 )
 MARKS = {"not_resolved": "not resolved", "equivalent": "equivalent"}
 
@@ -122,11 +122,11 @@ def _cell(column: FigureInfo, figure: Figure | None) -> Cell:
 
 
 def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
-    """Scores share 0 to 1, so that bars of different columns can be compared; the rest starts at 0."""
+    """Scores share one scale, so that bars of different columns can be compared; the rest starts at 0."""
     if column.style == "count":
         return None
-    if column.style == "score":
-        return Scale(0.0, 1.0)
+    if column.top is not None:
+        return Scale(0.0, column.top)
     known = [own[column.name] for own in figures.values() if column.name in own]
     tops = [f.value if f.high is None else f.high for f in known if f.value is not None]
     return Scale(0.0, max(tops)) if tops and max(tops) > 0 else None

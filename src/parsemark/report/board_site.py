@@ -300,7 +300,7 @@ class _BoardSite(Pages):
                 "comparability": league.comparability,
                 "hash": league.corpus.hash[:8],
                 "label": info.label,
-                "axis": Scale(0.0, 1.0) if info.style == "score" else None,
+                "axis": Scale(0.0, info.top) if info.top is not None else None,
                 "href": f"{league.key}/index.html" if self._reports and league.is_ours else "",
                 "rows": list(reversed(rows)),
             }

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from parsemark.protocols import Figure, FigureInfo, Summary
-from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.report.numbers import format_value
 
 BEST = "★"
@@ -157,7 +156,7 @@ def _legend(summary: Summary) -> list[RenderableType]:
             parts[0] += "; to best: difference to the best, intervals true together"
         words = {
             "not_resolved": f"{STATES['not_resolved']} not resolved from the best {BEST}",
-            "equivalent": f"{STATES['equivalent']} equivalent to it within ±{EQUIVALENCE_MARGIN:g}",
+            "equivalent": f"{STATES['equivalent']} equivalent to it within ±{info.margin or 0:g}",
         }
         marked = [text for state, text in words.items() if state in states]
         if marked:

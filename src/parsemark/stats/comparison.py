@@ -5,16 +5,20 @@ correlations. The largest of all studentised differences (max-t) has one distrib
 anywhere"; its quantile makes the intervals of all pairs true together, so also the interval of a pair that
 the data chose, such as "the best and the second". The p-value of a pair comes from the same distribution, so
 it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` measures how often both err.
+
+As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN`): so two
+contestants that are equal on every document have no interval of width 0, but the one to which the interval of
+nearly equal ones shrinks, and are equivalent from six documents on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parsemark.stats.intervals import LEVEL, Floats, Statistic, leave_one_out
+from parsemark.stats.intervals import LEVEL, UNSEEN, Floats, Range, Statistic, leave_one_out, t_quantile
 
 N_DRAWS = 10_000
 FEW_DOCUMENTS = 40
@@ -37,9 +41,18 @@ class Contrast:
     """Probability of a largest difference, of all that were looked at, that stands out as much."""
     n_documents: int
 
+    def times(self, scale: float) -> Contrast:
+        """The same in another unit."""
+        low, high = (None if end is None else end * scale for end in (self.low, self.high))
+        return replace(self, difference=self.difference * scale, low=low, high=high)
+
 
 def contrasts(
-    sums: Mapping[str, Floats], statistic: Statistic, pairs: Sequence[tuple[str, str]], seed: int = 0
+    sums: Mapping[str, Floats],
+    statistic: Statistic,
+    pairs: Sequence[tuple[str, str]],
+    seed: int = 0,
+    bounds: Range = "unit",
 ) -> list[Contrast]:
     """The difference of each pair with an interval that is simultaneous over the pairs given.
 
@@ -48,6 +61,7 @@ def contrasts(
         statistic: Maps totals (…, quantities) to values (…).
         pairs: Which differences are looked at.
         seed: Of the draws from the distribution of the largest one.
+        bounds: Whether the figure lies between 0 and 1, or what was not drawn is in proportion to the values.
     """
     if not pairs:
         return []
@@ -65,8 +79,10 @@ def contrasts(
     influence = deviations[:, first] - deviations[:, second]
     errors = np.sqrt((n - 1) / n * np.sum(influence**2, axis=0)) if n else np.zeros(len(pairs))
     usable = np.isfinite(errors) & np.isfinite(differences) & (errors > 1e-12) & (n > 1)
+    scale = np.maximum(np.abs(values[first]), np.abs(values[second])) if bounds == "positive" else 1.0
+    errors = np.where(usable, np.hypot(errors, UNSEEN * scale / max(n, 1)), errors)
     largest = _largest_t(influence[:, usable], n, seed)
-    critical = float(np.quantile(largest, LEVEL)) if usable.any() else np.nan
+    critical = float(np.quantile(largest, LEVEL)) if usable.any() else t_quantile(LEVEL, max(n - 1, 1))
     found = []
     for k, (a, b) in enumerate(pairs):
         difference = float(differences[k])
@@ -75,7 +91,8 @@ def contrasts(
             p = float((1 + np.sum(largest >= abs(difference) / errors[k] - 1e-12)) / (1 + len(largest)))
             found.append(Contrast(a, b, difference, difference - half, difference + half, p, n))
         else:
-            found.append(_without_spread(a, b, difference, n, defined=bool(np.isfinite(errors[k]))))
+            unseen = critical * UNSEEN * float(np.broadcast_to(scale, len(pairs))[k]) / max(n, 1)
+            found.append(_without_spread(a, b, difference, n, unseen, defined=bool(np.isfinite(errors[k]))))
     return found
 
 
@@ -104,17 +121,17 @@ def _largest_t(influence: Floats, n: int, seed: int) -> Floats:
     return np.concatenate(draws)
 
 
-def _without_spread(a: str, b: str, difference: float, n: int, *, defined: bool) -> Contrast:
+def _without_spread(a: str, b: str, difference: float, n: int, unseen: float, *, defined: bool) -> Contrast:
     """Two contestants between which every document makes the same difference, or of which nothing is known.
 
-    If none of n documents shows a difference, a share of documents that would may still hide behind that
-    (Clopper and Pearson). If all show the same one, the sign test says how sure that is.
+    If none of n documents shows a difference, what may be unseen is all of the interval. If all show the same
+    one, the sign test says how sure that is.
     """
     if not defined or not np.isfinite(difference) or n < 2:
         return Contrast(a, b, difference if np.isfinite(difference) else 0.0, None, None, 1.0, n)
-    hidden = float(1 - (ALPHA / 2) ** (1 / n))
     if abs(difference) < 1e-12:
-        return Contrast(a, b, 0.0, -hidden, hidden, 1.0, n)
+        return Contrast(a, b, 0.0, -unseen, unseen, 1.0, n)
+    hidden = float(1 - (ALPHA / 2) ** (1 / n))
     p = float(min(1.0, 2.0 ** (1 - n)))
     reach = abs(difference)
     half = max(hidden, reach * (1 + 1e-9)) if p >= ALPHA else min(hidden, reach * (1 - 1e-9))

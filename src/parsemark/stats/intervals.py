@@ -105,7 +105,7 @@ def interval_from(
     variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
     t = t_quantile(level, n - 1)
     if bounds == "positive":
-        return _log_interval(value, t * math.sqrt(variance))
+        return _log_interval(value, t * math.sqrt(variance + (UNSEEN * value / n) ** 2))
     seen_low, seen_high = _logit_interval(value, t * math.sqrt(variance))
     low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end

@@ -50,6 +50,8 @@ def query_run(path: Path, sql: str) -> QueryResult:
             selects = list(_selects(run, name))
             if selects:
                 connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(selects)}")
+        if (n := len(duckdb.extract_statements(sql))) != 1:
+            raise UsageError(f"This is {n} statements of SQL; give one.")
         cursor = connection.execute(sql)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return QueryResult(columns, cursor.fetchall())

@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -105,13 +106,18 @@ class Run:
         if not self.texts_path.exists():
             return {}
         with self._reading(self.texts_path, "samples"):
-            frame = pl.read_parquet(self.texts_path, columns=["sample", "text"])
+            frame = pl.read_parquet(BytesIO(self.texts_path.read_bytes()), columns=["sample", "text"])
             return dict(frame.iter_rows())
 
     @property
     def protocols(self) -> list[str]:
         """Specs of the protocols by which the run has been scored, in order."""
         return [spec for spec in self.manifest.protocols if (self.protocol_folder(spec) / SUMMARY).exists()]
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the outputs were left behind, as `parsemark gate --save` does: no new scores."""
+        return not self.blobs.root.exists() and any(record.blob for record in self.records())
 
     def protocol_folder(self, protocol: str | None = None) -> Path:
         """Where the matches, scores and summary of a protocol are; by default of the first one."""
@@ -274,6 +280,11 @@ class Run:
             return Summary.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
             asked = f" by {protocol}" if protocol else ""
+            if self.is_baseline:
+                raise StoreError(
+                    f"{self.path} is a baseline that has not been scored{asked}. Score the run that it was "
+                    f"made of, then save it again: parsemark gate RUN --save {self.path}"
+                ) from error
             raise StoreError(
                 f"{self.path} has not been scored{asked} yet. Do that with: parsemark score {self.path}"
                 + (f" --protocol '{protocol}'" if protocol else "")
@@ -328,7 +339,8 @@ class Run:
         if not path.exists():
             return empty_table(name)
         with self._reading(path, name):
-            return pl.read_parquet(path, memory_map=False).select(
+            # Read by one open file: polars opens a path twice, and another process may replace it in between.
+            return pl.read_parquet(BytesIO(path.read_bytes())).select(
                 pl.col(column).cast(kind) for column, kind in schema.items()
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+MIN_SHARED = 3
+"""Pairs that a rater must share with others: any two points lie on a line."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of raters over the pairs that all of them rated."""
+    """Agreement of raters over the pairs that at least two of them rated."""
 
     n_raters: int
     n_pairs: int
@@ -23,7 +25,7 @@ class Agreement:
     mean_absolute_difference: float | None
     """Over all pairs of raters, in points."""
     leave_one_out: tuple[float | None, ...]
-    """Of each rater: Pearson correlation with the mean of the others."""
+    """Of each rater: Pearson correlation with the mean of the others; None where too few pairs are shared."""
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
@@ -52,17 +54,44 @@ def _squared_differences(values: Floats) -> float:
     return float(2 * len(values) * np.square(centred).sum())
 
 
-def rater_agreement(ratings: Sequence[Sequence[float]]) -> Agreement:
-    """Agreement over units; raters are known by their position."""
+def rater_agreement(
+    ratings: Sequence[Sequence[float]], raters: Sequence[Sequence[str]] | None = None
+) -> Agreement:
+    """Agreement over units, of which each rater may have left some out.
+
+    Args:
+        ratings: Of each unit.
+        raters: Who gave them. By default raters are known by their position.
+    """
+    names = raters if raters is not None else [()] * len(ratings)
+    named = [_by_rater(unit, own) for unit, own in zip(ratings, names, strict=True)]
+    shared = [unit for unit in named if len(unit) > 1]
+    everybody = list(dict.fromkeys(name for unit in named for name in unit))
     alpha = krippendorff_alpha(ratings)
-    n_raters = max((len(unit) for unit in ratings), default=0)
-    complete = np.array([unit for unit in ratings if len(unit) == n_raters], dtype=float)
-    if n_raters < 2 or len(complete) < 2:
-        return Agreement(n_raters, len(complete), alpha, None, ())
-    columns = complete.T
-    differences = [np.abs(a - b).mean() for a, b in combinations(columns, 2)]
-    alone = tuple(_pearson(columns[k], np.delete(columns, k, axis=0).mean(axis=0)) for k in range(n_raters))
-    return Agreement(n_raters, len(complete), alpha, float(np.mean(differences)), alone)
+    if len(everybody) < 2 or len(shared) < 2:
+        return Agreement(len(everybody), len(shared), alpha, None, ())
+    differences = [abs(a - b) for unit in shared for a, b in combinations(unit.values(), 2)]
+    alone = tuple(_against_others(name, shared) for name in everybody)
+    return Agreement(len(everybody), len(shared), alpha, float(np.mean(differences)), alone)
+
+
+def _by_rater(unit: Sequence[float], names: Sequence[str]) -> dict[tuple[str, int], float]:
+    """Ratings by who gave them; two people of one name are two."""
+    if len(names) != len(unit):
+        names = [str(place) for place in range(len(unit))]
+    found: dict[tuple[str, int], float] = {}
+    for name, rating in zip(names, unit, strict=True):
+        found[name, sum(name == known for known, _ in found)] = rating
+    return found
+
+
+def _against_others(rater: tuple[str, int], units: Sequence[Mapping[tuple[str, int], float]]) -> float | None:
+    """Pearson correlation with the mean of the others, over what the rater and somebody else rated."""
+    own = [unit for unit in units if rater in unit]
+    if len(own) < MIN_SHARED:
+        return None
+    others = [np.mean([value for name, value in unit.items() if name != rater]) for unit in own]
+    return _pearson(np.array([unit[rater] for unit in own]), np.array(others))
 
 
 def _pearson(one: Floats, other: Floats) -> float | None:

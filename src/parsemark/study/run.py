@@ -67,7 +67,9 @@ def run_study(
         ratings=ratings,
         columns=columns,
         correlations={column.name: _correlation(ratings, column) for column in columns},
-        agreement=rater_agreement([pair.ratings for pair in ratings.pairs]),
+        agreement=rater_agreement(
+            [pair.ratings for pair in ratings.pairs], [pair.raters for pair in ratings.pairs]
+        ),
         n_empty=sum(pair.is_empty for pair in ratings.pairs),
         differences=tuple(_differences(ratings, ours)),
         judged=judged,

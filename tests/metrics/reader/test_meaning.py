@@ -180,6 +180,27 @@ def test_a_reasonable_person_would_agree(case: str) -> None:
     assert score(truth, truth, metrics=["reader"])["reader"].value == 10.0
 
 
+def test_more_junk_is_never_better() -> None:
+    thanks, note = (
+        ["We thank the sponsors of the fair.", "", "", ""],
+        ["See the next page for more.", "", "", ""],
+    )
+    body = COUNTRIES[1:]
+
+    def value(above: Rows, below: Rows) -> float:
+        rows = [*above, COUNTRIES[0], *body, *below]
+        lines = "".join("<tr>" + "".join(f"<td>{t}</td>" for t in row) + "</tr>" for row in rows)
+        found = score(html(COUNTRIES), f"<table>{lines}</table>", metrics=["reader"])["reader"].value
+        assert found is not None
+        return found
+
+    assert value([thanks], []) >= 9.5  # a caption
+    assert value([], [thanks]) < 8
+    assert value([thanks], [thanks]) <= value([], [thanks])
+    assert value([thanks, note, thanks, note], []) < 8
+    assert value([thanks, note, thanks, note], [note]) < value([thanks, note, thanks, note], [])
+
+
 def test_one_misread_name_is_one_event() -> None:
     truth, pred, _, _ = CASES["a letter of a short name"]
     assert score(truth, pred, metrics=["reader"])["reader"].details["counts"] == {"name_misread": 1}

@@ -100,3 +100,53 @@ def test_relations_of_captions() -> None:
     assert crossed["Relations precision"] == crossed["Relations recall"] == 0.5
     with pytest.raises(FormatError):
         layout_task(truth, boxes | {"relations": [[0, 9]]})
+
+
+def test_tables_of_groups(tmp_path: Path) -> None:
+    """Table 6: the plain mean over types of pages; 7 and 8: means over elements by attribute."""
+    pytest.importorskip("hotcoco")
+    both = pages({"category_type": "text_block", "text": "a"}) + pages(
+        {"category_type": "text_block", "text": "a"}
+    )
+    for page, name, source in zip(both, ("p.jpg", "q.jpg"), ("book", "note"), strict=True):
+        page["page_info"] = page["page_info"] | {
+            "image_path": name,
+            "page_attribute": {"data_source": source},
+        }
+    right = {"image_name": "p", "bbox": [0, 0, 100, 50], "category_id": 1, "score": 0.9}
+    found = layout_task(both, {"results": [right], "categories": {"1": "plain text"}})
+    assert found.table is not None and found.n_missing == 1
+    assert found.table.values == pytest.approx({"book": 100, "note": 0, "average": 50})
+    html = "<table><tr><td>a</td><td>b</td></tr></table>"
+    data = pages(
+        {"category_type": "table", "html": html, "pred": html, "attribute": {"line": "full_line"}},
+        {"category_type": "table", "html": html, "attribute": {"line": "less_line", "with_span": True}},
+    )
+    groups = component_task(data, "table").table
+    assert groups is not None and groups.values == {
+        "line: full_line": 100, "line: less_line": 0, "with_span: True": 0, "all": 50,
+    }  # fmt: skip
+    assert groups.counts["all"] == 2
+
+
+def test_boxes_that_cannot_be_used_are_named() -> None:
+    pytest.importorskip("hotcoco")
+    truth = pages({"category_type": "text_block", "text": "a"})
+    right = {"image_name": "p", "bbox": [0, 0, 100, 50], "category_id": 1, "score": 0.9}
+    wrong = [
+        right | {"category_id": 99},
+        right | {"bbox": ["a", 0, 1, 1]},
+        right | {"bbox": [0, 0, 1]},
+        right | {"score": float("nan")},
+        {"bbox": [0, 0, 1, 1]},
+        "no box",
+        right | {"image_name": "elsewhere"},
+    ]
+    found = layout_task(truth, {"results": [*wrong, right], "categories": {"1": "plain text"}})
+    assert found.figures["mAP"] == pytest.approx(1)
+    assert "6 of 8 boxes" in found.remarks[0] and "box 0: category_id 99" in found.remarks[0]
+    assert "elsewhere.jpg" in found.remarks[1]
+    with pytest.raises(FormatError, match=r"p\.jpg"):
+        layout_task(truth, {"results": wrong[-1:], "categories": {"1": "plain text"}})
+    with pytest.raises(FormatError, match="categories"):
+        layout_task(truth, {"results": []})

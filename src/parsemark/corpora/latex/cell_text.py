@@ -42,6 +42,7 @@ class Character:
     """As wide as the glyph's advance, so that the next one of a word begins where it ends."""
     baseline: float
     size: float
+    is_bold: bool = False
 
 
 def character_of(code: int) -> str:

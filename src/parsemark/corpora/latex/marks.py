@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pypdfium2 import raw
 
 from parsemark.corpora.latex.cell_text import Character, character_of
 from parsemark.corpora.latex.slots import (
+    RULE_HEIGHT,
     InkPiece,
     LooseCharacter,
     MarkedCell,
@@ -38,9 +40,18 @@ LOAD_MARKS = (
 )
 """Put this before a source, and a copy of MARKS_FILE beside it, to have its tables marked."""
 
+NOTE_HALIGN = r"\def\pmhalign{}"
+"""Put this before, too, if a source has alignments by hand: they are tables whose cells cannot be marked."""
+
 CELL_TAG, BLOCK_TAG = "PMC", "PMB"
 
-__all__ = ["LOAD_MARKS", "MARKS_FILE", "MarkedCell", "MarkedPage", "MarkedTable", "read_marks"]
+_BOLD = re.compile(
+    r"bold|black|heavy|demi|medi(?!um)|bx\d|cmb\d|cmssbx|cmmib|cmbsy|sfb|sfsx|(?:TB|TZ|[-_]B)[IO]?$",
+    re.IGNORECASE,
+)
+"""In the names of bold fonts: Computer Modern's, Nimbus', Libertine's and those that say it."""
+
+__all__ = ["LOAD_MARKS", "MARKS_FILE", "NOTE_HALIGN", "MarkedCell", "MarkedPage", "MarkedTable", "read_marks"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,8 @@ class _Ink:
 
     boxes: list[Box] = field(default_factory=list)
     pictures: list[Box] = field(default_factory=list)
+    drawings: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
+    """Lines that are drawn in cells, and no rules: those of a diagram."""
     cells: dict[int, list[InkPiece]] = field(default_factory=lambda: defaultdict(list))
     characters: dict[int, list[Character]] = field(default_factory=lambda: defaultdict(list))
     loose: list[LooseCharacter] = field(default_factory=list)
@@ -89,7 +102,8 @@ def _read_page(page: Any, number: int) -> MarkedPage:
     width, height = page.get_size()
     ink = _read_ink(page)
     tables, unmarked = _read_tables(page, ink)
-    placed = [place_cells(table, ink.boxes, ink.pictures) for table in tables]
+    pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in ink.drawings.values())]
+    placed = [place_cells(table, ink.boxes, pictures) for table in tables]
     return MarkedPage(
         number,
         width,
@@ -156,7 +170,8 @@ def _read_ink(page: Any) -> _Ink:
     ink = _Ink()
     text_page = page.get_textpage()
     edges = [ctypes.c_float() for _ in range(4)]
-    cells_of: dict[int, tuple[list[int], int]] = {}
+    cells_of: dict[int, tuple[list[int], int, bool]] = {}
+    bold_fonts: dict[int, bool] = {}
     has_cells = False
     for index in range(raw.FPDFPage_CountObjects(page)):
         item = raw.FPDFPage_GetObject(page, index)
@@ -179,17 +194,27 @@ def _read_ink(page: Any) -> _Ink:
         for tag, number in _tags(item):
             if tag == CELL_TAG:
                 ink.cells[number].append((box, text, angle))
+                if kind == raw.FPDF_PAGEOBJ_PATH and _is_drawn(item, box):
+                    ink.drawings[number].append(box)
                 cells.append(number)
             elif tag == BLOCK_TAG:
                 ink.blocks[number].append(box)
                 ink.texts[number].append(text)
         if is_text:
-            cells_of[ctypes.addressof(item.contents)] = cells, angle
+            is_bold = bool(cells) and _is_bold(item, bold_fonts)
+            cells_of[ctypes.addressof(item.contents)] = cells, angle, is_bold
             has_cells |= bool(cells)
     if has_cells:
         _read_characters(page, text_page, cells_of, ink)
     text_page.close()
     return ink
+
+
+def _is_drawn(item: Any, box: Box) -> bool:
+    """A line that is neither a rule nor the edge of a filled cell."""
+    mode, stroke = ctypes.c_int(), ctypes.c_int()
+    is_read = raw.FPDFPath_GetDrawMode(item, mode, stroke)
+    return bool(is_read and stroke.value) and min(box.width, box.height) > RULE_HEIGHT
 
 
 def _is_unseen(item: Any, box: Box) -> bool:
@@ -205,7 +230,7 @@ def _is_unseen(item: Any, box: Box) -> bool:
 
 
 def _read_characters(
-    page: Any, text_page: Any, cells_of: dict[int, tuple[list[int], int]], ink: _Ink
+    page: Any, text_page: Any, cells_of: dict[int, tuple[list[int], int, bool]], ink: _Ink
 ) -> None:
     """The characters of each cell, one by one."""
     rectangle = raw.FS_RECTF()
@@ -217,7 +242,7 @@ def _read_characters(
         found = cells_of.get(ctypes.addressof(item.contents))
         if found is None:
             continue
-        cells, angle = found
+        cells, angle, is_bold = found
         raw.FPDFText_GetLooseCharBox(text_page, index, rectangle)
         raw.FPDFText_GetCharOrigin(text_page, index, x, y)
         raw.FPDFText_GetMatrix(text_page, index, matrix)
@@ -226,11 +251,24 @@ def _read_characters(
         origin = to_page_box(page, x.value, y.value, x.value, y.value)
         scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         size = raw.FPDFText_GetFontSize(text_page, index) * scale
-        character = Character(character_of(code), turn(box, angle), turn(origin, angle).y0, size)
+        character = Character(character_of(code), turn(box, angle), turn(origin, angle).y0, size, is_bold)
         for cell in cells:
             ink.characters[cell].append(character)
         if not cells:
             ink.loose.append((box, angle, character))
+
+
+def _is_bold(item: Any, known: dict[int, bool]) -> bool:
+    """Whether a text is set in a bold font, which its name says."""
+    font = raw.FPDFTextObj_GetFont(item)
+    if not font:
+        return False
+    place = ctypes.addressof(font.contents)
+    if place not in known:
+        name = ctypes.create_string_buffer(128)
+        raw.FPDFFont_GetBaseFontName(font, name, 128)
+        known[place] = _BOLD.search(name.value.decode("ascii", "replace")) is not None
+    return known[place]
 
 
 def _tags(item: Any) -> Iterator[tuple[str, int]]:

@@ -51,6 +51,12 @@ class RawCell:
         """What a reader of the page sees in it."""
         return composed_text(self.characters)
 
+    @property
+    def is_bold(self) -> bool:
+        """Whether all letters and figures in it are."""
+        kinds = {c.is_bold for c in self.characters if c.text.isalnum()}
+        return kinds == {True}
+
 
 @dataclass
 class RawTable:
@@ -77,6 +83,8 @@ class MarkedCell:
     """What a reader of the page sees in it."""
     box: Box
     ink: Box | None
+    is_bold: bool = False
+    """Whether all letters and figures in it are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,7 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
     rows = _row_ranks(table, angle)
     cells = _without_covered(table.cells, rows)
     n_cols = max(c.col + c.colspan for c in table.cells)
-    box = _ink_box(table, page_ink)
+    box = _ink_box(table, page_ink, angle)
     turned = turn(box, angle)
     columns = _column_edges(table, n_cols, angle, turned)
     bands = _row_edges(table.cells, rows, angle, turned)
@@ -119,7 +127,10 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
             max(bands[row], bands[row + span]),
         )
         ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
-        placed.append(MarkedCell(row, cell.col, span, cell.colspan, cell.text, _turn_back(slot, angle), ink))
+        turned_back = _turn_back(slot, angle)
+        placed.append(
+            MarkedCell(row, cell.col, span, cell.colspan, cell.text, turned_back, ink, cell.is_bold)
+        )
     inside = (turn(ink, angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
     rules = tuple(ink for ink in inside if min(ink.width, ink.height) < RULE_HEIGHT)
     covered = sum(picture.intersection_area(box) for picture in pictures)
@@ -250,7 +261,7 @@ def _angle(cells: Sequence[RawCell]) -> int:
     return votes.most_common(1)[0][0] if votes else 0
 
 
-def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
+def _ink_box(table: RawTable, page_ink: Iterable[Box], angle: int) -> Box:
     inks = [box for cell in table.cells for box, _, _ in cell.ink]
     if table.box is not None:
         # what pdfium says of a rule has half of its width more at each end
@@ -260,13 +271,16 @@ def _ink_box(table: RawTable, page_ink: Iterable[Box]) -> Box:
             if table.box.expanded(SLACK + min(ink.width, ink.height, RULE_SLACK)).contains(ink)
         ]
         return Box.hull(inks) if inks else table.box
-    marks = [box for cell in table.cells for box in (cell.start, cell.end) if box is not None]
-    rows = Box.hull([*marks, *inks])
-    edges = [b for edges in table.edges.values() for b in edges if rows.y0 <= (b.y0 + b.y1) / 2 <= rows.y1]
+    marks = [turn(box, angle) for cell in table.cells for box in (cell.start, cell.end) if box is not None]
+    rows = Box.hull([*marks, *(turn(ink, angle) for ink in inks)])
+    sides = (turn(box, angle) for boxes in table.edges.values() for box in boxes)
+    edges = [b for b in sides if rows.y0 <= (b.y0 + b.y1) / 2 <= rows.y1]
     frame = Box.hull([rows, *edges])  # without the caption, which is a row without cells
     near = frame.expanded(NEAR)
-    inks += [ink for ink in page_ink if near.contains(ink) or _is_rule_of(ink, frame)]
-    return Box.hull(inks or marks)
+    painted = [turn(ink, angle) for ink in page_ink]
+    own = [turn(ink, angle) for ink in inks]
+    own += [ink for ink in painted if near.contains(ink) or _is_rule_of(ink, frame)]
+    return _turn_back(Box.hull(own or marks), angle)
 
 
 def _is_rule_of(ink: Box, frame: Box) -> bool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 
 from parsemark.corpora.latex.slots import MarkedTable, turn
 from parsemark.model import Box, Table
 
 NEAR_EDGE = 3.0
 """A rule this close to the edge of a row or column is its line, in points."""
+THIN, LOW = 0.5, 0.9
+"""An empty row that is lower than this share of the others is space between lines; so is one that is a little
+lower, if TeX ended it before the last column."""
 
 
 def without_unseen(table: Table, marked: MarkedTable) -> Table:
@@ -28,7 +32,22 @@ def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -
     if any(cell.text for cell in own):
         return False
     boxes = [turn(cell.box, marked.angle) for cell in own if cell.box is not None]
-    return not boxes or not _is_framed(Box.hull(boxes), marked, is_col=is_col)
+    if not boxes:
+        return True
+    share = Box.hull(boxes).height / (_usual_height(table, marked) or 1.0)
+    if not is_col and (share < THIN or (share < LOW and len(own) < table.n_cols)):
+        return True
+    return not _is_framed(Box.hull(boxes), marked, is_col=is_col)
+
+
+def _usual_height(table: Table, marked: MarkedTable) -> float:
+    """Of rows with text."""
+    heights = [
+        turn(cell.box, marked.angle).height
+        for cell in table.cells
+        if cell.text and cell.rowspan == 1 and cell.box is not None
+    ]
+    return median(heights) if heights else 0.0
 
 
 def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
@@ -70,32 +89,3 @@ def _with_rows(table: Table, kept: list[int]) -> Table:
         if own:
             cells.append(replace(cell, row=own[0], rowspan=len(own)))
     return Table(len(kept), table.n_cols, tuple(cells))
-
-
-def header_rows_by_rules(marked: MarkedTable) -> int | None:
-    """How many rows stand above the first line across the table; None where lines do not say.
-
-    Where each row has its line, or the line comes late, it parts something else than a header.
-    """
-    frame = turn(marked.box, marked.angle)
-    bottoms: dict[int, float] = {}
-    for cell in marked.cells:
-        last = cell.row + cell.rowspan - 1
-        bottoms[last] = max(bottoms.get(last, 0.0), turn(cell.box, marked.angle).y1)
-    ruled = [
-        row for row in range(marked.n_rows - 1) if row in bottoms and _has_rule(marked, frame, bottoms[row])
-    ]
-    if not ruled or len(ruled) >= marked.n_rows - 1 > 1:
-        return None
-    head = ruled[0] + 1
-    is_cut = any(c.row < head < c.row + c.rowspan for c in marked.cells)
-    return None if is_cut or head > 3 or 2 * head > marked.n_rows else head
-
-
-def _has_rule(marked: MarkedTable, frame: Box, y: float) -> bool:
-    length = sum(
-        rule.width
-        for rule in marked.rules
-        if rule.width > rule.height and abs((rule.y0 + rule.y1) / 2 - y) <= NEAR_EDGE
-    )
-    return length > 0.8 * frame.width

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import import_module
+from importlib.resources import files
+from typing import Any
 
 WRITTEN_WITH_LATEX = ("english", "french")
 """Languages of the pages that LaTeX makes."""
@@ -65,8 +67,16 @@ class Vocabulary:
 @lru_cache(maxsize=len(LANGUAGES))
 def vocabulary(language: str) -> Vocabulary:
     """The vocabulary of a language."""
-    found: Vocabulary = import_module(f"parsemark.corpora.synthetic.words.{language}").VOCABULARY
-    return found
+    file = files("parsemark.corpora.synthetic") / "words" / f"{language}.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    return Vocabulary(**{name: _frozen(value) for name, value in content.items()})
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, also in what they hold."""
+    if isinstance(value, list):
+        return tuple(_frozen(part) for part in value)
+    return {key: _frozen(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def sentence(rng: random.Random, language: str) -> str:

@@ -14,6 +14,7 @@ from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.reader.values import Position, Side, Values
 
+_CAPTION_LINES = 2
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -314,9 +315,12 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     def carried(row: int, col: int) -> str:
         return names[col][row] if col in names else ""
 
-    heads = {tuple(pred.texts[r]) for r in range(side.pred_header)}
     expected = {tight(t) for row in side.truth.texts for t in row if t}
-    by_row: Counter[int] = Counter()
+    # One line or two above the data may be a caption; a line that stands above and below is none.
+    above = [r for r in range(side.pred_header) if is_section(pred, r)]
+    foreign = [r for r in above if tight(pred.texts[r][0]) not in expected]
+    heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
+    by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
     by_column: Counter[int] = Counter()
     single: list[Position] = []
     body = range(side.pred_header, pred.n_rows)
@@ -335,7 +339,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 by_column[c] += 0 if tight(text) in said[rows[r]] else 1
             elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
                 single.append((r, c))
-    for run in _runs(sorted(r for r in by_row if by_row[r]), list(body)):
+    for run in _runs(sorted(r for r in by_row if by_row[r]), list(range(pred.n_rows))):
         shown = " ".join(t for t in pred.shown[run[0]] if t)
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
         message = f"Row {quote(shown)}{more} of the output: not in the truth."

@@ -6,6 +6,7 @@ code skips elements without a prediction; strictly they count as wrong. How many
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -38,6 +39,19 @@ TASKS: tuple[Task, ...] = ("ocr", "table", "formula", "layout")
 _ELEMENT = {"ocr": "text_block", "table": "table", "formula": "display_formula"}
 _KEY = {"ocr": "text", "table": "html", "formula": "latex"}
 _CATEGORY = {"table": "table", "formula": "equation_isolated"}
+_BOXES_FORM = "Its form: {results: [{image_name, bbox, category_id, score}], categories: {id: name}}"
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """A figure by groups: OmniDocBench's Tables 6 to 8."""
+
+    title: str
+    values: Mapping[str, float | None]
+    """Group to value, in the order of the published table."""
+    counts: Mapping[str, int]
+    """How many pages or elements each has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +66,10 @@ class TaskResult:
     figures: Mapping[str, float | None]
     result: Mapping[str, Any] = field(default_factory=dict)
     """All means by element, page and group, as the published program writes them."""
+    table: GroupTable | None = None
+    """By group, as OmniDocBench's tables have it."""
+    remarks: Sequence[str] = ()
+    """What was not used of the predictions, and why."""
 
 
 def component_task(
@@ -94,7 +112,35 @@ def component_task(
         add_cdm(results, profile)
     result = metric_result(results, profile)[element]
     figures = _figures(task, measured, result)
-    return TaskResult(task, len(records), missing, figures, {element: result})
+    return TaskResult(
+        task, len(records), missing, figures, {element: result}, _by_attribute(task, measured, result)
+    )
+
+
+_GROUPED = {
+    "table": ("Table 7: TEDS · 100 by attribute of the table", "TEDS", 100.0, (
+        "language", "line", "with_span", "include_equation", "include_background", "table_layout")),
+    "ocr": ("Table 8: edit distance by attribute of the text", "Edit_dist", 1.0, (
+        "text_language", "text_background", "text_rotate")),
+}  # fmt: skip
+
+
+def _by_attribute(task: Task, measured: Sequence[Measured], result: Mapping[str, Any]) -> GroupTable | None:
+    """Means over the elements of each group, and over all."""
+    if task not in _GROUPED or not measured:
+        return None
+    title, metric, factor, attributes = _GROUPED[task]
+    means, counts = result["group"].get(metric, {}), result["group"]["sample_count"]
+    labels = [
+        label
+        for attribute in attributes
+        for label in means
+        if label.partition(": ")[0] == attribute and not label.endswith(": None")
+    ]
+    own = [m.metric[metric] for m in measured if metric in m.metric]
+    values: dict[str, float | None] = {label: factor * means[label] for label in labels}
+    values["all"] = factor * sum(own) / len(own) if own else None
+    return GroupTable(title, values, {**{label: counts[label] for label in labels}, "all": len(measured)})
 
 
 def _record(
@@ -144,19 +190,60 @@ def layout_task(
         for det in page.get("layout_dets") or ()
         if det.get("poly")
     ]
-    pred = _read_boxes(predictions)
+    given, remarks = _read_boxes(predictions)
+    known = set(names)
+    strangers = sorted({box.page for box in given if box is not None} - known)
+    if strangers and not any(box is not None and box.page in known for box in given):
+        raise FormatError(
+            f"None of the {len(strangers)} pictures that the boxes name (the first is {strangers[0]}) is a "
+            f"page of this corpus, whose pages are named like {names[0] if names else 'nothing'}. Name the "
+            "corpus with --corpus."
+        )
+    if strangers:
+        shown = ", ".join(strangers[:_MAX_NAMED])
+        remarks.append(f"Boxes on {len(strangers)} pictures that are no page of the corpus: {shown}")
+    pred = [box for box in given if box is not None and box.page in known]
     scores = mean_average_precision(names, truth, pred, classes)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
     figures |= {f"AP {name}": value for name, value in scores.per_class.items()}
     if "relations" in predictions:
-        relations = relation_scores(_true_relations(pages), _read_relations(predictions["relations"], pred))
+        relations = relation_scores(_true_relations(pages), _read_relations(predictions["relations"], given))
         figures |= {
             "Relations precision": relations.precision,
             "Relations recall": relations.recall,
             "Relations F1": relations.f1,
         }
     found = {box.page for box in pred}
-    return TaskResult("layout", len(names), sum(name not in found for name in names), figures)
+    n_missing = sum(name not in found for name in names)
+    by_source = _by_source(pages, names, truth, pred, classes)
+    return TaskResult("layout", len(names), n_missing, figures, {}, by_source, remarks)
+
+
+def _by_source(
+    pages: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    truth: Sequence[LayoutBox],
+    pred: Sequence[LayoutBox],
+    classes: Sequence[str],
+) -> GroupTable | None:
+    """Precision on the pages of each source, and the plain mean of these."""
+    by_source: dict[str, list[str]] = {}
+    for name, page in zip(names, pages, strict=True):
+        source = (page["page_info"].get("page_attribute") or {}).get("data_source")
+        if source is not None:
+            by_source.setdefault(str(source), []).append(name)
+    if len(by_source) < 2:
+        return None
+    values: dict[str, float | None] = {}
+    for source, own in sorted(by_source.items()):
+        wanted = set(own)
+        there, found = ([box for box in side if box.page in wanted] for side in (truth, pred))
+        score = mean_average_precision(own, there, found, classes).ap
+        values[source] = None if score is None else 100 * score
+    counts = {source: len(by_source[source]) for source in values}
+    scored = [value for value in values.values() if value is not None]
+    values["average"] = sum(scored) / len(scored) if scored else None
+    return GroupTable("Table 6: mAP · 100 by type of page", values, {**counts, "average": len(names)})
 
 
 def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
@@ -178,14 +265,15 @@ def _true_relations(pages: Sequence[Mapping[str, Any]]) -> list[Relation]:
     return found
 
 
-def _read_relations(data: Any, boxes: Sequence[LayoutBox]) -> list[Relation]:
+def _read_relations(data: Any, boxes: Sequence[LayoutBox | None]) -> list[Relation]:
     try:
         pairs = [(int(parent), int(child)) for parent, child in data]
     except (TypeError, ValueError) as error:
         raise FormatError(f"relations must be pairs of places in results: {error}") from error
     if any(not 0 <= place < len(boxes) for pair in pairs for place in pair):
         raise FormatError(f"relations must be pairs of places in results, which has {len(boxes)} boxes.")
-    return [(boxes[parent], boxes[child]) for parent, child in pairs]
+    ends = [(boxes[parent], boxes[child]) for parent, child in pairs]
+    return [(parent, child) for parent, child in ends if parent is not None and child is not None]
 
 
 def _true_box(poly: Sequence[float]) -> tuple[float, float, float, float]:
@@ -194,24 +282,46 @@ def _true_box(poly: Sequence[float]) -> tuple[float, float, float, float]:
     return x0, y0, x1, y1
 
 
-def _read_boxes(data: Any) -> list[LayoutBox]:
+def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
+    """The boxes, None for each that cannot be read, and what is wrong with those."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("results"), list):
+        raise FormatError(f"The file of boxes needs a list `results`. {_BOXES_FORM}")
+    if not isinstance(data.get("categories"), Mapping):
+        raise FormatError(f"The file of boxes needs `categories`, numbers to names. {_BOXES_FORM}")
+    names = {str(key): str(value) for key, value in data["categories"].items()}
+    boxes: list[LayoutBox | None] = []
+    problems: list[str] = []
+    for number, item in enumerate(data["results"]):
+        try:
+            boxes.append(_box(item, names))
+        except ValueError as error:
+            boxes.append(None)
+            problems.append(f"box {number}: {error}")
+    if problems:
+        shown = "; ".join(problems[:_MAX_NAMED])
+        return boxes, [f"{len(problems)} of {len(boxes)} boxes cannot be read and are left out: {shown}"]
+    return boxes, []
+
+
+def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
+    """One box.
+
+    Raises:
+        ValueError: What is wrong, in words.
+    """
+    if not isinstance(item, Mapping) or not isinstance(item.get("image_name"), str):
+        raise ValueError("it has no image_name")
+    category = names.get(str(item.get("category_id")))
+    if category is None:
+        raise ValueError(f"category_id {item.get('category_id')!r} is not in categories")
     try:
-        names = {str(key): str(value) for key, value in data["categories"].items()}
-        return [
-            LayoutBox(
-                _page_name(str(item["image_name"])),
-                layout_class(names[str(item["category_id"])]),
-                (float(x0), float(y0), float(x1), float(y1)),
-                float(item["score"]),
-            )
-            for item in data["results"]
-            for x0, y0, x1, y1 in (item["bbox"],)
-        ]
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise FormatError(
-            "The boxes must be {results: [{image_name, bbox, category_id, score}], categories: {id: name}}: "
-            f"{error!r}"
-        ) from error
+        x0, y0, x1, y1 = (float(value) for value in item.get("bbox", ()))
+        score = float(item["score"])
+    except (TypeError, KeyError, ValueError) as error:
+        raise ValueError("it needs bbox, four numbers, and score, a number") from error
+    if not all(map(math.isfinite, (x0, y0, x1, y1, score))):
+        raise ValueError("bbox and score must be finite")
+    return LayoutBox(_page_name(item["image_name"]), layout_class(category), (x0, y0, x1, y1), score)
 
 
 def _page_name(name: str) -> str:

@@ -36,6 +36,8 @@ PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
 _JUDGED = "tables of the truth, except those that the judge could not be asked about"
 _MAX_REASON = 300
+FULL_SCORE = 10.0
+"""What judges and `reader` give to a table without any fault."""
 
 
 def _info(
@@ -47,6 +49,7 @@ def _info(
     style: Style = "score",
     higher: bool = True,
     main: bool = False,
+    largest: float | None = None,
 ) -> FigureInfo:
     return FigureInfo(
         name=name,
@@ -56,6 +59,7 @@ def _info(
         style=style,
         higher_is_better=higher,
         main=main,
+        largest=largest,
     )
 
 
@@ -68,6 +72,7 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
             f"table of a "
             "page on which the parser failed, and an answer that could not be judged, count 0.",
             main=True,
+            largest=FULL_SCORE,
         ),
         *(
             _info(
@@ -76,6 +81,7 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
                 f"The score over {level} tables.",
                 f"{level} {_JUDGED}",
                 main=True,
+                largest=FULL_SCORE,
             )
             for level in LEVELS
         ),
@@ -93,17 +99,36 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
             "tables of the truth",
             style="rate",
             main=True,
+            largest=1.0,
         ),
         _info(
-            "semantic_found", "Score, found", "Mean score of the answered tables alone.", "answered tables"
+            "semantic_found",
+            "Score, found",
+            "Mean score of the answered tables alone.",
+            "answered tables",
+            largest=FULL_SCORE,
         ),
-        _info("perfect", "Perfect", "Share of tables with a score of 10 (9.95 or more).", style="rate"),
-        _info("useless", "Useless", "Share of tables with a score under 0.5.", style="rate", higher=False),
+        _info(
+            "perfect",
+            "Perfect",
+            "Share of tables with a score of 10 (9.95 or more).",
+            style="rate",
+            largest=1.0,
+        ),
+        _info(
+            "useless",
+            "Useless",
+            "Share of tables with a score under 0.5.",
+            style="rate",
+            higher=False,
+            largest=1.0,
+        ),
         _info(
             "extra_tables_per_page",
             "Extra tables",
             "Tables that answer none of the truth, per page.",
             "pages that the parser returned",
+            style="rate",
             higher=False,
         ),
         _info(
@@ -114,6 +139,7 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
             "tables of the truth",
             style="rate",
             higher=False,
+            largest=1.0,
         ),
         _info(
             "judge_usd_per_page",

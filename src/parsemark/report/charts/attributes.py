@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from parsemark.protocols.exhibits import Axis, Chart, interval_bars
 from parsemark.report.source import Source
 
 LEVELS = ("simple", "moderate", "complex")
+CURVES = ("severity",)
+"""Attributes whose values are steps of one quantity, drawn as a curve."""
 
 
 def attribute_names(source: Source) -> list[tuple[str, str]]:
@@ -27,7 +30,8 @@ def breakdown(source: Source, scope: str, attribute: str) -> Chart | None:
         entries = [(i, parts[v].figures.get(parser.name, {}).get(info.name)) for i, v in enumerate(values)]
         known = [(i, entry) for i, entry in entries if entry is not None and entry.value is not None]
         if known:
-            series.append(interval_bars(parser.name, known))
+            bars = interval_bars(parser.name, known)
+            series.append(replace(bars, mark="line") if attribute in CURVES else bars)
     if not series:
         return None
     kind = scope.replace("_", " ")

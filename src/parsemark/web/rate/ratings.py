@@ -60,12 +60,14 @@ def sequence(pairs: list[str], share_repeated: float, seed: int) -> list[tuple[s
     order = list(pairs)
     rng.shuffle(order)
     n_repeated = min(len(order), round(share_repeated * len(order)))
-    gap = min(MIN_DISTANCE, max(1, len(order) // 2))
+    gap = min(MIN_DISTANCE, max(1, len(order) - 1))
     # Only pairs with enough others behind them; a pair shown twice in a row tells of memory, not of
     # judgement.
     candidates = order[: max(0, len(order) - gap + 1)] if len(order) > 1 else []
     places: list[tuple[str, bool]] = [(pair, False) for pair in order]
-    for pair in rng.sample(candidates, min(n_repeated, len(candidates))):
+    repeated = rng.sample(candidates, min(n_repeated, len(candidates)))
+    # From the first pair on: what is put in later stands behind it, and can only widen earlier distances.
+    for pair in sorted(repeated, key=order.index):
         first = next(k for k, (name, again) in enumerate(places) if name == pair and not again)
         places.insert(rng.randint(min(first + gap, len(places)), len(places)), (pair, True))
     return places
@@ -255,7 +257,10 @@ def standing(store: RatingStore) -> Standing:
     rated = _ratings_by_pair(store)
     return Standing(
         tuple(summaries),
-        rater_agreement([[score for _, score, _ in given] for given in rated.values()]),
+        rater_agreement(
+            [[score for _, score, _ in given] for given in rated.values()],
+            [[name for name, _, _ in given] for given in rated.values()],
+        ),
         krippendorff_alpha(repeats),
         sum(s.n_done for s in summaries),
         len(rated),

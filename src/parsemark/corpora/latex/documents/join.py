@@ -20,9 +20,10 @@ from parsemark.corpora.latex.documents.candidates import Candidate
 from parsemark.corpora.latex.documents.look import line_style
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.grid_agreement import covers
+from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.slots import MarkedCell
-from parsemark.corpora.latex.visible_grid import header_rows_by_rules, without_unseen
+from parsemark.corpora.latex.visible_grid import without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
@@ -120,9 +121,12 @@ def join_table(parts: Sequence[Part], candidates: Sequence[Candidate]) -> list[J
     next_row = 0
     for number, part in enumerate(parts):
         marked, rows = _rows_of(part.marked, candidate, next_row)
+        own = number if len(parts) > 1 else None
+        if _filled_rows(part.marked) > _filled_rows(marked):  # rows that the source does not have
+            joined.append(_from_page(part, own))
+            continue
         body = [row for row in rows if candidate.grid.sections[row] == ""]
         next_row = max(body, default=next_row - 1) + 1
-        own = number if len(parts) > 1 else None
         joined.append(_joined(replace(part, marked=marked), candidate, rows, own) or _from_page(part, own))
     return joined
 
@@ -201,6 +205,11 @@ def _find_row(shown: str, candidate: Candidate, fixed: Sequence[int], next_row: 
     return best
 
 
+def _filled_rows(marked: MarkedTable) -> int:
+    """Rows with text in several cells, which no caption or note has."""
+    return sum(count > 1 for count in Counter(c.row for c in marked.cells if c.text).values())
+
+
 def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
     if not removed:
         return marked
@@ -236,7 +245,7 @@ def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int |
         return None
     table = _with_page(placed, shown, agree)
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
-    return _finished(part, table, number, candidate.latex, attributes)
+    return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
 
 
 def _cells_in(cells: Sequence[MarkedCell], slot: tuple[int, int, int, int]) -> list[MarkedCell]:
@@ -271,18 +280,8 @@ def _seen(cell: MarkedCell) -> str:
 
 def _from_page(part: Part, number: int | None) -> JoinedTable:
     """The table as TeX set it, without its source."""
-    head = header_rows_by_rules(part.marked)
     cells = tuple(
-        Cell(
-            c.row,
-            c.col,
-            _seen(c),
-            c.rowspan,
-            c.colspan,
-            None if head is None else c.row < head,
-            box=rounded(c.box),
-        )
-        for c in part.marked.cells
+        Cell(c.row, c.col, _seen(c), c.rowspan, c.colspan, box=rounded(c.box)) for c in part.marked.cells
     )
     try:
         table = Table(part.marked.n_rows, part.marked.n_cols, cells)
@@ -294,10 +293,19 @@ def _from_page(part: Part, number: int | None) -> JoinedTable:
 
 
 def _finished(
-    part: Part, table: Table, number: int | None, latex: str | None, attributes: dict[str, AttributeValue]
+    part: Part,
+    table: Table,
+    number: int | None,
+    latex: str | None,
+    attributes: dict[str, AttributeValue],
+    *,
+    has_head: bool = False,
 ) -> JoinedTable:
+    """The element; `has_head` if the source says for certain which rows are headers."""
     marked = part.marked
     table = without_unseen(table, marked)
+    if not has_head:
+        table = _with_header(table, header_rows(table, marked) if marked.rules else _own_header(table))
     n_head = len({c.row for c in table.cells if c.header})
     found: dict[str, AttributeValue] = {
         "rotated": marked.angle != 0,
@@ -318,6 +326,17 @@ def _finished(
         attributes=found,
     )
     return JoinedTable(part.page, element)
+
+
+def _own_header(table: Table) -> int | None:
+    """The header rows that the source says."""
+    rows = {cell.row for cell in table.cells if cell.header}
+    return len(rows) if rows else None
+
+
+def _with_header(table: Table, head: int | None) -> Table:
+    cells = (replace(cell, header=None if head is None else cell.row < head) for cell in table.cells)
+    return Table(table.n_rows, table.n_cols, tuple(cells))
 
 
 def rounded(box: Box) -> Box:

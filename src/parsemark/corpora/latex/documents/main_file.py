@@ -11,9 +11,14 @@ from parsemark.errors import LatexError
 MAX_INPUTS = 500
 """Files that one document may read, counted with repetition."""
 
-_CLASS = re.compile(r"\\documentclass\s*(?:\[(?P<options>[^\]]*)\])?\s*\{(?P<name>[^}]*)\}")
+_CLASS = re.compile(r"\\document(?:class|style)\s*(?:\[(?P<options>[^\]]*)\])?\s*\{(?P<name>[^}]*)\}")
 _BEGIN = "\\begin{document}"
-_INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]{1,200})\}|\\input\s+([^\s{}\\]{1,200})")
+_INPUT = re.compile(
+    r"\\(?:input|include|subfile|includestandalone)\s*(?:\[[^\]]{0,200}\])?\s*\{(?P<file>[^{}]{1,200})\}"
+    r"|\\input\s+(?P<bare>[^\s{}\\]{1,200})"
+    r"|\\(?:sub)?(?:import|inputfrom|includefrom)\*?\s*\{(?P<folder>[^{}]{0,200})\}\s*\{(?P<part>[^{}]{1,200})\}"
+)
+"""A command that reads a file; `import` has its folder apart."""
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _BESIDES = (
     "cover",
@@ -38,11 +43,13 @@ def main_files(document: SourceDocument) -> list[str]:
         LatexError: There is none.
     """
     texts = {name: without_comments(text) for name, text in document.tex_files().items()}
-    candidates = [n for n, t in texts.items() if document_class(t)[0] not in ("", "standalone", "subfiles")]
+    classes = {name: document_class(text)[0] for name, text in texts.items()}
+    candidates = [name for name, own in classes.items() if own not in ("", "standalone", "subfiles")]
+    candidates = candidates or [name for name, own in classes.items() if own == "standalone"]
     if not candidates:
         raise LatexError("no file has a \\documentclass")
     whole = [name for name in candidates if _BEGIN in texts[name]] or candidates
-    read = {_stem(match[1] or match[2]) for t in texts.values() for match in _INPUT.finditer(t)}
+    read = {_stem(_file_of(match)) for t in texts.values() for match in _INPUT.finditer(t)}
 
     def rank(name: str) -> tuple[bool, bool, int, bool, int]:
         stem = PurePosixPath(name).stem.lower()
@@ -52,6 +59,14 @@ def main_files(document: SourceDocument) -> list[str]:
         return "/" in name, is_besides, place, _stem(name) in read, -size
 
     return sorted(whole, key=rank)
+
+
+def _file_of(match: re.Match[str]) -> str:
+    """The file that a command reads."""
+    name = (
+        match["file"] or match["bare"] or (PurePosixPath(match["folder"].strip()) / match["part"]).as_posix()
+    )
+    return name.strip().strip('"')
 
 
 def _stem(name: str) -> str:
@@ -96,7 +111,7 @@ class _Flattener:
         inner = above | {name}
 
         def replaced(match: re.Match[str]) -> str:
-            wanted = self._resolve((match[1] or match[2]).strip().strip('"'))
+            wanted = self._resolve(_file_of(match), PurePosixPath(name).parent)
             self.n_inputs += 1
             if wanted is None or wanted in inner or self.n_inputs > MAX_INPUTS:
                 return match[0]
@@ -104,8 +119,8 @@ class _Flattener:
 
         return _INPUT.sub(replaced, body)
 
-    def _resolve(self, name: str) -> str | None:
-        for folder in (self.base, PurePosixPath()):
+    def _resolve(self, name: str, beside: PurePosixPath) -> str | None:
+        for folder in (self.base, PurePosixPath(), beside):
             for ending in ("", ".tex"):
                 path = (folder / f"{name}{ending}").as_posix().removeprefix("./")
                 if path in self.files:

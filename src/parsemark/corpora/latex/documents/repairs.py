@@ -23,6 +23,14 @@ _BROKEN_PICTURE = re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,300}
 _BITMAP_FONT = re.compile(r"^! ?pdfTeX error:.{0,300}Font ([\w-]{1,60}) at (\d{2,4}) not found", re.MULTILINE)
 
 
+_NO_METRICS = re.compile(
+    r"^! Font [^\n=]{1,120}=([\w-]{1,60}) [^\n]{1,60} not loadable: Metric", re.MULTILINE
+)
+_CYRILLIC = re.compile(r"(?:wn|rx|l[abcdhl])[a-z]{1,3}\d{3,4}")
+"""Fonts of the LH family, which no package has ready: METAFONT makes their metrics."""
+MAX_FONTS = 24
+
+
 class Repairable(Protocol):
     """A document that is being built."""
 
@@ -40,7 +48,8 @@ class Repairable(Protocol):
 
 def repair(build: Repairable, *, fatal: bool) -> bool:
     """Mend what the log of the last run complains of; whether it is worth another run."""
-    return _without_shell(build) or (fatal and (_picture(build) or _bitmap_font(build) or _stand_in(build)))
+    mended = _metrics(build) or _without_shell(build)
+    return mended or (fatal and (_picture(build) or _bitmap_font(build) or _stand_in(build)))
 
 
 def _picture(build: Repairable) -> bool:
@@ -61,6 +70,21 @@ def _picture(build: Repairable) -> bool:
     path.write_bytes(stream.getvalue())
     build.notes.append(f"the picture {match[1]} is broken; a grey one stands in for it")
     return True
+
+
+def _metrics(build: Repairable) -> bool:
+    """The metrics of Cyrillic fonts, which TeX would ask a shell for."""
+    made = False
+    for name in list(dict.fromkeys(_NO_METRICS.findall(build.log)))[:MAX_FONTS]:
+        target = build.folder / f"{name}.tfm"
+        if _CYRILLIC.fullmatch(name) is None or target.exists():
+            continue
+        (build.folder / f"{name}.mf").write_text("input fikparm;\n", encoding="ascii")
+        build.tool("mf-nowin", "-base=mf", rf"\mode:=ljfour; nonstopmode; input {name}")
+        if target.is_file():
+            build.notes.append(f"the metrics of the font {name} were made by METAFONT")
+            made = True
+    return made
 
 
 def _bitmap_font(build: Repairable) -> bool:

@@ -11,6 +11,7 @@
 
   const line = (series, x, y) => [
     svg("path", { class: classes("mark-line", series), d: join(pixels(series, x, y)) }),
+    ...pixels(series, x, y).flatMap(([px], i) => interval(series, i, px, y)),
   ];
 
   const band = (series, x, y) => {

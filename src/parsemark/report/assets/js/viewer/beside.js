@@ -25,7 +25,7 @@
   const outcome = (match, metric) => {
     if (!match) return el("span", { class: "muted" }, "–");
     const score = scoreOf(match, metric);
-    return el("span", { class: `kind-${match.kind}` }, el("span", { class: "kind" }, parsemark.kindWord(match)), score === null ? null : ` ${parsemark.number(score)}`);
+    return el("span", { class: parsemark.kindClass(match) }, el("span", { class: "kind" }, parsemark.kindWord(match)), score === null ? null : ` ${parsemark.number(score)}`);
   };
 
   const isRow = (row, table, side) => row.id === table && (side === null || !row.invented || row.side === side);

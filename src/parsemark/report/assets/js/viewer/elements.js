@@ -6,7 +6,9 @@
     pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
   };
   parsemark.theta = 0; // of the chosen protocol: what overlaps by less does not count as found
-  parsemark.kindWord = ({ kind, overlap }) => (kind === "pair" && overlap !== null && overlap <= parsemark.theta ? "partly found" : KINDS[kind] ?? kind);
+  const isPartly = ({ kind, overlap }) => kind === "pair" && overlap !== null && overlap <= parsemark.theta;
+  parsemark.kindWord = (match) => (isPartly(match) ? "partly found" : KINDS[match.kind] ?? match.kind);
+  parsemark.kindClass = (match) => `kind-${isPartly(match) ? "partly" : match.kind}`;
   parsemark.metricNames = {}; // of the chosen protocol
   parsemark.metricName = (name) => parsemark.metricNames[name] ?? name.replaceAll("_", " ");
   // Counts and lengths have no decimals.
@@ -40,7 +42,7 @@
   parsemark.renderMatches = (matches, data, chosen, choose) => {
     if (!matches.length) return el("p", { class: "muted" }, "Nothing to match here, neither true nor predicted.");
     return el("ol", { class: "matches" }, matches.map((match) => {
-      const button = el("button", { type: "button", class: `match kind-${match.kind}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
+      const button = el("button", { type: "button", class: `match ${parsemark.kindClass(match)}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },
           el("span", { class: "kind" }, parsemark.kindWord(match)),
           el("span", { class: "ids" }, parsemark.foreign(match.truth.join(" + ") || "—"), " ↔ ", parsemark.foreign(match.pred.join(" + ") || "—"))),

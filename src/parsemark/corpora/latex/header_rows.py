@@ -1,0 +1,131 @@
+"""Header rows of a table, as a reader of the page tells them: by its lines, and by bold type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from parsemark.corpora.latex.slots import MarkedTable, turn
+from parsemark.model import Box, Cell, Table
+
+NEAR_LINE = 3.0
+"""A line this close to the edge between two rows parts them, in points."""
+DOUBLE_GAP = (0.7, 5.0)
+"""How far apart, in points, the two lines of a double one are."""
+ACROSS = 0.8
+"""The share of the table's width that a line across it covers, in one piece or in several."""
+MAX_LEVELS = 4
+"""More rows than this above a line are rather a first group of data."""
+MANY_LINES = 0.6
+"""Where more than this share of the rows have a line below, lines part rows and no header."""
+MANY_BOLD = 0.25
+"""Where more than this share of the other rows are bold too, bold type says nothing."""
+
+
+def header_rows(table: Table, marked: MarkedTable) -> int | None:
+    """How many rows at the top are headers; None where the page does not say.
+
+    Args:
+        table: With the boxes of its cells.
+        marked: The table as TeX set it, with its lines and type.
+    """
+    if table.n_rows < 2:
+        return None
+    rows = _Rows(table, marked)
+    by_lines = _by_lines(rows)
+    head = by_lines if by_lines is not None else _by_type(rows)
+    if head is None or head >= table.n_rows or any(c.row < head < c.row + c.rowspan for c in table.cells):
+        return None
+    return head
+
+
+def _by_lines(rows: _Rows) -> int | None:
+    """A double line if there is one only, or the first line where it can be that of a header."""
+    drawn = [row for row in range(rows.count - 1) if rows.lines[row]]
+    doubles = [row for row in drawn if rows.lines[row] > 1]
+    if len(doubles) == 1 and rows.can_be_header(doubles[0] + 1):
+        return doubles[0] + 1
+    if not drawn or (rows.count > 2 and len(drawn) > MANY_LINES * (rows.count - 1)):
+        return None
+    head = drawn[0] + 1
+    if not rows.can_be_header(head):
+        return None
+    is_block = head == 1 or len(drawn) == 1 or rows.belongs_together(head)
+    return head if is_block or rows.bold_rows() >= head else None
+
+
+def _by_type(rows: _Rows) -> int | None:
+    """The rows at the top that are bold, where the others are not."""
+    head = rows.bold_rows()
+    if not head or not rows.can_be_header(head):
+        return None
+    others = range(head, rows.count)
+    return head if sum(rows.is_bold(row) for row in others) <= MANY_BOLD * len(others) else None
+
+
+class _Rows:
+    """What stands in each row of a table, and how many lines are below it."""
+
+    def __init__(self, table: Table, marked: MarkedTable) -> None:
+        self.count = table.n_rows
+        self.cells: dict[int, list[Cell]] = defaultdict(list)
+        for cell in table.cells:
+            self.cells[cell.row].append(cell)
+        self.marked = marked
+        tops: dict[int, float] = {}
+        bottoms: dict[int, float] = {}
+        for cell in table.cells:
+            if cell.box is not None:
+                box, last = turn(cell.box, marked.angle), cell.row + cell.rowspan - 1
+                tops[cell.row] = min(box.y0, tops.get(cell.row, box.y0))
+                bottoms[last] = max(box.y1, bottoms.get(last, box.y1))
+        frame = turn(marked.box, marked.angle)
+        self.lines = [
+            self._lines_between(bottoms.get(row), tops.get(row + 1), frame) for row in range(self.count - 1)
+        ]
+
+    def _lines_between(self, bottom: float | None, top: float | None, frame: Box) -> int:
+        """How many lines across the table lie between two rows: 0, 1 or 2."""
+        if bottom is None:
+            return 0
+        low, high = bottom - NEAR_LINE, max(bottom, bottom if top is None else top) + NEAR_LINE
+        lengths: dict[float, float] = defaultdict(float)
+        for rule in self.marked.rules:
+            middle = (rule.y0 + rule.y1) / 2
+            if rule.width > rule.height and low <= middle <= high:
+                lengths[next((y for y in lengths if abs(y - middle) < DOUBLE_GAP[0]), middle)] += rule.width
+        across = sorted(y for y, length in lengths.items() if length > ACROSS * frame.width)
+        if not across:
+            return int(sum(lengths.values()) > ACROSS * frame.width)
+        return 2 if len(across) > 1 and across[-1] - across[0] <= DOUBLE_GAP[1] else 1
+
+    def can_be_header(self, head: int) -> bool:
+        """Whether so many rows are few enough, of all."""
+        return head <= MAX_LEVELS and (head == 1 or 2 * head <= self.count)
+
+    def belongs_together(self, head: int) -> bool:
+        """Whether the first rows are one header of several levels: with merged cells, or labels below each
+        other.
+        """
+        own = [cell for row in range(head) for cell in self.cells[row]]
+        if any(cell.colspan > 1 or cell.rowspan > 1 for cell in own):
+            return True
+        firsts = [bool(cell.text) for cell in own if cell.col == 0]
+        return sum(firsts) <= 1
+
+    def bold_rows(self) -> int:
+        """How many rows at the top are bold."""
+        return next((row for row in range(self.count) if not self.is_bold(row)), self.count)
+
+    def is_bold(self, row: int) -> bool:
+        """Whether all text of a row is bold, and there is some."""
+        texts = [cell for cell in self.cells[row] if any(c.isalnum() for c in cell.text)]
+        return bool(texts) and all(self._is_bold_cell(cell) for cell in texts)
+
+    def _is_bold_cell(self, cell: Cell) -> bool:
+        own = [m for m in self.marked.cells if m.text and cell.box is not None and _lies_in(m.box, cell.box)]
+        return bool(own) and all(m.is_bold for m in own)
+
+
+def _lies_in(inner: Box, outer: Box) -> bool:
+    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
+    return outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1

@@ -1,1 +1,0 @@
-"""The words of each language, as data: one `VOCABULARY` per module."""
