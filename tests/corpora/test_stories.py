@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
-from parsemark.corpora.synthetic import make
 from parsemark.corpora.synthetic.kinds import kinds_in
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.located import Place, Rendered, first_overlap, locate, rows_of
@@ -207,7 +207,7 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("maker", ["typst", "html", "docx"])
 def test_a_missing_package_is_named(maker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"parsemark\[makers\]"):
         make_stories(StoryOptions(maker, 1), tmp_path / "out")
     assert not (tmp_path / "out").exists()
