@@ -226,12 +226,14 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
         for spec, recipe in recipes.items():
             if recipe.whole_documents:
                 found[spec].extend(_score(recipe, *joined))
-    frames = [_frame("predictions", [_prediction_row(p) for p in predictions])]
+    read = [_prediction_row(p) for p in predictions]
+    frames = [_frame("predictions", {c: [row[c] for row in read] for c in schema_of("predictions")})]
     for own in found.values():
         rows_of: dict[str, Sequence[object]] = {"matches": own.matches, "scores": own.scores}
         for table in PROTOCOL_TABLES:
             rows = rows_of[table]
-            frames.append(_frame(table, ({c: getattr(row, c) for c in schema_of(table)} for row in rows)))
+            columns = {column: [getattr(row, column) for row in rows] for column in schema_of(table)}
+            frames.append(_frame(table, columns))
     return frames
 
 
@@ -310,14 +312,12 @@ def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _frame(table: str, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
-    schema = schema_of(table)
-    listed = list(rows)
-    columns = {column: [_plain(row[column]) for row in listed] for column in schema}
-    return pl.DataFrame(columns, schema=schema).sort(SORT_KEYS[table], maintain_order=True)
+def _frame(table: str, columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    plain = {column: [_plain(value) for value in values] for column, values in columns.items()}
+    return pl.DataFrame(plain, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, str):  # lone surrogates have no place in a Parquet file
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
     return list(value) if isinstance(value, tuple) else value

@@ -322,3 +322,7 @@ class Exhibits:
     def explain(self, truth: Element, pred: Element) -> Explanation | None:
         """Why a matched pair scores as it does; None where nothing can be said, or it would take too long."""
         return None
+
+    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
+        """What several predictions that answer one truth are scored as; None where they are not as one."""
+        return None

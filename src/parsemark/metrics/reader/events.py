@@ -20,6 +20,8 @@ _LONGEST_QUOTE = 60
 class Kind(Enum):
     """The types of errors, as the report counts them."""
 
+    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
+
     VALUE_WRONG = "value_wrong"
     VALUE_LOST = "value_lost"
     VALUE_SHIFTED = "value_shifted"

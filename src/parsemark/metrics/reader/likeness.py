@@ -45,6 +45,8 @@ NEAR = 0.5
 class Change(Enum):
     """In which way two texts differ."""
 
+    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
+
     NONE = "none"
     NOTATION = "notation"
     """The characters are all there, but grouped, spaced or raised in another way."""

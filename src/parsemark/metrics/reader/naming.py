@@ -35,6 +35,8 @@ _OUTSIDE = 0.4
 class How(Enum):
     """How a name was read."""
 
+    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
+
     GIVEN = "given"
     CARRIED = "carried"
     """An empty cell was read as a repetition of the one before."""

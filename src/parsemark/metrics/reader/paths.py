@@ -26,6 +26,8 @@ _LONGEST_FLAT = 600
 class Fill(Enum):
     """How an empty cell in a header row is read."""
 
+    __hash__ = object.__hash__  # members are single; that of Enum is written in Python
+
     NOT = "not"
     """As empty."""
     PADDED = "padded"

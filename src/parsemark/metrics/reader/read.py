@@ -47,7 +47,7 @@ _RECORDS = 0.2
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
-"""A reading of less than this value is tried transposed in any case."""
+"""A reading of less than this value is tried transposed, unless most of it stands where it should."""
 _RELATED = 0.1
 """Share of the truth's words that a table has to have to be tried in another form."""
 _OF_MERGED_ROWS = frozenset(
@@ -219,10 +219,12 @@ class _Reader:
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
-        best = self.upright(pred)
-        if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
+        side = self.side(pred)
+        best = find_events(side, self.outside, self.parameters.no_value)
+        value = best.score(self.parameters)
+        if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
-        doubtful = best.known < _PLAUSIBLE or best.score(self.parameters) < _POOR
+        doubtful = best.known < _PLAUSIBLE or (value < _POOR and not side.stands_upright)
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed()))
@@ -260,12 +262,15 @@ class _Reader:
 
     def upright(self, pred: Sheet) -> Account:
         """The account of a table as it stands, torn rows joined."""
+        return find_events(self.side(pred), self.outside, self.parameters.no_value)
+
+    def side(self, pred: Sheet) -> Side:
+        """The truth and a table, aligned, torn rows joined."""
         alignment = align(Lookup(self.truth, pred), self.structure.n_header)
         joined = joined_rows(self.truth, pred, alignment)
         if joined is not pred:
             alignment = align(Lookup(self.truth, joined), self.structure.n_header)
-        side = Side(self.truth, self.structure, joined, alignment)
-        return find_events(side, self.outside, self.parameters.no_value)
+        return Side(self.truth, self.structure, joined, alignment)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""

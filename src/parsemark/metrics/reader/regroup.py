@@ -144,6 +144,9 @@ def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
 
 
 def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str) -> _Row:
+    if one == other and [t for _, t in ours] == [t for _, t in theirs]:
+        same = list(zip(ours, theirs, strict=True))
+        return _Row({p: [(c, 0, len(t))] for (c, t), (p, _) in same}, {c: (p,) for (c, _), (p, _) in same})
     place = [0] * (len(one) + 1)
     for op in Levenshtein.opcodes(one, other):
         for i in range(op.src_start, op.src_end):

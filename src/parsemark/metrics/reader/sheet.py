@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from parsemark.formats.notation import fold_notation, is_placeholder
@@ -24,6 +25,7 @@ _POWER = re.compile(
 )
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
 """A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
+_LONGEST_KEPT = 200
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
     {c: str(unicodedata.digit(c)) for c in map(chr, range(0x0660, 0x1E960)) if c.isdecimal()}
@@ -140,12 +142,17 @@ class Sheet:
 
 
 def fold_cell(text: str) -> str:
+    """`folded_cell`, kept for texts that come again."""
+    return _folded_cell(text) if len(text) <= _LONGEST_KEPT else folded_cell(text)
+
+
+def folded_cell(text: str) -> str:
     r"""The folded text of a cell, empty for a placeholder.
 
     A comma with white space behind it, or alone in brackets, separates two numbers; TeX's math mode drops the
     space.
 
-    >>> fold_cell("(81, 501)") == fold_cell("(81,501)"), fold_cell("1,234 K"), fold_cell("[1,000, 2,000]")
+    >>> folded_cell("(81, 501)") == fold_cell("(81,501)"), fold_cell("1,234 K"), fold_cell("[1,000, 2,000]")
     (True, '1234 K', '[1000;2000]')
     >>> fold_cell("$3 \\times 10^{-4}$"), fold_cell("3E-04"), fold_cell("10^3")
     ('3e-4', '3e-4', '10^3')
@@ -158,6 +165,9 @@ def fold_cell(text: str) -> str:
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
+
+
+_folded_cell = lru_cache(20_000)(folded_cell)
 
 
 def _with_exponent(found: re.Match[str]) -> str:

@@ -90,8 +90,8 @@ def is_section(sheet: Sheet, row: int) -> bool:
     """Whether a row holds one text alone: in its first column, over all of them, or again in each."""
     if sheet.n_cols < 2 or not sheet.present[row][0]:
         return False
-    begun = [c for c in range(sheet.n_cols) if sheet.present[row][c] and sheet.starts[row][c]]
-    if begun == [0]:
+    starts = sheet.starts[row]
+    if starts[0] and not any(p and s for p, s in zip(sheet.present[row][1:], starts[1:], strict=True)):
         return True
     texts = sheet.texts[row]
     return bool(texts[0]) and not is_numeric(texts[0]) and texts.count(texts[0]) == sheet.n_cols > 2

@@ -61,6 +61,19 @@ class Side:
         """The truth's label columns."""
         return frozenset(s for stub in self.structure.labels for s in stub)
 
+    @cached_property
+    def stands_upright(self) -> bool:
+        """Whether most of what the truth says below its header stands in its row and column, literally."""
+        columns = list(self.alignment.columns.items())
+        same = said = 0
+        for row in range(self.structure.n_header, self.truth.n_rows):
+            texts, at = self.truth.texts[row], self.alignment.rows.get(row)
+            said += sum(map(bool, texts))
+            if at is not None:
+                given = self.pred.texts[at]
+                same += sum(bool(texts[c]) and texts[c] == given[p] for c, p in columns)
+        return 2 * same > said
+
 
 class Values:
     """The values of the truth: what a table is asked for."""

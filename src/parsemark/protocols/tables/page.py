@@ -14,6 +14,7 @@ the whole page are known: how many tables were found, and how much of their text
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -39,6 +40,8 @@ BOXES_FOUND = "boxes_found"
 RANKED = "-ranked"
 """Ending of the name of a rule where predictions were matched in order of their confidence."""
 CATEGORY = str(Category.TABLE)
+_LAST_TRUTH: ContextVar[tuple[Page | None, dict[int, TableInput]]] = ContextVar("truth", default=(None, {}))
+"""The page that was scored last, and what is prepared of its tables, by the identity of the elements."""
 
 
 @dataclass
@@ -125,18 +128,28 @@ class PageScorer:
         plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
         chosen = get_metric(metric)
         if not plain:
-            return guarded(chosen, partial(chosen.score, self._input(truth), TableInput(answer)))
+            return guarded(chosen, partial(chosen.score, self._truth_input(truth), TableInput(answer)))
         key = (match.truth[0], match.pred[0], metric)
         if key not in self.known:
             pred = self._pred(match.pred[0])
-            self.known[key] = guarded(chosen, partial(chosen.score, self._input(truth), self._input(pred)))
+            truth_input = self._truth_input(truth)
+            self.known[key] = guarded(chosen, partial(chosen.score, truth_input, self._input(pred)))
         return self.known[key]
 
-    def _input(self, element: Element) -> TableInput:
-        if id(element) not in self.inputs:
+    def _input(self, element: Element, inputs: dict[int, TableInput] | None = None) -> TableInput:
+        known = self.inputs if inputs is None else inputs
+        if id(element) not in known:
             source = element.table if element.table is not None else element.html or ""
-            self.inputs[id(element)] = TableInput(source)
-        return self.inputs[id(element)]
+            known[id(element)] = TableInput(source)
+        return known[id(element)]
+
+    def _truth_input(self, element: Element) -> TableInput:
+        """What is prepared of a truth is kept for the next parser's answer to the same page."""
+        page, inputs = _LAST_TRUTH.get()
+        if page is not self.page:
+            inputs = {}
+            _LAST_TRUTH.set((self.page, inputs))
+        return self._input(element, inputs)
 
     def _record_invented(self, page_text: str) -> None:
         found = invented_text(self.prediction, page_text)

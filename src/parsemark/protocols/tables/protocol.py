@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from parsemark.errors import UsageError
@@ -167,3 +167,10 @@ class TablesProtocol(PageProtocol):
         from parsemark.protocols.tables.errors import explain_pair
 
         return explain_pair(truth, pred)
+
+    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
+        """The pieces below or beside each other, as they are scored."""
+        from parsemark.matching.ngrams import put_together
+
+        table = put_together(truth, pieces)
+        return None if table is None else replace(pieces[0], table=table, html=None, latex=None)
