@@ -312,7 +312,8 @@ def _notes(
     missing = next((samples[i] for i in order.order if not known[i]), None)
     if ahead > 0 and missing is not None and len(used) < int(known.sum()):
         notes.append(
-            f"{ahead} labelled pages are not used: labels count in the order in which pages were drawn, and "
+            f"{ahead} labelled {'page is' if ahead == 1 else 'pages are'} not used: labels count in the "
+            f"order in which pages were drawn, and "
             f"{missing} is next."
         )
     if len(agreement.families()) < 3:
