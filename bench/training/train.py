@@ -269,7 +269,7 @@ def set_loss(logits, boxes, corners, classes, chosen, no_object):
 
 
 def looking(attentions, shape, corners, chosen):
-    """How little of each answering query's attention lies in its object's box (and half a place around it)."""
+    """How little of each answering query's attention lies in its object's box and half a place around it."""
     rows, queries, targets = chosen
     height, width = shape
     box = corners[rows, targets]
