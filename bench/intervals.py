@@ -8,6 +8,8 @@ document to document (beta-binomial, gamma-Poisson), as it does in real corpora.
 - the family-wise error: how often any of several equal parsers is called worse than the one that the data
   chose as the best;
 - how often a difference that is there is resolved;
+- for a parser and a copy of it that does worse on a share of documents only: how often the interval of the
+  difference holds the true one, and how often both are called equivalent;
 - the coverage of the intervals of average precision and D-ECE, whose true values are those of 20,000
   documents, and of costs per page, which have no upper end.
 """
@@ -19,6 +21,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.protocols.tables.evidence import Evidence, Pages
 from parsemark.protocols.tables.figures import ranked_figures
 from parsemark.stats.comparison import contrasts
@@ -29,6 +32,7 @@ DOCUMENTS = (14, 30, 60)
 N_COVERAGE = 2000
 N_VERDICTS = 1000
 N_RANKED = 400
+N_COPIES = 200
 N_TRUE = 20_000
 HETEROGENEITY = 3.0
 PARSERS = {
@@ -85,6 +89,24 @@ def errors_against_best(n: int, kinds: list[tuple[float, float, float]], rng: np
         found = contrasts(sums, f1, list(combinations(sums, 2)))
         wrong += any(best in (c.a, c.b) and c.p < 0.05 for c in found)
     return wrong / N_VERDICTS
+
+
+def near_copies(n: int, share: float, rng: np.random.Generator) -> tuple[float, float, float]:
+    """The true difference to a copy that is `fair` on a share of documents; coverage; called equivalent."""
+    good, fair = PARSERS["good"], PARSERS["fair"]
+    mixed = [(1 - share) * a + share * b for a, b in zip(good[:2], fair[:2], strict=True)]
+    credit = (1 - share) * good[0] * good[2] + share * fair[0] * fair[2]
+    truth = true_f1(*good) - 2 * credit / (1 + sum(mixed))
+    inside = equivalent = 0
+    for _ in range(N_COPIES):
+        tables = _tables(rng, n)
+        own = documents(rng, tables, *good)
+        changed = np.where(rng.random((n, 1)) < share, documents(rng, tables, *fair), own)
+        (found,) = contrasts({"own": own, "copy": changed}, f1, [("own", "copy")])
+        low, high = (-1.0, 1.0) if found.low is None or found.high is None else (found.low, found.high)
+        inside += low <= truth <= high
+        equivalent += max(-low, high) <= EQUIVALENCE_MARGIN
+    return truth, inside / N_COPIES, equivalent / N_COPIES
 
 
 def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], bend: float) -> Evidence:
@@ -180,6 +202,15 @@ def main() -> bool:
     print("a fair and a good parser (F1 .66 and .83) told apart")
     for n in DOCUMENTS:
         print(f"  {n:3} documents: {errors_against_best(n, [PARSERS['fair'], PARSERS['good']], rng):.1%}")
+    print("a good parser and a copy that is fair on a share of documents: difference, coverage, equivalent")
+    for n in DOCUMENTS:
+        for share in (0.0, 0.02, 0.1, 0.3):
+            truth, inside, equivalent = near_copies(n, share, rng)
+            print(
+                f"  {n:3} documents, {share:.0%}: {truth:.3f}, covered {inside:.1%}, "
+                f"equivalent {equivalent:.1%}"
+            )
+            met &= equivalent == 1.0 if share == 0 else True
     print("coverage of 95 % intervals of AP and D-ECE (honest confidences, and bent ones)")
     for n in DOCUMENTS:
         for name in ("very good", "fair", "poor"):

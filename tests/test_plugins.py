@@ -62,7 +62,10 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     blocks = re.findall(r"`([\w.]+)`[^`]*?:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
     files = dict(blocks)
     assert set(files) == {"pyproject.toml", "acme_metric.py", "acme_corpus.py", "acme_protocol.py"}
-    points = tomllib.loads(files.pop("pyproject.toml"))["project"]["entry-points"]
+    described = tomllib.loads(files.pop("pyproject.toml"))
+    # Without it setuptools refuses several modules in one folder, or takes another folder for the package.
+    assert {f"{name}.py" for name in described["tool"]["setuptools"]["py-modules"]} == set(files)
+    points = described["project"]["entry-points"]
     install(folder / "package", files, points)
     for name in ("one", "two", "three"):
         make_pdf(folder / "documents" / f"{name}.pdf")

@@ -9,6 +9,7 @@ import pytest
 
 from parsemark.metrics.reader.events import Kind
 from parsemark.model import Cell, Element, Table
+from parsemark.protocols import get_protocol
 from parsemark.protocols.tables.errors import ERROR_KINDS, OF_EVENT, explain_pair
 from parsemark.report.chunks import decode
 from parsemark.report.errors import Errors, find_errors
@@ -54,6 +55,26 @@ def test_a_damage_is_named(damaged: list[list[str]], kind: str) -> None:
     assert explanation is not None
     assert explanation.counts.get(kind, 0) >= 1
     assert kind in {finding.kind for finding in explanation.findings}
+
+
+@pytest.mark.parametrize("cut", ["columns", "rows"])
+def test_a_table_in_pieces_is_looked_into_as_it_is_scored(cut: str) -> None:
+    recipe = get_protocol("tables")
+
+    def counts(rows: list[list[str]]) -> dict[str, int]:
+        halves = (
+            [[row[:1] for row in rows], [row[1:] for row in rows]]
+            if cut == "columns"
+            else [rows[:2], rows[2:]]
+        )
+        whole = recipe.put_together(table(TRUTH), [table(half) for half in halves])
+        assert whole is not None
+        explanation = recipe.explain(table(TRUTH), whole)
+        assert explanation is not None
+        return dict(explanation.counts)
+
+    assert counts(TRUTH) == {}
+    assert counts([TRUTH[0], ["Bonn", "999", "141"], *TRUTH[2:]]).get("text_wrong", 0) >= 1
 
 
 def test_a_perfect_copy_has_no_error() -> None:

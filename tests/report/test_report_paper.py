@@ -1,5 +1,6 @@
 """Figures for papers show the same numbers in the same colours, and the commands write them."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,22 @@ def test_figures_command(run: Run, source: Source, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert {Path(line).stem for line in result.output.split()} == set(charts(source))
     assert all(Path(line).is_file() for line in result.output.split())
+
+
+def test_names_beside_points_that_lie_close_do_not_cover_each_other() -> None:
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    from parsemark.protocols.exhibits import Axis, Chart, Series
+    from parsemark.report.charts.paper import draw_chart
+
+    names = [f"parser-{k}(option=long)" for k in range(8)]
+    series = tuple(Series(n, "points", (1 + k / 100,), (0.8,), parser=n) for k, n in enumerate(names))
+    chart = Chart("q", "Quality", "", Axis("s", kind="log"), Axis("F1", 0.0, 1.0), series, labelled=True)
+    figure = Figure(figsize=(3.6, 2.7), layout="constrained")
+    axes = figure.add_subplot()
+    draw_chart(chart, {name: k for k, name in enumerate(names)}, axes)
+    figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in axes.texts if text.get_text() in names]  # without lines
+    assert len(boxes) == len(names)
+    assert not [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]

@@ -85,6 +85,16 @@ def test_a_line_of_a_journal_that_is_no_record(tmp_path: Path, line: str) -> Non
         run.records()
 
 
+@pytest.mark.parametrize("line", ["not json", "[1, 2]", "7", '{"sample": "s"'])
+def test_a_whole_line_of_a_journal_that_is_no_object(tmp_path: Path, line: str) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    (run.path / "journal").mkdir()
+    good = json.dumps(ParseRecord("s", "p", Status.OK, "k").to_json())
+    (run.path / "journal" / "1-a.jsonl").write_text(f"{line}\n{good}\n")
+    with pytest.raises(StoreError, match=r"1-a\.jsonl, line 1 is no record\. .* parsed again"):
+        run.records()
+
+
 def test_torn_lines_are_passed_over(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
     (run.path / "journal").mkdir()

@@ -515,6 +515,41 @@ def sample(
 
 
 @app.command()
+def crops(
+    corpus: CorpusArgument,
+    *,
+    kind: Annotated[str, typer.Option(help="What to cut out: table, formula or text.")],
+    out: OutOption,
+) -> None:
+    """Cut the tables, formulas or text blocks out of their pages, as a corpus for parsers of elements.
+
+    The new corpus is in OmniDocBench's form, one page per crop: `omnidocbench:OUT/crops.json`.
+    """
+    from rich.console import Console
+
+    from parsemark.cli.running import load
+    from parsemark.corpora.crops import KINDS, write_crops
+    from parsemark.errors import UsageError
+
+    chosen = next((name for name in KINDS if name == kind), None)
+    if chosen is None:
+        raise UsageError(f"There is no kind {kind!r}; choose one of: {', '.join(KINDS)}.")
+    console = Console()
+    loaded = load(corpus)
+    done = 0
+    with console.status("Cutting out") as status:
+
+        def progress() -> None:
+            nonlocal done
+            done += 1
+            status.update(f"Cutting out: {done} of {len(loaded)} pages")
+
+        found = write_crops(loaded, out, chosen, progress=progress)
+    left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
+    console.print(f"{found.n_crops} crops{left}: omnidocbench:{found.file}", highlight=False, soft_wrap=True)
+
+
+@app.command()
 def lie(
     corpus: CorpusArgument,
     *,

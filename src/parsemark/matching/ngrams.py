@@ -52,7 +52,7 @@ def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> Conten
     pred_bags = [text_bag(element_text(p)) for p in pred]
     groups = _pair(truth_bags, pred_bags)
     _attach_fragments(groups, truth_bags, pred_bags)
-    answers = {row: _put_together(truth[row], pred, cols) for row, cols in groups.items()}
+    answers = {row: put_together(truth[row], [pred[col] for col in cols]) for row, cols in groups.items()}
     merged = _find_merged(groups, answers, truth, truth_bags, pred, pred_bags)
     return _result(truth, truth_bags, pred, groups, answers, merged)
 
@@ -211,9 +211,9 @@ def _row_affinity(truth: Table, merged: Table) -> list[float]:
     return [max((multiset_f1(t, m) for t in truth_rows if t and m), default=0.0) for m in merged_rows]
 
 
-def _put_together(truth: Element, pred: Sequence[Element], cols: Sequence[int]) -> Table | None:
+def put_together(truth: Element, found: Sequence[Element]) -> Table | None:
     """The pieces of a table below or beside each other, whichever resembles its rows more."""
-    pieces = [pred[col] for col in cols if pred[col].table is not None]
+    pieces = [piece for piece in found if piece.table is not None]
     tables = [piece.table for piece in pieces if piece.table is not None]
     if len(tables) < 2 or truth.table is None:
         return stack_tables(tables) if tables else None

@@ -279,6 +279,8 @@ class Exhibits:
     """The types of errors, in the order in which they are shown."""
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
     """The metrics of elements of which less is better, where the metrics do not say so themselves."""
+    sure_above: ClassVar[float] = 0.0
+    """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
 
     def shown_rules(self, rules: Sequence[str]) -> list[str]:
         """The matching rules of a run that people may choose from in the viewer, the best known first."""
@@ -321,4 +323,8 @@ class Exhibits:
 
     def explain(self, truth: Element, pred: Element) -> Explanation | None:
         """Why a matched pair scores as it does; None where nothing can be said, or it would take too long."""
+        return None
+
+    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
+        """What several predictions that answer one truth are scored as; None where they are not as one."""
         return None

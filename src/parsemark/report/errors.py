@@ -35,7 +35,7 @@ class Errors:
     explained: dict[Key, dict[str, Any]] = field(default_factory=dict)
     """Pairs with what explains them, as plain data."""
     n_pairs: int = 0
-    """How many pairs there are, explained or not."""
+    """How many answered elements there are, explained or not."""
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
         """Type of error to the number of elements that have it, and of errors in them."""
@@ -53,18 +53,20 @@ def find_errors(source: Source, limit: int) -> Errors:
     of_matches = recipe.element_errors(source).with_columns(n=pl.lit(1, pl.Int64))
     explained: dict[Key, dict[str, Any]] = {}
     inside: list[tuple[str, str, str, str, int]] = []
-    pairs = _plain_pairs(source)
+    pairs = _answered(source)
     deadline = time.process_time() + BUDGET_S
-    for key, truth, pred in _elements(source, pairs.head(limit)):
+    for key, truth, pieces in _elements(source, pairs.head(limit)):
         if time.process_time() > deadline:
             break
-        explanation = recipe.explain(truth, pred)
+        pred = pieces[0] if len(pieces) == 1 else recipe.put_together(truth, pieces)
+        explanation = None if pred is None else recipe.explain(truth, pred)
         if explanation is not None:
             explained[key] = _plain(explanation)
             inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
     found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
-    return Errors(recipe.error_kinds, rows, explained, pairs.height)
+    merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
+    return Errors(recipe.error_kinds, rows, explained, pairs.height + merged.height)
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
@@ -75,33 +77,35 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _plain_pairs(source: Source) -> pl.DataFrame:
-    """One truth with one prediction: `sample`, `parser`, `element`, `pred`, the worst first."""
-    plain = (pl.col("truth").list.len() == 1) & (pl.col("pred").list.len() == 1)
-    pairs = source.matches.filter(plain).select(
+def _answered(source: Source) -> pl.DataFrame:
+    """One truth with what answers it: `sample`, `parser`, `element`, `pieces`, the worst first."""
+    single = (pl.col("truth").list.len() == 1) & (pl.col("pred").list.len() > 0)
+    pairs = source.matches.filter(single).select(
         "sample",
         "parser",
         pl.col("truth").list.first().alias("element"),
-        pl.col("pred").list.first(),
+        pl.col("pred").list.join("+"),
+        pl.col("pred").alias("pieces"),
     )
     main = source.scores.filter(pl.col("metric") == source.main_metric)
     scored = pairs.join(main, on=["sample", "parser", "element", "pred"], how="left")
     worst = scored.sort("value", "sample", "parser", "element", nulls_last=True)
-    return worst.select("sample", "parser", "element", "pred")
+    return worst.select("sample", "parser", "element", "pieces")
 
 
-def _elements(source: Source, pairs: pl.DataFrame) -> Iterator[tuple[Key, Element, Element]]:
-    """The pairs with what the run stores about them."""
+def _elements(source: Source, pairs: pl.DataFrame) -> Iterator[tuple[Key, Element, list[Element]]]:
+    """The truths, each with what answers it, as the run stores them."""
     samples = source.scan("samples").join(pairs.lazy().select("sample"), on="sample", how="semi")
     truths = _read(samples.select("sample", pl.lit("").alias("parser"), pl.col("truth").alias("json")))
     predictions = source.scan("predictions").join(
         pairs.lazy().select("sample", "parser"), on=["sample", "parser"], how="semi"
     )
     answers = _read(predictions.select("sample", "parser", pl.col("prediction").alias("json")))
-    for sample, parser, truth_id, pred_id in pairs.iter_rows():
-        truth, pred = truths.get((sample, "", truth_id)), answers.get((sample, parser, pred_id))
-        if truth is not None and pred is not None:
-            yield (sample, parser, truth_id), truth, pred
+    for sample, parser, truth_id, ids in pairs.iter_rows():
+        truth = truths.get((sample, "", truth_id))
+        pieces = [answers[key] for name in ids if (key := (sample, parser, name)) in answers]
+        if truth is not None and len(pieces) == len(ids):
+            yield (sample, parser, truth_id), truth, pieces
 
 
 def _read(rows: pl.LazyFrame) -> dict[Key, Element]:

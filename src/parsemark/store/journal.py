@@ -1,8 +1,8 @@
 """Finished work, one line each, appended to a file of the process that did it.
 
 Every process has its own file and holds a lock on it, so two processes on one run directory never write to
-the same file, and whoever folds journals into a table knows which ones still grow. A line that was torn by
-a kill or a power cut is ignored; its work is done again.
+the same file, and whoever folds journals into a table knows which ones still grow. A last line that was torn
+by a kill or a power cut is ignored; its work is done again. Any other line that is no record is damage.
 """
 
 from __future__ import annotations
@@ -79,10 +79,17 @@ def _entries(path: Path) -> Iterator[tuple[str, Json]]:
         raise StoreError(
             f"{path} cannot be read: {error.strerror}. Remove it; its pages are parsed again."
         ) from error
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip(b" \r\0"):
+            continue
+        where = f"{path}, line {number}"
         try:
             entry = json.loads(line)
-        except (ValueError, RecursionError):  # torn: the process died while it wrote
-            continue
-        if isinstance(entry, dict):
-            yield f"{path}, line {number}", entry
+        except (ValueError, RecursionError):
+            if number == len(lines):  # torn: the process died while it wrote
+                continue
+            entry = None
+        if not isinstance(entry, dict):
+            raise StoreError(f"{where} is no record. Remove it; its page is parsed again.")
+        yield where, entry

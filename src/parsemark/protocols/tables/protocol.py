@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from parsemark.errors import UsageError
@@ -20,6 +20,7 @@ from parsemark.protocols.exhibits import (
     Section,
 )
 from parsemark.protocols.tables.errors import ERROR_KINDS
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 from parsemark.protocols.tables.infos import metric_words
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class TablesProtocol(PageProtocol):
     title: ClassVar[str] = "Table extraction"
     comparability: ClassVar[int] = 2
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = ERROR_KINDS
+    sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
@@ -167,3 +169,10 @@ class TablesProtocol(PageProtocol):
         from parsemark.protocols.tables.errors import explain_pair
 
         return explain_pair(truth, pred)
+
+    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
+        """The pieces below or beside each other, as they are scored."""
+        from parsemark.matching.ngrams import put_together
+
+        table = put_together(truth, pieces)
+        return None if table is None else replace(pieces[0], table=table, html=None, latex=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,6 +42,28 @@ STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
 """Small type for a column of a paper; fonts embedded as text; the same bytes for the same data."""
 
 
+LABEL_SIZE = 6
+LABEL_WIDTH = 0.62
+"""Of a letter, as a share of the size."""
+Side = Literal["left", "center", "right"]
+Place = tuple[float, float, Side]
+_BESIDE: tuple[tuple[float, Side], ...] = ((5.0, "left"), (-5.0, "right"))
+LABEL_PLACES: tuple[Place, ...] = (
+    (4, 0, "left"),
+    (-4, 0, "right"),
+    (0, 6, "center"),
+    (0, -6, "center"),
+    *(
+        (dx, dy, side)
+        for far in (6.0, 12.0, 18.0, 24.0, 32.0, 40.0)
+        for dy in (far, -far)
+        for dx, side in _BESIDE
+    ),
+)
+"""Where a name may stand, as seen from its point: the first that is free is taken."""
+Rectangle = tuple[float, float, float, float]
+
+
 def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
     """Draw one chart; the suffix of `path` says the format.
 
@@ -59,7 +81,13 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
         draw_chart(chart, colours, axes)
         stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
         with replacing(path) as unfinished:
-            figure.savefig(unfinished, format=path.suffix[1:], metadata=stable, bbox_inches="tight")
+            figure.savefig(
+                unfinished,
+                format=path.suffix[1:],
+                metadata=stable,
+                bbox_inches="tight",
+                bbox_extra_artists=[*figure.legends, *axes.texts],
+            )
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
@@ -87,6 +115,48 @@ def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
     _dress(axes, chart)
     if len(named) > 1 and not chart.labelled:
         axes.figure.legend(loc="outside lower center", ncols=_legend_columns(chart))
+    if chart.labelled:
+        _label_points(axes, [s for s in chart.series if s.mark == "points" and s.x])
+
+
+def _label_points(axes: Axes, series: Sequence[Series]) -> None:
+    """Write each name beside its first point, where it covers no other name and no point if it can."""
+    figure = axes.figure.canvas.figure
+    figure.draw_without_rendering()  # only then does the layout say where the points will be
+    scale = 72 / figure.dpi
+    points = [tuple(axes.transData.transform((s.x[0], s.y[0])) * scale) for s in series]
+    left, bottom, top = (end * scale for end in (axes.bbox.x0, axes.bbox.y0, axes.bbox.y1))
+    taken = [(left - 500, bottom, left, top)]  # where the numbers of the axis stand
+    taken += [(x - 3, y - 3, x + 3, y + 3) for x, y in points]
+    for (x, y), one in sorted(zip(points, series, strict=True), key=lambda item: -item[0][1]):
+        name = plain(one.name)
+        width = LABEL_SIZE * (LABEL_WIDTH * len(name) + 0.5)
+        places = [(_label_box(x, y, width, place), place) for place in LABEL_PLACES]
+        box, (dx, dy, side) = min(places, key=lambda place: sum(_shared(place[0], other) for other in taken))
+        taken.append(box)
+        far = abs(dy) > LABEL_SIZE
+        label = axes.annotate(
+            name,
+            (one.x[0], one.y[0]),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            fontsize=LABEL_SIZE,
+            ha=side,
+            va="center",
+            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0} if far else None,
+        )
+        label.set_in_layout(False)  # the points must stay where they were
+
+
+def _label_box(x: float, y: float, width: float, place: Place) -> Rectangle:
+    dx, dy, side = place
+    left = x + dx - {"left": 0.0, "center": width / 2, "right": width}[side]
+    return left, y + dy - LABEL_SIZE * 0.6, left + width, y + dy + LABEL_SIZE * 0.6
+
+
+def _shared(a: Rectangle, b: Rectangle) -> float:
+    """The area that two rectangles share."""
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
 
 
 def _legend_names(chart: Chart) -> list[str]:
@@ -131,15 +201,6 @@ def _points(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: 
     )
     if s.low:
         axes.vlines(s.x, s.low, s.high, color=colour, linewidth=0.8)
-    if chart.labelled:
-        axes.annotate(
-            plain(s.name),
-            (s.x[0], s.y[0]),
-            xytext=(4, 0),
-            textcoords="offset points",
-            fontsize=6,
-            va="center",
-        )
 
 
 def _bars(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:

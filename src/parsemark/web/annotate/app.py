@@ -60,7 +60,12 @@ class AnnotateApp:
         """All pages, the most uncertain ones first."""
         rows = await asyncio.to_thread(self.work.overview)
         return page(
-            request, "annotate_list.html", rows=rows, folder=self.work.folder.name, person=_person(request)
+            request,
+            "annotate_list.html",
+            rows=rows,
+            folder=self.work.folder.name,
+            person=_person(request),
+            n_named=self.work.n_named,
         )
 
     async def editor(self, request: Request) -> Response:

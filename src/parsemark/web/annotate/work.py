@@ -96,6 +96,7 @@ class Work:
         self._runs = [Run.open(path) for path in runs]
         self._starts: dict[str, Start] = {}
         self._rank = {name: place for place, name in enumerate(first)}
+        self.n_named = len(self._rank)
         self.secret = bytes.fromhex(self._fact("secret", _random_hex()))
 
     def close(self) -> None:
