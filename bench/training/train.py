@@ -11,6 +11,8 @@ must do what days did there:
 - a linear head on the encoder's output sees at each place whether it lies in an object of each class, and in
   which box: a dense loss teaches the features from the first step on. It is thrown away afterwards;
 - pictures begin at half their size; the learning rate follows the clock; the weights are averaged over steps;
+- a query that answers an object is told where to look: the attention of the decoder that falls into the
+  object's box is rewarded, which is what a DETR otherwise needs most of its days to find out;
 - queries and objects are paired greedily on the GPU, once per step, for all decoder layers.
 
 Writes OUT/weights.part0… (half precision; safetensors, cut into parts under 16 MB: `cat` joins them),
@@ -266,14 +268,33 @@ def set_loss(logits, boxes, corners, classes, chosen, no_object):
     return loss
 
 
-def loss_of(model, dense, batch, no_object, bf16):
+def looking(attentions, shape, corners, chosen):
+    """How little of each answering query's attention lies in its object's box and half a place around it."""
+    rows, queries, targets = chosen
+    height, width = shape
+    box = corners[rows, targets]
+    ys = (torch.arange(height, device=box.device) + 0.5) / height
+    xs = (torch.arange(width, device=box.device) + 0.5) / width
+    y, x = (v.flatten() for v in torch.meshgrid(ys, xs, indexing="ij"))
+    inside = (x >= box[:, 0:1] - 0.5 / width) & (x <= box[:, 2:3] + 0.5 / width)
+    inside &= (y >= box[:, 1:2] - 0.5 / height) & (y <= box[:, 3:4] + 0.5 / height)
+    loss = box.new_zeros(())
+    if not len(rows):
+        return loss
+    for attention in attentions:
+        share = (attention[rows, :, queries].float().mean(1) * inside).sum(-1)
+        loss = loss - (share + 1e-3).log().mean()
+    return loss / len(attentions)
+
+
+def loss_of(model, dense, batch, no_object, bf16, guided):
     pixels, corners, classes = batch
     with torch.autocast(pixels.device.type, torch.bfloat16, enabled=bf16):
-        out = model.model(pixels.contiguous(memory_format=torch.channels_last))
+        out = model.model(pixels.contiguous(memory_format=torch.channels_last), output_attentions=True)
         layers = out.intermediate_hidden_states
         logits = model.class_labels_classifier(layers).float()
         boxes = model.bbox_predictor(layers).float().sigmoid()
-    chosen = pair(logits[-1], boxes[-1], corners, classes)
+    chosen = chosen_last = pair(logits[-1], boxes[-1], corners, classes)
     last = set_loss(logits[-1], boxes[-1], corners, classes, chosen, no_object)
     # Where objects are few, the other layers answer each several times: more queries learn from a picture.
     times = 3 if logits.shape[2] < 50 else 1
@@ -282,7 +303,9 @@ def loss_of(model, dense, batch, no_object, bf16):
     earlier = [set_loss(c, b, many, kinds, chosen, no_object) for c, b in zip(logits[:-1], boxes[:-1])]  # noqa: B905
     shape = [math.ceil(s / 32) for s in pixels.shape[-2:]]
     seen = dense(out.encoder_last_hidden_state, shape, corners, classes)
-    return (sum(earlier) + last) / len(layers) + 2 * seen, last
+    # The first layer has seen nothing of the page yet and must look around.
+    looked = looking(out.cross_attentions[1:], shape, corners, chosen_last)
+    return (sum(earlier) + last) / len(layers) + 2 * seen + guided * looked, last
 
 
 # --- Training -------------------------------------------------------------------------------------------
@@ -398,7 +421,10 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         from safetensors.torch import load_file
 
         state = load_file(given.weights, device=device)
-        model.load_state_dict({k: v.float() for k, v in state.items()}, strict=False)
+        mine = model.state_dict()
+        fitting = {k: v.float() for k, v in state.items() if k in mine and v.shape == mine[k].shape}
+        model.load_state_dict(fitting, strict=False)
+        print(f"{len(fitting)} of {len(mine)} weights from {given.weights}", flush=True)
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
     earlier = 0.0
     if given.resume and given.resume.exists():
@@ -417,7 +443,7 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         flush=True,
     )
     log, step, seen, shown = [], 0, 0, time.monotonic()
-    begun = time.monotonic()
+    begun = checked = time.monotonic()
     while given.limit_s > 0 and (passed := (time.monotonic() - begun) / given.limit_s) < 1:
         small = passed < given.small_share and not earlier
         scale = 0.5 if small else 1.0
@@ -433,7 +459,12 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         )
         chosen = torch.randint(len(bucket), (max(1, min(room, 256)),), device=device)
         loss, last = loss_of(
-            model, dense, batch_of(bucket, chosen, scale, True), NO_OBJECT_WEIGHT[given.task], bf16
+            model,
+            dense,
+            batch_of(bucket, chosen, scale, True),
+            NO_OBJECT_WEIGHT[given.task],
+            bf16,
+            given.guided * (1 - passed),
         )
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -453,6 +484,10 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
                 }
             )
             print(json.dumps(log[-1]), flush=True)
+        if held_back and time.monotonic() - checked > given.check_s:
+            checked = time.monotonic()
+            figures = validate(model, held_back, len(names), 16, bf16)
+            print(json.dumps({"s": round(checked - begun), "validation": figures}), flush=True)
     if given.checkpoint:
         torch.save(
             {"model": model.state_dict(), "dense": dense.state_dict(), "average": average}, given.checkpoint
@@ -478,11 +513,11 @@ def main():
     arguments.add_argument(
         "--limit-s", type=float, default=300, help="seconds of training, loading not counted"
     )
-    arguments.add_argument("--batch", type=int, default=64, help="pictures of 800 x 800 in one step")
+    arguments.add_argument("--batch", type=int, default=16, help="pictures of 800 x 800 in one step")
     arguments.add_argument("--lr", type=float, default=3e-4)
     arguments.add_argument("--layers", type=int, default=6)
     arguments.add_argument(
-        "--small-share", type=float, default=0.5, help="share of the time at half the size"
+        "--small-share", type=float, default=0.3, help="share of the time at half the size"
     )
     arguments.add_argument("--checkpoint", type=Path, help="where the state is kept for --resume")
     arguments.add_argument("--resume", type=Path)
@@ -491,6 +526,10 @@ def main():
     )
     arguments.add_argument("--settle", type=int, default=512, help="pictures for the statistics at the end")
     arguments.add_argument("--at-most", type=int, help="use only so many pictures (for a trial)")
+    arguments.add_argument(
+        "--guided", type=float, default=1.0, help="weight of the attention's loss at the start"
+    )
+    arguments.add_argument("--check-s", type=float, default=120, help="seconds between two validations")
     arguments.add_argument("--show-s", type=float, default=10)
     arguments.add_argument("--seed", type=int, default=0)
     train(arguments.parse_args())

@@ -40,3 +40,5 @@ def test_a_name_that_is_no_unicode_costs_itself(tmp_path: Path) -> None:
     found = sample_pages([tmp_path / "in"], 1, tmp_path / "out")
     assert {page.pdf.name for page in found.pages} == {"a.pdf"}
     assert found.unreadable == ("b?.pdf: its name is not UTF-8. Rename it.",)
+    with pytest.raises(UsageError, match="not empty"):  # else pages of two draws would lie side by side
+        sample_pages([tmp_path / "in"], 1, tmp_path / "out")

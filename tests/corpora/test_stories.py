@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
-from parsemark.corpora.synthetic import make
 from parsemark.corpora.synthetic.kinds import kinds_in
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.located import Place, Rendered, first_overlap, locate, rows_of
@@ -161,12 +161,19 @@ def is_faithful(folder: Path) -> bool:
     return report_.figures.glyphs_inside == report_.figures.glyphs > 100
 
 
+def truths(folder: Path) -> dict[str, bytes]:
+    """The bytes of each page's truth."""
+    return {path.name: path.read_bytes() for path in (folder / "truth").iterdir()}
+
+
 @needs_fonts
 @pytest.mark.browser
 def test_web_pages_are_faithful_and_come_with_their_html(tmp_path: Path) -> None:
-    options = StoryOptions("html", 6, seed=2, name="web", languages=("english", "arabic"), long=1.0)
+    options = StoryOptions("html", 4, seed=2, name="web", languages=("english", "arabic"), long=1.0)
     make_stories(options, tmp_path / "web")
     assert is_faithful(tmp_path / "web")
+    make_stories(options, tmp_path / "again")
+    assert truths(tmp_path / "web") == truths(tmp_path / "again") != {}
     source = (tmp_path / "web" / "sources" / "web-0001.html").read_text(encoding="utf-8")
     assert "<table" in source and "data-key" not in source and "<script" not in source
 
@@ -176,9 +183,11 @@ def test_web_pages_are_faithful_and_come_with_their_html(tmp_path: Path) -> None
 def test_word_documents_are_faithful_and_come_with_their_docx(tmp_path: Path) -> None:
     import docx
 
-    options = StoryOptions("docx", 5, seed=2, name="word", languages=("english", "japanese"), long=1.0)
+    options = StoryOptions("docx", 3, seed=2, name="word", languages=("english", "japanese"), long=1.0)
     make_stories(options, tmp_path / "word")
     assert is_faithful(tmp_path / "word")
+    make_stories(options, tmp_path / "again")
+    assert truths(tmp_path / "word") == truths(tmp_path / "again") != {}
     corpus = load_corpus(str(tmp_path / "word"))
     tables = [e.table for s in corpus.samples() if s.document == "word-0001" for e in s.truth.tables]
     written = docx.Document(str(tmp_path / "word" / "sources" / "word-0001.docx"))
@@ -198,7 +207,7 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("maker", ["typst", "html", "docx"])
 def test_a_missing_package_is_named(maker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"parsemark\[makers\]"):
         make_stories(StoryOptions(maker, 1), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -47,6 +47,7 @@ def compare(
         if report:
             build_report(run, run / "report")
         typer.echo(comparison_markdown(comparison), nl=False)
+        typer.echo(f"\nFigures of {Run.open(run).summary(protocol).protocol}.")
         typer.echo("\n" + side_by_side(Run.open(run), comparison), nl=False)
         return
     old = Run.open(run)
@@ -60,6 +61,7 @@ def compare(
     if report:
         build_report(new.path, new.path / "report", against=run)
     typer.echo(runs_markdown(result, fail_below), nl=False)
+    typer.echo(f"\nFigures of {new.summary(protocol).protocol}.")
     changed = sorted(result.comparisons, key=lambda c: c.primary.difference)
     typer.echo("\n" + side_by_side(new, changed[0], older=True), nl=False)
     if fail_below is not None and result.drops(fail_below):

@@ -73,8 +73,10 @@ def sample_pages(
         progress: Told how many pages were looked at.
 
     Raises:
-        UsageError: There is no PDF, or nothing can be chosen.
+        UsageError: There is no PDF, nothing can be chosen, or the folder is in use.
     """
+    if out.exists() and any(out.iterdir()):  # pages of an earlier draw would pass for chosen ones
+        raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     files = _files(pdfs)
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:

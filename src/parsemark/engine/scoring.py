@@ -124,9 +124,12 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]
     parsers = sorted({parser for found in outputs.values() for parser in found})
     if run.is_baseline:
         raise StoreError(
-            f"{run.path} has figures but no outputs: it was saved as a baseline and cannot be scored anew. "
-            f"Score the run that it was made of, then save it again: parsemark gate RUN --save {run.path}"
+            f"{run.path} has none of the outputs that it speaks of, so it cannot be scored anew. If it is a "
+            "baseline, score the run that it was made of and save it again: parsemark gate RUN --save "
+            f"{run.path}. If not, bring back its folder raw/, or parse again."
         )
+    if lost := sum(not run.blobs.holds(blob) for blob in run.recorded_blobs()):
+        events.note(f"{lost} outputs are not in {run.path / 'raw'} any more; their pages count as failed.")
     if not parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
     samples = run.table("samples")

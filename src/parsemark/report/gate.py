@@ -112,14 +112,15 @@ def gate_runs(
     chosen = _chosen(side, parsers, new.path)
     recipe = get_protocol(side.summary.protocol)
     if old is None:
-        return GateResult(tuple(check_alone(side, limits, chosen)))
+        return GateResult(tuple(check_alone(side, limits, chosen)), (_figures_of(side.summary),))
     _require_same_corpus(old, new)
     before = Side.of(old, side.summary.protocol)
     missing = [p for p in chosen if p not in before.tables.parsers]
     shared = [p for p in chosen if p not in missing]
     if not shared:
         raise UsageError(f"{old.path} and {new.path} share no parser, so there is nothing to compare.")
-    notes = [f"{p} is not in the old run: only its own limits were checked." for p in missing]
+    notes = [_figures_of(side.summary)]
+    notes += [f"{p} is not in the old run: only its own limits were checked." for p in missing]
     gone = [p for p in before.tables.parsers if p not in side.tables.parsers]
     notes += [f"{p} is in the old run but not in the new one." for p in gone]
     timed = old.manifest.machine == new.manifest.machine
@@ -169,6 +170,12 @@ def check_against(
         if timed and limits.max_memory is not None:
             checks += _ratio(old, new, parser, "peak_memory_mb", "peak memory", limits.max_memory)
     return checks
+
+
+def _figures_of(summary: Summary) -> str:
+    """Which protocol the figures are of, and by which rule they were matched."""
+    rule = summary.settings.get("match")
+    return f"Figures of {summary.protocol}" + (f", matched by {rule}." if rule else ".")
 
 
 def save_baseline(run: Run, folder: Path) -> Path:

@@ -40,6 +40,10 @@ class BlobStore:
         """Whether the blob is stored and has its size."""
         return self._complete(self.path(blob), n_bytes)
 
+    def holds(self, blob: str) -> bool:
+        """Whether there is a file for the blob in the folder itself, and not where a link leads."""
+        return not self.root.is_symlink() and self.path(blob).is_file()
+
     def get(self, blob: str) -> bytes:
         """The bytes of a blob, checked against its name."""
         path = self.path(blob)

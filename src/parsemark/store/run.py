@@ -116,8 +116,13 @@ class Run:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether the outputs were left behind, as `parsemark gate --save` does: no new scores."""
-        return not self.blobs.root.exists() and any(record.blob for record in self.records())
+        """Whether all outputs were left behind, as `parsemark gate --save` does: no new scores."""
+        recorded = self.recorded_blobs()
+        return bool(recorded) and not any(self.blobs.holds(blob) for blob in recorded)
+
+    def recorded_blobs(self) -> list[str]:
+        """The names of the outputs that records speak of."""
+        return [record.blob for record in self.records() if record.blob is not None]
 
     def protocol_folder(self, protocol: str | None = None) -> Path:
         """Where the matches, scores and summary of a protocol are; by default of the first one."""
