@@ -15,7 +15,7 @@ from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.choose.typical import typical_errors
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
-from parsemark.model import Prediction
+from parsemark.model import Prediction, Sample
 from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
 from parsemark.stats.prediction_powered import (
     Estimate,
@@ -129,12 +129,16 @@ def choose(
     sanity = measure_sanity(predictions, parsers, samples, layers)
     scores, label = page_scores(run, recipe, parsers, samples)
     known: NDArray[np.bool_] = np.asarray(~np.isnan(scores).any(axis=0), dtype=np.bool_)
+    if corpus is not None:
+        known &= np.array([not _is_assumed(corpus.read(sample)) for sample in samples])
     if labels is not None:
         known &= np.array([labels(sample) for sample in samples])
     order = draw_order(agreement.doubt() + 0.05, documents, seed)
     used = labelled_prefix(order, known, budget)
     costs = {parser: [r for r in records if r.parser == parser] for parser in parsers}
-    ranking = rank(agreement, scores, order, used, np.ones(len(parsers)) if text else sanity.trust)
+    cpu_s = [_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
+    trust = np.ones(len(parsers)) if text else sanity.trust
+    ranking = rank(agreement, scores, order, used, trust, cpu_s)
     best = parsers[ranking.order[0]]
     same = tuple(p for p in parsers if p != best and _same_outputs(predictions, samples, best, p))
     others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
@@ -156,8 +160,8 @@ def choose(
         )
         for i in ranking.order
     )
-    done = {int(i) for i in used}
-    waiting = [samples[i] for i in order.order if int(i) not in done and not known[i]]
+    # What is drawn within the budget and has a label already need not be asked for again.
+    waiting = [samples[i] for i in order.order[:budget] if not known[i]]
     return Choice(
         protocol=str(recipe),
         figure=label,
@@ -165,7 +169,7 @@ def choose(
         n_pages=len(samples),
         n_documents=len(set(documents)),
         labelled=labelled,
-        next_pages=tuple(waiting[: max(budget - len(used), 0)]),
+        next_pages=tuple(waiting),
         budget=budget,
         certain=all(b is not None and b.high < 0 for b in others),
         same_as_best=same,
@@ -197,7 +201,12 @@ class Ranking:
 
 
 def rank(
-    agreement: Agreement, scores: Floats, order: LabelOrder, used: NDArray[np.int64], trust: Floats
+    agreement: Agreement,
+    scores: Floats,
+    order: LabelOrder,
+    used: NDArray[np.int64],
+    trust: Floats,
+    cpu_s: Sequence[float],
 ) -> Ranking:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 
@@ -207,18 +216,22 @@ def rank(
         order: In which pages were drawn.
         used: The labelled pages.
         trust: What each parser's guesses are multiplied with; see `Sanity.trust`.
+        cpu_s: Of each parser for a page: of equal ones the cheaper comes first.
     """
+
+    def place(means: Floats) -> list[int]:
+        return sorted(range(n), key=lambda i: (-round(float(means[i]), 6), cpu_s[i], agreement.parsers[i]))
+
     guesses = agreement.guesses() * trust[:, None]
     n = len(agreement.parsers)
     if len(used) < 2:
         mean = guesses.mean(axis=1)
-        return Ranking(list(np.argsort(-mean, kind="stable")), list(mean), [None] * n, [None] * n)
+        return Ranking(place(mean), list(mean), [None] * n, [None] * n)
     chances = order.inclusion(len(used))
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
     ]
-    standing = standings(scores[:, used], guesses, used, chances)
-    places = sorted(range(n), key=lambda i: (-standing[i], agreement.parsers[i]))
+    places = place(standings(scores[:, used], guesses, used, chances))
     first = places[0]
     looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
     behind: list[Estimate | None] = [None] * n
@@ -285,6 +298,11 @@ def _same_outputs(
         if (one.status, one.elements, one.text) != (other.status, other.elements, other.text):
             return False
     return True
+
+
+def _is_assumed(sample: Sample) -> bool:
+    """Whether its truth is nobody's: a page without a file in a folder whose other pages have some."""
+    return sample.truth is not None and sample.truth.assumed
 
 
 def _number(value: float) -> float | None:

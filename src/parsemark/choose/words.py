@@ -11,6 +11,8 @@ from parsemark.choose.choice import Candidate, Choice, labels_needed
 
 _NAMED = 3
 """Pages in the command to label; it shows the others after them."""
+SAME_VALUE = 0.0005
+"""Scores that differ by less look equal."""
 MUCH_CHEAPER = 3.0
 """From this ratio of CPU time on a parser is named as the cheap alternative."""
 
@@ -18,10 +20,12 @@ MUCH_CHEAPER = 3.0
 def in_words(choice: Choice) -> list[str]:
     """Sentences, the answer first."""
     best = choice.best
+    level = [c.parser for c in choice.candidates[1:] if abs(c.value - best.value) < SAME_VALUE]
     if best.estimate is None:
+        label = f"label {choice.budget} pages to know" if choice.budget else "only labels (--labels) can tell"
         sentences = [
             f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
-            f"truth: label {choice.budget} pages to know."
+            f"truth: {label}."
         ]
     else:
         e = best.estimate
@@ -30,6 +34,8 @@ def in_words(choice: Choice) -> list[str]:
             f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
             f"{choice.figure} over {choice.n_pages} pages, from {e.n_labels} labels)."
         ]
+    if level:
+        sentences.append(f"Level with it: {', '.join(level)}; of equal ones the cheapest is named first.")
     if choice.same_as_best:
         gives = "gives" if len(choice.same_as_best) == 1 else "give"
         sentences.append(

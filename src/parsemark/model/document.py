@@ -85,6 +85,8 @@ class Page:
     numbers from it: spellings, spans and marks that the elements above have not."""
     only_tables: bool = False
     """Whether the truth speaks of tables alone, so that what else is on the page is not known."""
+    assumed: bool = False
+    """Whether nobody spoke of this page: it counts as one without tables since others have truth."""
 
     @property
     def tables(self) -> tuple[Element, ...]:

@@ -279,6 +279,8 @@ class Exhibits:
     """The types of errors, in the order in which they are shown."""
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
     """The metrics of elements of which less is better, where the metrics do not say so themselves."""
+    sure_above: ClassVar[float] = 0.0
+    """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
 
     def shown_rules(self, rules: Sequence[str]) -> list[str]:
         """The matching rules of a run that people may choose from in the viewer, the best known first."""

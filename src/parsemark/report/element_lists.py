@@ -13,8 +13,6 @@ from parsemark.report.errors import Errors
 from parsemark.report.page_values import page_values
 from parsemark.report.source import Parser, Source
 
-UNSURE = 0.5
-"""A prediction with a confidence up to this answers nothing, and is not shown as invented."""
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 
 
@@ -75,7 +73,7 @@ def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
     if source.main_metric in source.recipe.lower_is_better:
         scores = scores.with_columns(1 - pl.col("value"))  # lists go from bad to good
     truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
-    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= UNSURE).fill_null(False)
+    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.recipe.sure_above).fill_null(False)
     kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
     rows = source.matches.select(
         "sample",

@@ -155,9 +155,10 @@ def standings(labels: Floats, guesses: Floats, labelled: Indices, inclusion: Flo
     """Means of several parsers for putting them in order; unlike `estimate_mean` without an interval.
 
     What the labels say about a parser's guesses (they are .2 too low) is largely the same for all parsers, so
-    each parser's correction is drawn towards the mean of them, the further the less its labels tell
-    (empirical Bayes). From 5 labels that chooses better than the estimates themselves, which are unbiased
-    and noisy (`python -m bench choose`).
+    each parser's correction is drawn towards the mean of them, the further the less the labels tell
+    (empirical Bayes). One factor for all: differences of parsers are measured on the same pages, and factors
+    of their own would tear these pairs apart. From 5 labels that chooses better than the estimates
+    themselves, which are unbiased and noisy (`python -m bench choose`).
 
     Args:
         labels: (parsers, labelled pages).
@@ -168,14 +169,16 @@ def standings(labels: Floats, guesses: Floats, labelled: Indices, inclusion: Flo
     n_labels = len(labelled)
     weights = 1.0 / inclusion[labelled]
     residuals = labels - guesses[:, labelled]
+    # What a page does to all parsers says nothing about their order.
+    residuals = residuals - residuals.mean(axis=0)
     corrections = np.average(residuals, axis=1, weights=weights)
-    deviations = residuals - corrections[:, None]
-    noise = ((weights * deviations) ** 2).sum(axis=1) / weights.sum() ** 2
+    scaled = weights * (residuals - corrections[:, None]) / weights.sum()
+    noise = float((scaled**2).sum(axis=1).mean()) * n_labels / max(n_labels - 1, 1)
     noise += (MISSING_RESIDUAL / n_labels) ** 2
-    spread = max(float(corrections.var() - noise.mean()), 1e-6)
-    kept = spread / (spread + noise) if n_labels < guesses.shape[1] else np.ones(len(labels))
-    centre = corrections.mean()
-    return np.asarray(guesses.mean(axis=1) + centre + kept * (corrections - centre))
+    spread = max(float(corrections.var()) - noise, 1e-6)
+    kept = spread / (spread + noise) if n_labels < guesses.shape[1] else 1.0
+    level = float(np.average((labels - guesses[:, labelled]).mean(axis=0), weights=weights))
+    return np.asarray(guesses.mean(axis=1) + level + kept * corrections)
 
 
 def tuned_power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -> float:

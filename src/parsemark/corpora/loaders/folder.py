@@ -239,7 +239,7 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
             except CorpusError as error:
                 remarks.append(Remark(f"{document.name}.pdf, page {number}", f"has no truth: {error}"))
         elif others:
-            page = Page(identifier, shape.width, shape.height, only_tables=True)
+            page = Page(identifier, shape.width, shape.height, only_tables=True, assumed=True)
         yield Sample(identifier, document.name, number, page, document.pdf)
 
 

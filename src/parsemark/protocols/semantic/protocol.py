@@ -9,6 +9,7 @@ from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
 from parsemark.protocols.exhibits import Chart, Contestant, DataTable, RunView, Section
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 
 READER = "reader"
 NGRAMS = "ngrams"
@@ -27,6 +28,7 @@ class SemanticProtocol(PageProtocol):
 
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic table extraction"
+    sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
     comparability: ClassVar[int] = 1
 
     judge: str = READER

@@ -20,6 +20,7 @@ from parsemark.protocols.exhibits import (
     Section,
 )
 from parsemark.protocols.tables.errors import ERROR_KINDS
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 from parsemark.protocols.tables.infos import metric_words
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class TablesProtocol(PageProtocol):
     title: ClassVar[str] = "Table extraction"
     comparability: ClassVar[int] = 2
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = ERROR_KINDS
+    sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
