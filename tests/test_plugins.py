@@ -107,8 +107,13 @@ BROKEN = {
     "bad_metric.py": (
         "from dataclasses import dataclass\nfrom acme_metric import SameShape\n\n\n"
         "@dataclass(frozen=True)\nclass Raises(SameShape):\n    name = 'raises'\n\n"
-        "    def compute(self, truth, pred):\n        raise RuntimeError('no such luck')\n"
+        "    def compute(self, truth, pred):\n        raise RuntimeError('no such luck')\n\n\n"
+        "@dataclass(frozen=True)\nclass Leaves(SameShape):\n    name = 'leaves'\n\n"
+        "    def compute(self, truth, pred):\n        raise SystemExit\n\n\n"
+        "@dataclass(frozen=True)\nclass Seven(SameShape):\n    name = 'seven'\n\n"
+        "    def compute(self, truth, pred):\n        return 7.0\n"
     ),
+    "bad_exit.py": "import sys\n\nsys.exit('bye')\n",
     "bad_protocol.py": (
         "from dataclasses import dataclass\nfrom acme_protocol import Found\n\n\n"
         "@dataclass(frozen=True)\nclass NoPages(Found):\n    name = 'no_pages'\n\n"
@@ -129,6 +134,8 @@ def broken(work: Path) -> Path:
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1\n")
         (info / "entry_points.txt").write_text(
             "[parsemark.metrics]\nabsent = bad_import:Metric\nraises = bad_metric:Raises\nnone = json:loads\n"
+            "leaves = bad_metric:Leaves\nseven = bad_metric:Seven\n"
+            "other = bad_metric:Seven\nbye = bad_exit:Metric\n"
             "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
             "no_summary = bad_protocol:NoSummary\n"
             "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n"
@@ -143,9 +150,18 @@ def test_a_broken_plugin_marks_its_row_only(broken: Path) -> None:
     assert "absent: broken" in shown and "there_is_no_such_module" in shown
     assert "none: broken" in shown and "no subclass of Metric" in shown
     assert "teds: " in shown and "raises: " in shown
+    assert "bye: broken" in shown and "other: broken" in shown and "calls itself 'seven'" in shown
     rows = parsemark(broken, "parsemark parsers").splitlines()
     assert any(row.startswith("absent") and "broken" in row for row in rows)
     assert any(row.startswith("pdfplumber") and "broken" not in row for row in rows)
+
+
+def test_a_metric_that_breaks_on_a_pair_costs_that_score(broken: Path) -> None:
+    parsemark(broken, "parsemark pairs pairs.jsonl -m leaves -m seven -m teds --out broken.jsonl", code=1)
+    lines = [json.loads(line) for line in (broken / "broken.jsonl").read_text().splitlines()]
+    scores = {line["metric"]: line for line in lines if "metric" in line} or lines[0]
+    assert "SystemExit" in json.dumps(scores["leaves"]) and "outside of 0 to 1" in json.dumps(scores["seven"])
+    assert "metric_failed" not in json.dumps(scores["teds"])
 
 
 @pytest.mark.parametrize("option", ["--protocol absent", "--metric absent", "--protocol no_such"])

@@ -211,10 +211,10 @@ class Registry:
             return getattr(importlib.import_module(module), attribute)
         try:
             return getattr(importlib.import_module(module), attribute)
-        except Exception as error:  # another package's code: its failure is named and costs this name alone
+        except (Exception, SystemExit) as error:  # another package's code: named, and costs this name alone
             raise self.broken(name, error) from error
 
-    def broken(self, name: str, error: Exception) -> PluginError:
+    def broken(self, name: str, error: BaseException) -> PluginError:
         """The error that says that what another package registered as `name` does not work, and why."""
         why = f"{type(error).__name__}: {error}"
         return PluginError(self.kind, name, self._targets().get(name, "?"), why[:500])

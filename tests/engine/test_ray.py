@@ -1,12 +1,14 @@
 """The same plan on a real Ray cluster of two nodes, one of which dies."""
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.engine.fakes import make_corpus
+from tests.engine.fakes import FakeParser, make_corpus
 
+from parsemark.engine import scoring
 from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.parsers import get_parser
@@ -88,6 +90,38 @@ def test_death_of_a_node_changes_nothing(cluster: object, tmp_path: Path) -> Non
     assert one.height == 20 and one.equals(other)
     assert set(one["status"]) == {"ok", "parser_failed"}
     assert remote.manifest.parsers[0].fingerprint == local.manifest.parsers[0].fingerprint
+
+
+class KillsNodeInScoring(KillsNode):
+    """Ends a node once some chunks are scored, while others are under way."""
+
+    def scored(self, n_pages: int = 1) -> None:
+        self.n_done += n_pages
+        if self.n_done >= 4 and self.killer is None:
+            self.killer = threading.Thread(target=self.cluster.remove_node, args=(self.node, False))
+            self.killer.start()
+
+
+def test_death_of_a_node_in_mid_scoring_changes_nothing(
+    cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "_MIN_CHUNK_OUTPUTS", 1)
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 30 + ["error"])
+    parsers = [FakeParser("one", fingerprint="1"), FakeParser("two", fingerprint="2")]
+    local = parse_corpus(tmp_path / "local", corpus, parsers, ParseOptions())
+    shutil.copytree(local.path, tmp_path / "ray")
+    remote = Run.open(tmp_path / "ray")
+    scoring.score_run(local, n_workers=1)
+    node = patiently(lambda: cluster.add_node(num_cpus=2))
+    cluster.wait_for_nodes()
+    events = KillsNodeInScoring(cluster, node)
+    scoring.score_run(remote, executor="ray", address=cluster.address, n_workers=3, events=events)
+    assert events.killer is not None, "the node was never ended"
+    events.killer.join()
+    for table in ("predictions", "matches", "scores"):
+        assert remote.table(table).height > 0 and remote.table(table).equals(local.table(table)), table
+    assert remote.summary() == local.summary()
+    assert "metric_failed" not in set(remote.table("predictions")["status"])
 
 
 def test_parser_that_cannot_start_is_told(cluster: object, tmp_path: Path) -> None:

@@ -266,3 +266,15 @@ def test_only_format_errors_come_out(text: str, format: str) -> None:
     for element in (*document.elements, *document.inline_formulas):
         start, end = element.attributes["start"], element.attributes["end"]
         assert isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= len(text)
+
+
+def test_deep_lists_and_quotes_are_kept_or_refused() -> None:
+    deep = "".join("  " * level + f"- x{level}\n" for level in range(12))
+    (element,) = read_document(deep, "markdown").elements
+    assert (element.text or "").split() == [f"x{level}" for level in range(12)]
+    assert [e.text for e in read_document("> " * 20 + "Lead is heavy.", "markdown").elements] == [
+        "Lead is heavy."
+    ]
+    for endless in ("> " * 500 + "x", "".join("  " * level + "- x\n" for level in range(200))):
+        with pytest.raises(FormatError, match="nested deeper"):
+            read_document(endless, "markdown")

@@ -88,3 +88,25 @@ def test_depth_and_length_are_bounded() -> None:
     assert isinstance(read_formula("x" + "^{x" * 5000), tuple)
     with pytest.raises(FormatError):
         read_formula("x" * (MAX_FORMULA_CHARS + 1))
+
+
+@pytest.mark.parametrize(
+    ("latex", "unicode"),
+    [
+        ("x^2", "x²"),
+        ("x_0", "x₀"),
+        ("a^{-1}", "a⁻¹"),
+        (r"\sqrt{x}", "√x"),
+        (r"\sqrt{x+1}", "√(x+1)"),
+        (r"\frac{1}{2}", "½"),
+        (r"x_{12}^{n+1}", "x₁₂ⁿ⁺¹"),
+        (r"1{,}000", "1000"),
+    ],
+)
+def test_scripts_roots_and_fractions_of_unicode_are_those_of_latex(latex: str, unicode: str) -> None:
+    assert read_formula(unicode) == read_formula(latex)
+
+
+@pytest.mark.parametrize(("one", "other"), [("x^2", "x2"), ("2{,}5", "25"), ("x₀", "x0"), ("½", "12")])
+def test_what_differs_in_meaning_stays_apart(one: str, other: str) -> None:
+    assert read_formula(one) != read_formula(other)

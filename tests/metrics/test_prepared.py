@@ -116,3 +116,14 @@ def test_a_truth_without_any_table_is_a_failure(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "<table></table>", "<tr><td>1</td></tr>", "<td>1"])
 def test_an_empty_table_and_a_piece_of_one_are_truths(text: str) -> None:
     assert score(text, text, metrics=["teds"])["teds"].value == 1.0
+
+
+@pytest.mark.parametrize("text", ["hello", "<p>hello world</p>", "<b>", "<!-- hi"])
+def test_a_truth_without_a_table_is_refused_whatever_tags_it_has(text: str) -> None:
+    with pytest.raises(FormatError, match="without any table"):
+        TableInput(text).require_table()
+
+
+@pytest.mark.parametrize("text", ["", "<table></table>", "<tr><td>a</td></tr>", "| a |\n|---|\n| b |"])
+def test_an_empty_table_is_a_truth(text: str) -> None:
+    TableInput(text).require_table()

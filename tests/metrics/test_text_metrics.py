@@ -192,3 +192,9 @@ def test_registered_text_metrics() -> None:
         good, bad = (score("the cat sat on the mat", pred, metrics=[name])[name].value
                      for pred in ("the cat sat on the mat", "a cat sat on that mat now"))  # fmt: skip
         assert good is not None and bad is not None and good > 0.9 and bad < good
+
+
+def test_what_is_too_long_for_a_word_is_not_stemmed() -> None:
+    long = "ab" * 10_000
+    assert meteor(long, long) > 0.4
+    assert meteor(long, long.replace("a", "e")) == 0

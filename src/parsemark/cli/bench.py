@@ -60,7 +60,7 @@ def bench(
         run = api.parse(
             running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
         )
-        summaries = score_run(run, n_workers=workers, events=events)
+        summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
     for summary in summaries:
         console.print()
         console.print(leaderboard(summary, console.width))

@@ -33,6 +33,12 @@ _OPENING = re.compile(r"\$\$?|\\\[|\\\(")
 _CLOSING = ("$$", "$", "\\]", "\\)")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([^{}]*)\}")
 
+_GROUPED_DIGITS = re.compile(r"(?<=\d)\{,\}(?=\d{3}(?!\d))")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱᵃ-ᵏᵐᵒᵖᵗᵘᵛˣʸᶻʰʲʳˢˡᵀ]+")
+_LOWERED = re.compile("[₀-₎ₐ-ₜᵢ-ᵥ]+")
+_VULGAR = re.compile("[¼-¾⅐-⅞]")
+_ROOT_OF_GROUP = re.compile(r"√\s*+\(([^()√]*)\)")
+_ROOT_SIGN = re.compile(r"√\s*+(?![\s)}\]]|$)")
 _CHEMISTRY = re.compile(r"\\(?:ce|chem|cf)(?![A-Za-z])\s*")
 
 Symbols = tuple[str, ...]
@@ -53,7 +59,7 @@ def read_formula(source: str) -> Symbols:
     text = unicodedata.normalize("NFC", source.strip())
     for _ in range(2):
         text = _undelimited(text)
-    text = _CHEMISTRY.sub("", _with_chemistry(text))
+    text = _CHEMISTRY.sub("", _with_chemistry(_written_out(text)))
     tokens = [t for t in _TOKEN.findall(text) if not t.isspace() and t != "$"]
     symbols = _Reader(tokens).sequence(0, ())
     return _without_final_punctuation(symbols)
@@ -226,6 +232,25 @@ def _undelimited(text: str) -> str:
     text = text[opening.end() :].strip() if opening else text
     closing = next((mark for mark in _CLOSING if text.endswith(mark)), "")
     return text.removesuffix(closing).strip()
+
+
+def _written_out(text: str) -> str:
+    r"""The formula with the scripts, roots and fractions of Unicode as LaTeX has them.
+
+    >>> _written_out("x² a⁻¹ ½ √(x+1) √π 1{,}000")
+    'x^{2} a^{−1} \\frac{1}{2} \\sqrt{x+1} \\sqrt π 1000'
+    """
+    text = _GROUPED_DIGITS.sub("", text)
+    if text.isascii():
+        return text
+    for mark, run in (("^", _RAISED), ("_", _LOWERED)):
+        text = run.sub(lambda found, mark=mark: f"{mark}{{{_plain(found[0])}}}", text)  # type: ignore[misc]
+    text = _VULGAR.sub(lambda found: "\\frac{{{}}}{{{}}}".format(*_plain(found[0]).split("⁄")), text)
+    return _ROOT_SIGN.sub(r"\\sqrt ", _ROOT_OF_GROUP.sub(r"\\sqrt{\1}", text))
+
+
+def _plain(characters: str) -> str:
+    return unicodedata.normalize("NFKC", characters)
 
 
 def _with_chemistry(text: str) -> str:

@@ -40,6 +40,9 @@ r"""Uses of macros that the source itself defines (`\newcommand`), so that none 
 MAX_LATEX_EXPANDED_CHARS = 200_000
 """Characters that those uses may add."""
 
+MAX_MARKDOWN_DEPTH = 100
+"""Lists, list items and block quotes inside each other in Markdown."""
+
 
 def check_size(text: str, limit: int = MAX_CHARS) -> None:
     """Refuse a text that is too long."""

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -47,6 +46,8 @@ METRICS = Registry(
 """All metrics by name."""
 
 DEFAULT_METRICS = ("teds", "teds(structure_only=true)", "grits_top", "grits_con")
+_ROUNDING = 1e-9
+"""A value may lie so far outside of its range."""
 
 AnyTable = str | Table | TableInput
 
@@ -64,6 +65,8 @@ def get_metric(spec: str) -> Metric[Any]:
     is_metric = isinstance(cls, type) and issubclass(cls, Metric)
     if not is_metric or not hasattr(cls, "name") or not hasattr(cls, "facts"):
         raise METRICS.broken(parsed.name, TypeError("it is no subclass of Metric with `name` and `facts`"))
+    if METRICS.is_plugin(parsed.name) and cls.name != parsed.name:
+        raise METRICS.broken(parsed.name, ValueError(f"its class calls itself {cls.name!r}"))
     metric: Metric[Any] = cls.from_options(parsed.as_dict())
     return metric
 
@@ -115,10 +118,11 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
     """The border of a batch: a fault of a metric, ours or a plug-in's, costs only the score at hand."""
     try:
         score = scoring()
-        if score.value is None or math.isfinite(score.value):
+        low, high = metric.facts.range
+        if score.value is None or low - _ROUNDING <= score.value <= high + _ROUNDING:
             return score
-        why = f"The metric's value is {score.value}"
-    except Exception as error:  # a failure is data, and told
+        why = f"The metric's value is {score.value}, outside of {low:g} to {high:g}"
+    except (Exception, SystemExit) as error:  # a failure is data, and told
         why = f"The metric broke ({type(error).__name__}: {error})"[:1000]
     return Score(str(metric), None, Status.METRIC_FAILED, message=f"{why}; please report it with this pair")
 

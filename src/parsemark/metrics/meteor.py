@@ -26,6 +26,9 @@ WORDNET_FOLDER = Path("/usr/share/wordnet")
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 
 
+_LONGEST_STEMMED = 200
+
+
 @dataclass(frozen=True)
 class Meteor(Metric[str]):
     """METEOR of a text: words that are equal, have one stem, or one meaning, and how scattered they are.
@@ -146,7 +149,12 @@ def _nltk(part: str) -> Any:
 @lru_cache(maxsize=1)
 def _stemmer() -> Callable[[str], str]:
     stemmer = _nltk("stem.porter").PorterStemmer()
-    return lru_cache(maxsize=65536)(stemmer.stem)
+
+    def stem(word: str) -> str:
+        # Its time grows with the square of the length, and nothing so long is a word with an ending.
+        return str(stemmer.stem(word)) if len(word) <= _LONGEST_STEMMED else word.lower()
+
+    return lru_cache(maxsize=65536)(stem)
 
 
 @lru_cache(maxsize=1)

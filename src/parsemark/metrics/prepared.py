@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
 
 _EMPTY = Table(0, 0)
+_TABLE_TAG = re.compile(r"<(?:table|thead|tbody|tfoot|tr|td|th)\b", re.IGNORECASE)
 
 T = TypeVar("T")
 

@@ -18,12 +18,13 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.document.elements import Block, is_caption_source, table_block
 from parsemark.formats.document.formulas import display_formulas
 from parsemark.formats.document.html import read_html_blocks
 from parsemark.formats.document.latex import read_floats
-from parsemark.formats.limits import check_lines
+from parsemark.formats.limits import MAX_MARKDOWN_DEPTH, check_lines
 from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
 from parsemark.formats.markdown.inline import inline_text
 from parsemark.formats.markdown.spans import protected_spans
@@ -149,7 +150,9 @@ def _labelled(blocks: list[Block], labels: list[tuple[int, str]], text: str) -> 
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").disable(["code", "html_block", "reference"])
+    # What is nested deeper than the parser's own limit it drops without a word, so ours is one less.
+    options = {"maxNesting": MAX_MARKDOWN_DEPTH + 1}
+    return MarkdownIt("commonmark", options).disable(["code", "html_block", "reference"])
 
 
 def _text_blocks(source: str) -> Iterator[Block]:
@@ -158,6 +161,10 @@ def _text_blocks(source: str) -> Iterator[Block]:
     parser = _parser()
     parser.block.parse(source, parser, {}, tokens)
     line_starts = [0, *(found.end() for found in re.finditer("\n", source)), len(source) + 1]
+    for token in tokens:
+        if token.nesting == 1 and token.level >= MAX_MARKDOWN_DEPTH:
+            position = line_starts[token.map[0]] if token.map else None
+            raise FormatError(f"Markdown nested deeper than {MAX_MARKDOWN_DEPTH} levels", position=position)
     index = 0
     while index < len(tokens):
         token = tokens[index]
