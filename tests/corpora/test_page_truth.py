@@ -150,6 +150,9 @@ def test_header_rows_are_told_by_lines_and_bold_type() -> None:
     assert head_of(lines(20, 40), units) == 2, "a second line of labels"
     assert head_of(lines(20, 40), rows) is None, "a first group of data"
     assert head_of(lines(50), rows) is None, "the line above a sum"
+    below_labels = [Box(5, 9.8, 40, 10.2), *lines(20)]
+    assert head_of(below_labels, units) == 2, "a line that leaves out the first column"
+    assert head_of(lines(20), units[:3]) == 2, "two rows of labels above one of data"
 
 
 def test_a_long_table_in_the_columns_of_a_page_has_a_part_in_each() -> None:

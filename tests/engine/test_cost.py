@@ -1,11 +1,14 @@
 """Parsers that are paid by the page: what is recorded, and where `--max-cost` stops them."""
 
+import threading
 from pathlib import Path
 
+import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.purse import Purse, SpentError
 from parsemark.parsers import Info
 from parsemark.store import Run
 
@@ -24,9 +27,11 @@ def test_the_limit_stops_paid_parsers_and_a_rerun_goes_on(tmp_path: Path) -> Non
     paid = [r for r in run.records() if r.parser == "paid"]
     done = [r for r in paid if r.status == "ok"]
     assert len(paid) == 10, "pages that were not paid for are in the data too"
-    assert len(done) == 4 and sum(r.cost_usd or 0 for r in done) == 4 * 0.3
+    assert len(done) == 3, "a fourth page at .30 would pass the limit"
     assert all("--max-cost 1" in (r.error or "") for r in paid if r.status != "ok")
     assert sum(r.status == "ok" for r in run.records() if r.parser == "free") == 10
+    more = parse(tmp_path / "run", corpus, 1.6)
+    assert sum(r.status == "ok" for r in more.records() if r.parser == "paid") == 5, "what was spent counts"
     again = parse(tmp_path / "run", corpus, 100.0)
     assert sum(r.status == "ok" for r in again.records() if r.parser == "paid") == 10
     assert set(times_asked(corpus).values()) == {2}, "once by each parser: what is paid is not paid again"
@@ -36,3 +41,37 @@ def test_without_a_limit_all_is_done(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path / "corpus", ["pay"] * 3)
     run = parse(tmp_path / "run", corpus, None)
     assert sum(r.cost_usd or 0 for r in run.records() if r.parser == "paid") == 3 * 0.3
+
+
+def test_pages_asked_for_at_the_same_time_do_not_pass_the_limit_together() -> None:
+    purse, spent, refused = Purse(1.0), [], []
+
+    def work() -> None:
+        for _ in range(5):
+            try:
+                price = purse.reserve("p")
+            except SpentError as error:
+                refused.append(str(error))
+                return
+            spent.append(0.3)
+            purse.settle("p", price, 0.3)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(spent) == 3 and len(refused) == 8
+    with pytest.raises(SpentError, match=r"0\.9000 USD are spent"):
+        purse.reserve("p")
+
+
+def test_a_page_that_failed_gives_its_money_back() -> None:
+    purse = Purse(1.0)
+    purse.settle("p", purse.reserve("p"), 0.6)
+    with pytest.raises(SpentError):
+        purse.reserve("p")
+    other = purse.reserve("q")
+    purse.settle("q", other, None)
+    purse.settle("q", purse.reserve("q"), 0.2)
+    assert purse.reserve("q") == 0.2

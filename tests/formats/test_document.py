@@ -249,6 +249,12 @@ def test_bad_calls_are_refused() -> None:
         write_document([], "latex")
 
 
+@pytest.mark.parametrize("latex", ["x = 1", "$$\nx = 1\n$$", "\\[ x = 1 \\]"])
+def test_delimiters_that_a_corpus_keeps_are_written_once(latex: str) -> None:
+    (found,) = read_document(write_document([Element("f", "equation_isolated", latex=latex)])).elements
+    assert found.category == "equation_isolated" and "x = 1" in (found.latex or "")
+
+
 _BLOCKS = ["# a\n", "- ", "1. ", "> ", "\n\n", "```\n", "$$", "\\[", "\\]", "<p>", "<li>", "</ul>", "<table>",
            "<td>", "| a |\n", "|--|\n", "<!--", "-->", "![](", "\\begin{table}", "\\end{table}", "\\item",
            "\\begin{itemize}", "\\caption{", "}", "\\section{", "$", "---\n", "&#99999999999;"]  # fmt: skip

@@ -18,6 +18,7 @@ from parsemark.engine.dispatch import Dispatcher
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Job, Page, Plan
+from parsemark.engine.purse import Purse, SpentError
 from parsemark.engine.watch import Watch
 from parsemark.engine.worker import Outcome, PageWorker, ParserUnusableError, StoppedError
 from parsemark.errors import ParsemarkError, ParserError
@@ -131,8 +132,10 @@ class ParsePool:
         max_cost_usd: float | None = None,
     ) -> None:
         self._run = run
-        self._max_cost_usd = max_cost_usd
-        self._spent_usd = 0.0
+        self._purse: Purse | None = None
+        if max_cost_usd is not None:
+            paid = {name for name, parser in parsers.items() if parser.info.paid}
+            self._purse = Purse(max_cost_usd, [r for r in run.records() if r.parser in paid])
         self._parsers = parsers
         self._workers = workers
         self._cache = cache
@@ -223,23 +226,28 @@ class ParsePool:
             self._dismiss(worker)
 
     def _do(self, job: Job, worker: Worker) -> None:
-        limit = self._max_cost_usd if self._parsers[job.parser].info.paid else None
-        if limit is not None and self._spent_usd >= limit:
-            why = f"--max-cost {limit:g} is reached: {self._spent_usd:.4f} USD are spent."
-            self._give_up(job.parser, why, job)
-            return
+        purse = self._purse if self._parsers[job.parser].info.paid else None
+        price = 0.0
+        if purse is not None:
+            try:
+                price = purse.reserve(job.parser)
+            except SpentError as error:
+                self._give_up(job.parser, str(error), job)
+                return
+        outcome: Outcome | None = None
         started = time.perf_counter()
         try:
             outcome = worker.parse(job.page)
         except ParserUnusableError as error:
             self._give_up(job.parser, str(error), job)
             return
+        finally:
+            if purse is not None:
+                purse.settle(job.parser, price, None if outcome is None else outcome.cost_usd)
         self._dispatcher.took(job.parser, time.perf_counter() - started)
         if worker.hello is not None:
             self.hellos[job.parser] = worker.hello
         record = self._record(job, outcome)
-        with self._lock:
-            self._spent_usd += record.cost_usd or 0.0
         self._keep(record)
         if self._cache is not None:
             self._cache.put(record, str(self._limits), self._run.blobs)

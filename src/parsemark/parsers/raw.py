@@ -54,7 +54,13 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
     content = data.get("content")
     if not isinstance(content, str):
         raise FormatError("the output has no content")
-    return Prediction(sample, parser, elements=_tables_in(content, kind), text=content)
+    try:
+        elements = _tables_in(content, kind)
+    except FormatError as error:
+        # The text is still there for those who need no tables of ours: the published profiles of `document`.
+        why = f"unreadable output: {error}"
+        return Prediction(sample, parser, Status.PARSER_FAILED, text=content, message=why)
+    return Prediction(sample, parser, elements=elements, text=content)
 
 
 def _tables_in(content: str, kind: str) -> tuple[Element, ...]:

@@ -1,5 +1,6 @@
 """The rules of the published profiles, each on a small page of our own."""
 
+import json
 import random
 import time
 from typing import Any
@@ -8,6 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parsemark.model import Element, Page, Status, Table
+from parsemark.parsers.raw import read_raw
+from parsemark.protocols import get_protocol
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
 from parsemark.protocols.document.published.page import PageRecords, page_records
@@ -157,3 +161,19 @@ def test_hostile_markdown_is_read_in_bounded_time(profile: Any, name: str) -> No
     start = time.process_time()
     extract(HOSTILE[name], profile)
     assert time.process_time() - start < 30  # seconds; a quadratic step would need hours
+
+
+@pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6"])
+def test_what_our_own_reader_refuses_is_scored_as_the_published_code_does(profile: str) -> None:
+    """The published profiles need no table of ours: an absurd span costs a rename, not the page."""
+    words = "The quick brown fox jumps over the lazy dog"
+    html = '<table><tr><td colspan="999999999">a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table>'
+    raw = json.dumps({"format": "markdown", "content": f"{words}\n\n{html}"}).encode()
+    prediction = read_raw(raw, "p", "parser")
+    assert prediction.status is Status.PARSER_FAILED and prediction.text is not None
+    table = Element("t", "table", order=1, table=Table.from_rows([["a", "b"], ["1", "2"]]))
+    truth = Page("p", 600, 800, (Element("x", "text_block", order=0, text=words), table))
+    rows = get_protocol(f"document(profile={profile})").score_page(truth, prediction, None).scores
+    values = {row.metric: row.value for row in rows if row.element == ""}
+    assert values["text_edit"] == 0
+    assert values["teds"] == pytest.approx(1 - 1 / 6)

@@ -33,14 +33,12 @@ def header_rows(table: Table, marked: MarkedTable) -> int | None:
     rows = _Rows(table, marked)
     by_lines = _by_lines(rows)
     head = by_lines if by_lines is not None else _by_type(rows)
-    if head is None or head >= table.n_rows or any(c.row < head < c.row + c.rowspan for c in table.cells):
-        return None
-    return head
+    return None if head is None or head >= table.n_rows or rows.is_cut(head) else head
 
 
 def _by_lines(rows: _Rows) -> int | None:
     """A double line if there is one only, or the first line where it can be that of a header."""
-    drawn = [row for row in range(rows.count - 1) if rows.lines[row]]
+    drawn = [row for row in range(rows.count - 1) if rows.lines[row] and not rows.is_cut(row + 1)]
     doubles = [row for row in drawn if rows.lines[row] > 1]
     if len(doubles) == 1 and rows.can_be_header(doubles[0] + 1):
         return doubles[0] + 1
@@ -89,18 +87,26 @@ class _Rows:
             return 0
         low, high = bottom - NEAR_LINE, max(bottom, bottom if top is None else top) + NEAR_LINE
         lengths: dict[float, float] = defaultdict(float)
+        starts: list[float] = []
         for rule in self.marked.rules:
             middle = (rule.y0 + rule.y1) / 2
             if rule.width > rule.height and low <= middle <= high:
                 lengths[next((y for y in lengths if abs(y - middle) < DOUBLE_GAP[0]), middle)] += rule.width
+                starts.append(rule.x0)
         across = sorted(y for y, length in lengths.items() if length > ACROSS * frame.width)
         if not across:
             return int(sum(lengths.values()) > ACROSS * frame.width)
+        if len(across) == 1 and min(starts) > frame.x0 + (1 - ACROSS) / 4 * frame.width:
+            return 0  # below the labels of a group, and not below the first column
         return 2 if len(across) > 1 and across[-1] - across[0] <= DOUBLE_GAP[1] else 1
 
     def can_be_header(self, head: int) -> bool:
         """Whether so many rows are few enough, of all."""
-        return head <= MAX_LEVELS and (head == 1 or 2 * head <= self.count)
+        return head <= MAX_LEVELS and (head == 1 or 2 * head <= self.count or self.belongs_together(head))
+
+    def is_cut(self, head: int) -> bool:
+        """Whether a cell spans over the end of so many rows."""
+        return any(cell.row < head < cell.row + cell.rowspan for own in self.cells.values() for cell in own)
 
     def belongs_together(self, head: int) -> bool:
         """Whether the first rows are one header of several levels: with merged cells, or labels below each

@@ -77,7 +77,7 @@ def _written(element: Element) -> str:
     if element.table is not None:
         return write_table(element.table, "html")
     if element.category == Category.EQUATION_ISOLATED and element.latex:
-        return f"$$\n{_one_block(element.latex)}\n$$"
+        return f"$$\n{_one_block(_undelimited(element.latex))}\n$$"
     if element.category == Category.FIGURE:
         return "![]()"
     return _written_text(element, element.text) if element.text and element.text.strip() else ""
@@ -90,6 +90,15 @@ def _written_text(element: Element, text: str) -> str:
         return "\n".join(_item(line) for line in text.split("\n") if line.strip())
     written = _escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
     return f"{'#' * heading_level(element)} {written}" if element.category == Category.TITLE else written
+
+
+def _undelimited(latex: str) -> str:
+    """The formula itself: some corpora keep its delimiters."""
+    text = latex.strip()
+    for left, right in (("$$", "$$"), ("\\[", "\\]")):
+        if len(text) >= 4 and text.startswith(left) and text.endswith(right):
+            return text[2:-2].strip()
+    return latex
 
 
 def _one_block(latex: str) -> str:

@@ -69,6 +69,7 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
             *_only_tables(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
             *_failed(counted),
+            *_not_scored(counted, protocol),
         ],
         details={"variances": _variances(sums, counted), "left_out": left_out},
     )
@@ -147,6 +148,23 @@ def _failed(tables: RunTables) -> list[str]:
                 f"{parser}: {own.height} formulas have CDM 0 because they could not be drawn. "
                 f"{first['sample']}: {' '.join(str(first['message']).split())[:200]}"
             )
+    return notes
+
+
+def _not_scored(tables: RunTables, protocol: DocumentProtocol) -> list[str]:
+    """Pages that went over a limit while they were scored."""
+    rows = tables.scores.filter(
+        (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
+    )
+    where = "They are in no mean" if protocol.profile in ("v1.0", "v1.5") else "All of them counts as missed"
+    notes = []
+    for parser in tables.parsers:
+        own = rows.filter(pl.col("parser") == parser)
+        n = own["sample"].n_unique()
+        if n:
+            first = own.sort("sample").row(0, named=True)
+            why = " ".join(str(first["message"] or "").split())[:200]
+            notes.append(f"{parser}: {n} pages could not be scored. {where}. {first['sample']}: {why}")
     return notes
 
 

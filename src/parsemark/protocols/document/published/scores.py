@@ -21,7 +21,8 @@ METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
     """Whether the published code would see a file for this page, or takes a missing one for empty."""
-    return profile.missing_page_is_empty or (prediction.status is Status.OK and prediction.text is not None)
+    has_file = prediction.text is not None and prediction.status is not Status.METRIC_FAILED
+    return profile.missing_page_is_empty or has_file
 
 
 def score_page(
@@ -39,7 +40,9 @@ def score_page(
             writer.page(name, None, status, why)
         return out
     annotation = annotation_of(truth)
-    records = page_records(annotation, markdown_of(prediction), profile, match)
+    # What this profile has failed on once is not tried again.
+    has_failed = prediction.status is Status.METRIC_FAILED
+    records = page_records(annotation, "" if has_failed else markdown_of(prediction), profile, match)
     results = measure_pages([(annotation, records)], profile, is_whole_run=False)
     if cdm:
         add_cdm(results, profile)
