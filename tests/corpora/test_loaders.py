@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.corpora import load_corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.errors import CorpusError
 from parsemark.formats import read_table
-from parsemark.model import Box
+from parsemark.model import Box, Sample
 
 from .small_files import make_pdf, make_picture, voc, write
 
@@ -243,3 +243,9 @@ def test_a_name_that_is_no_unicode_costs_itself_and_is_told(tmp_path: Path, load
     assert corpus.keys == ("PMC1_1",)
     (remark,) = corpus.left_out
     assert remark.where == "test/PMC?_1.xml" and "not UTF-8" in remark.message
+
+
+@pytest.mark.parametrize("odd", ["a/../b c", "..", "", "a\nb", "ü"])
+def test_ids_that_are_no_names_of_files_are_refused(tmp_path: Path, odd: str) -> None:
+    with pytest.raises(CorpusError, match="ids have letters"):
+        Corpus.of("mine", [Sample(odd, "d", 1, None, None)], root=tmp_path, version="1", licence="CC0")

@@ -89,6 +89,25 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
     assert any("oops" in (m or "") for m in scores["message"])
 
 
+def test_a_protocol_that_cannot_even_fail_is_told_about(parsed: Run) -> None:
+    score_run(parsed, n_workers=1)
+    told: list[str] = []
+
+    class Told(Events):
+        def note(self, text: str) -> None:
+            told.append(text)
+
+    scoring._tell_what_failed(parsed, "tables", Told())
+    assert told == []
+    scores = parsed.table("scores")
+    lost = scores.head(1).with_columns(
+        metric=pl.lit("tables"), value=pl.lit(None, pl.Float64), status=pl.lit("metric_failed")
+    )
+    parsed.write_table("scores", pl.concat([scores, lost.select(scores.columns)]))
+    scoring._tell_what_failed(parsed, "tables", Told())
+    assert len(told) == 1 and told[0].startswith("tables failed on 1 outputs")
+
+
 def test_killed_scoring_goes_on_with_what_is_missing(parsed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "CHUNK_OUTPUTS", 4)
     planned = scoring._chunks(parsed, ("tables",), Events())

@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,9 @@ WITHOUT_PATH = frozenset({"demo"})
 
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What a truth raises that is of another shape than it should be, or that the model refuses."""
+
+
+_ID = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,10 @@ class Corpus:
         for sample in samples:
             if sample.id in by_id:
                 raise CorpusError(f"Two samples of {name} have the id {sample.id!r}; ids must be unique.")
+            if _ID.fullmatch(sample.id) is None or not sample.id.strip("."):
+                raise CorpusError(
+                    f"A sample of {name} has the id {sample.id!r}; ids have letters, digits, '.', '_', '-'."
+                )
             by_id[sample.id] = sample
             digest.update(_identity(sample).encode())
         for path in sorted({p for s in by_id.values() for p in (s.pdf, s.image) if p is not None}):

@@ -6,9 +6,9 @@ anywhere"; its quantile makes the intervals of all pairs true together, so also 
 the data chose, such as "the best and the second". The p-value of a pair comes from the same distribution, so
 it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` measures how often both err.
 
-As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN`): so two
-contestants that are equal on every document have no interval of width 0, but the one to which the interval of
-nearly equal ones shrinks, and are equivalent from six documents on.
+As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN_APART`), so
+two contestants that are equal on every document have no interval of width 0, but the one to which the
+interval of nearly equal ones shrinks, and are equivalent from twelve documents on.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parsemark.stats.intervals import LEVEL, UNSEEN, Floats, Range, Statistic, leave_one_out, t_quantile
+from parsemark.stats.intervals import LEVEL, Floats, Range, Statistic, leave_one_out, t_quantile
 
 N_DRAWS = 10_000
 FEW_DOCUMENTS = 40
 _BLOCK = 2_000
 _CELLS = 2_000_000
 ALPHA = 1 - LEVEL
+UNSEEN_APART = 0.25
+"""Share of one document on which two contestants may be entirely apart and that was not drawn. More than for
+a single figure: contestants that are nearly copies differ on few documents, which are easily not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def contrasts(
     errors = np.sqrt((n - 1) / n * np.sum(influence**2, axis=0)) if n else np.zeros(len(pairs))
     usable = np.isfinite(errors) & np.isfinite(differences) & (errors > 1e-12) & (n > 1)
     scale = np.maximum(np.abs(values[first]), np.abs(values[second])) if bounds == "positive" else 1.0
-    errors = np.where(usable, np.hypot(errors, UNSEEN * scale / max(n, 1)), errors)
+    errors = np.where(usable, np.hypot(errors, UNSEEN_APART * scale / max(n, 1)), errors)
     largest = _largest_t(influence[:, usable], n, seed)
     critical = float(np.quantile(largest, LEVEL)) if usable.any() else t_quantile(LEVEL, max(n - 1, 1))
     found = []
@@ -91,7 +94,7 @@ def contrasts(
             p = float((1 + np.sum(largest >= abs(difference) / errors[k] - 1e-12)) / (1 + len(largest)))
             found.append(Contrast(a, b, difference, difference - half, difference + half, p, n))
         else:
-            unseen = critical * UNSEEN * float(np.broadcast_to(scale, len(pairs))[k]) / max(n, 1)
+            unseen = critical * UNSEEN_APART * float(np.broadcast_to(scale, len(pairs))[k]) / max(n, 1)
             found.append(_without_spread(a, b, difference, n, unseen, defined=bool(np.isfinite(errors[k]))))
     return found
 
