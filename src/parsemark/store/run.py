@@ -296,7 +296,8 @@ class Run:
             ) from error
         except (OSError, ValueError) as error:
             raise StoreError(
-                f"{path} cannot be read: {error}. Make it anew with: parsemark score {self.path}"
+                f"{path} cannot be read: {' '.join(str(error).split())[:200]}. "
+                f"Make it anew with: parsemark score {self.path}"
             ) from error
 
     def write_summary(self, summary: Summary) -> None:

@@ -205,3 +205,39 @@ def test_exported_demo(tmp_path: Path) -> None:
         for path in (DEMO / "reference" / folder).glob("*.json"):
             written = json.loads((out / version / f"predictions_quick_match_{path.name}").read_text())
             _same(written, json.loads(path.read_text()), f"{version}/{path.name}")
+    _compare_paper_tables(Path(run))
+
+
+def _compare_paper_tables(run: Path) -> None:
+    """Tables 2 to 5 and 7 of the report, under v1.0, with the means that the published program writes."""
+    from parsemark.report.paper_tables import run_tables
+
+    reference = json.loads((DEMO / "reference" / "v1_0" / "metric_result.json").read_text())
+    text, order = (reference[element]["page"] for element in ("text_block", "reading_order"))
+    found: dict[str, dict[tuple[str, str], float | None]] = {}
+    for table in run_tables([run], "document(profile=v1.0)"):
+        cells = table.rows[0].cells
+        found[table.key] = {
+            (column.group, column.label): None if cell is None else cell.value
+            for column, cell in zip(table.columns, cells, strict=True)
+        }
+    for language in ("english", "simplified_chinese"):
+        value = found["omnidocbench-2"]["Text edit", language]
+        assert value == pytest.approx(text["Edit_dist"][f"language: {language}"], abs=1e-9)
+    for label, value in text["Edit_dist"].items():
+        if label.startswith("data_source: "):
+            assert found["omnidocbench-3"]["", label[13:]] == pytest.approx(value, abs=1e-9)
+    assert found["omnidocbench-3"]["", "all"] == pytest.approx(text["Edit_dist"]["ALL"], abs=1e-9)
+    for ours, theirs in (("fuzzy_scan", "fuzzy_scan"), ("colorful_background", "colorful_backgroud")):
+        for kind, name in (("mean", "Edit_dist"), ("variance", "Edit_dist_var")):
+            assert found["omnidocbench-4"][ours, kind] == pytest.approx(text[name][theirs], abs=1e-9)
+    for layout in ("single_column", "double_column", "three_column", "other_layout"):
+        value = found["omnidocbench-5"][layout, "mean"]
+        assert value == pytest.approx(order["Edit_dist"][f"layout: {layout}"], abs=1e-9)
+    teds = reference["table"]["group"]["TEDS"]
+    for ours, theirs in (
+        (("language", "english"), "language: table_en"), (("frame", "full_line"), "line: full_line"),
+        (("merged cells", "true"), "with_span: True"), (("formula", "false"), "include_equation: False"),
+        (("colour", "true"), "include_background: True"),
+    ):  # fmt: skip
+        assert found["omnidocbench-7"][ours] == pytest.approx(teds[theirs], abs=1e-9)
