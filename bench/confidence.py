@@ -21,6 +21,7 @@ from parsemark.corpora.degrade_corpus import degrade_corpus
 from parsemark.engine.derived import Judged, add_ensemble, add_estimated, judged_tables, read_signals
 from parsemark.engine.estimated import models_by_document
 from parsemark.engine.scoring import score_run
+from parsemark.errors import UsageError
 from parsemark.stats.calibration import d_ece
 from parsemark.stats.confidence import at_threshold, best_threshold, cross_calibrated, risk_coverage
 from parsemark.stats.detection import average_precision
@@ -42,9 +43,7 @@ def main() -> bool:
     print(f"{'pages':>10} {'n':>4} {'right':>5} {' '.join(f'{h:>6}' for h in heads)} parser")
     for pages, path in runs():
         run = with_confidences(path)
-        names = [p.name for p in run.manifest.parsers if p.name == "rapid" or p.name not in SCANNED]
-        found = {name: judged_tables(run, name) for name in names if has_confidence(name)}
-        judged[pages] = found
+        found = judged[pages] = confident(pages, run)
         for name, tables in found.items():
             met &= line(pages, name, tables) <= MOST_ERROR or pages != "clean" or not is_ours(name)
     for here, there in permutations(judged, 2):
@@ -88,8 +87,15 @@ def with_confidences(parsed: Path) -> Run:
     return Run.open(copy)
 
 
-def has_confidence(name: str) -> bool:
-    return name == "rapid" or is_ours(name)
+def confident(pages: str, run: Run) -> dict[str, Judged]:
+    """The tables of all parsers that have a confidence, their own or ours."""
+    found = {}
+    for name in [p.name for p in run.manifest.parsers if p.name == "rapid" or is_ours(p.name)]:
+        try:
+            found[name] = judged_tables(run, name)
+        except UsageError:
+            print(f"{pages:>10}    0     -      -      -      -      -      - {name}: no table")
+    return found
 
 
 def is_ours(name: str) -> bool:

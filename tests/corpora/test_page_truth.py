@@ -155,6 +155,14 @@ def test_header_rows_are_told_by_lines_and_bold_type() -> None:
     assert head_of(lines(20), units[:3]) == 2, "two rows of labels above one of data"
 
 
+def test_a_group_of_data_is_no_header() -> None:
+    texts = [["Name", "Value"], ["group", "1"], [None, "2"], ["b", "3"], ["c", "4"], ["d", "5"]]
+    cells = [(r, c, text) for r, row in enumerate(texts) for c, text in enumerate(row) if text is not None]
+    found = marked(cells, 6, 2, lines(30, 50))
+    spans = [Cell(m.row, m.col, m.text, 2 if m.text == "group" else 1, box=m.box) for m in found.cells]
+    assert header_rows(Table(6, 2, tuple(spans)), found) is None
+
+
 def test_a_long_table_in_the_columns_of_a_page_has_a_part_in_each() -> None:
     def cell(row: int, col: int, x: float) -> RawCell:
         box = Box(x, 10 * row, x, 10 * row + 8)

@@ -113,6 +113,8 @@ class _Rows:
         other.
         """
         own = [cell for row in range(head) for cell in self.cells[row]]
+        if any(cell.row > 0 and cell.col == 0 and cell.rowspan > 1 for cell in own):
+            return False  # the label of a group of data
         if any(cell.colspan > 1 or cell.rowspan > 1 for cell in own):
             return True
         firsts = [bool(cell.text) for cell in own if cell.col == 0]
