@@ -53,6 +53,15 @@ def test_archives_folders_and_files(tmp_path: Path) -> None:
         list(gather([tmp_path / "nowhere"]))
 
 
+def test_archives_beside_a_latex_file_are_documents_in_the_folder_that_was_given(tmp_path: Path) -> None:
+    (tmp_path / "papers" / "one").mkdir(parents=True)
+    for folder in (tmp_path / "papers", tmp_path / "papers" / "one"):
+        (folder / "stray.tex").write_text("x", encoding="utf-8")
+        archive(folder / "other.tar.gz", {"main.tex": b"a"})
+    assert {d.name for d in gather([tmp_path / "papers"])} == {"papers", "other"}
+    assert {d.name for d in gather([tmp_path])} == {"papers"}, "an archive of a document is a part of it"
+
+
 def test_names_that_leave_the_folder_and_links_are_passed_over(tmp_path: Path) -> None:
     path = archive(
         tmp_path / "evil.tar.gz",

@@ -128,14 +128,17 @@ def locate(paths: Iterable[Path]) -> list[Located]:
     """One document per archive, per file, and per folder that has LaTeX files directly in it.
 
     A folder is searched for archives and for folders with LaTeX files; what lies below such a folder belongs
-    to it.
+    to it. Only archives that lie beside LaTeX files in the folder that was given are documents all the same.
     """
     taken: set[str] = set()
     located = []
     for path in paths:
         if not path.exists():
             raise CorpusError(f"{path} does not exist; give LaTeX files, folders, or .tar.gz archives.")
-        located += [Located(_unique(_stem(found), taken), found, path) for found in _documents_below(path)]
+        located += [
+            Located(_unique(_stem(found), taken), found, path)
+            for found in _documents_below(path, is_given=True)
+        ]
     return located
 
 
@@ -174,13 +177,15 @@ def _printable(name: str) -> str:
     return name[:MAX_NAME].encode(errors="replace").decode()
 
 
-def _documents_below(path: Path) -> Iterator[Path]:
+def _documents_below(path: Path, *, is_given: bool = False) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
     entries = sorted(entry for entry in path.iterdir() if not entry.is_symlink())
     if any(entry.is_file() and entry.suffix.lower() == ".tex" for entry in entries):
         yield path
+        if is_given:
+            yield from (e for e in entries if e.is_file() and e.name.lower().endswith(ARCHIVES[:3]))
         return
     for entry in entries:
         if entry.is_dir() or entry.name.lower().endswith(ARCHIVES):
