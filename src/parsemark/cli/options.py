@@ -67,3 +67,6 @@ Cache = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a corpus of which something cannot be read.")]
+CorpusArgument = Annotated[str, typer.Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
+NewCorpus = Annotated[Path, typer.Option("--out", help="Folder of the new corpus.")]
+Processes = Annotated[int | None, typer.Option(help="Processes; all cores if not given.")]

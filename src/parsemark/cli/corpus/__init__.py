@@ -1,0 +1,33 @@
+"""`parsemark corpus`: make, describe, check, show and degrade corpora; a module per thing to do with them."""
+
+from __future__ import annotations
+
+import typer
+
+from parsemark.cli.corpus import change, check, fresh, look, make
+from parsemark.cli.plain_help import Commands
+
+app = typer.Typer(
+    name="corpus", cls=Commands, help="Make, describe, check, show and degrade corpora.", no_args_is_help=True
+)
+app.add_typer(make.make_app)
+# In the order of `corpus --help`.
+app.command("reveal")(fresh.reveal)
+app.command("info")(look.info)
+app.command("list")(look.list_pages)
+app.command("pages")(look.write_pages)
+app.command("show")(look.show)
+app.command("harvest")(make.harvest)
+app.command("check")(check.check)
+app.command("audit")(check.audit)
+app.command("correct")(check.correct)
+app.command("degrade")(change.degrade)
+app.command("schema")(look.schema)
+app.command("sample")(make.sample)
+app.command("crops")(change.crops)
+app.command("lie")(change.lie)
+
+
+def register(root: typer.Typer) -> None:
+    """Add the command."""
+    root.add_typer(app)

@@ -1,0 +1,125 @@
+"""`parsemark corpus degrade`, `lie` and `crops`: a new corpus out of the pages of another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+
+
+def degrade(
+    corpus: opt.CorpusArgument,
+    *,
+    out: opt.NewCorpus,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same damages.")] = 0,
+    dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution of the scans.")] = 150,
+    skew: Annotated[float, typer.Option(help="Share of pages that are turned a little.")] = 0.7,
+    blur: Annotated[float, typer.Option(help="Share of blurred pages.")] = 0.5,
+    noise: Annotated[float, typer.Option(help="Share of noisy pages.")] = 0.5,
+    jpeg: Annotated[float, typer.Option(help="Share of strongly compressed pages.")] = 0.8,
+    watermark: Annotated[float, typer.Option(help="Share of pages with a watermark.")] = 0.2,
+    background: Annotated[float, typer.Option(help="Share of pages on coloured paper.")] = 0.2,
+    low_contrast: Annotated[float, typer.Option(help="Share of faded pages.")] = 0.2,
+    bleed_through: Annotated[float, typer.Option(help="Share of pages whose back shines through.")] = 0.2,
+    shadow: Annotated[float, typer.Option(help="Share of pages with a shadow at an edge.")] = 0.2,
+    fold: Annotated[float, typer.Option(help="Share of pages with a crease.")] = 0.15,
+    stamp: Annotated[float, typer.Option(help="Share of pages with a stamp.")] = 0.1,
+    handwriting: Annotated[float, typer.Option(help="Share of pages with handwriting over the print.")] = 0.1,
+    low_ink: Annotated[float, typer.Option(help="Share of pages printed with little ink.")] = 0.15,
+    severity: Annotated[
+        str | None,
+        typer.Option(
+            help="One strength for all damages, 1 to 5; random if not given. Several (1-5 or 1,3,5): each "
+            "page at each of them, for a curve in the report."
+        ),
+    ] = None,
+    workers: opt.Processes = None,
+) -> None:
+    """Write a copy whose pages are bad scans; the boxes of the truth follow."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.degrade import DegradeOptions, read_severities
+    from parsemark.corpora.degrade_corpus import degrade_corpus
+
+    severities = read_severities(severity) if severity is not None else ()
+    options = DegradeOptions(
+        seed=seed,
+        dpi=dpi,
+        skew=skew,
+        blur=blur,
+        noise=noise,
+        jpeg=jpeg,
+        watermark=watermark,
+        background=background,
+        low_contrast=low_contrast,
+        bleed_through=bleed_through,
+        shadow=shadow,
+        fold=fold,
+        stamp=stamp,
+        handwriting=handwriting,
+        low_ink=low_ink,
+        severity=severities[0] if len(severities) == 1 else None,
+    )
+    several = severities if len(severities) > 1 else ()
+    count = len(load_corpus(corpus))
+    with page_progress("Degrading pages", count) as progress:
+        manifest = degrade_corpus(
+            corpus, out, options, severities=several, workers=workers, progress=progress
+        )
+    print(f"{out}: {count * max(1, len(several))} pages, hash {manifest.hash[:16]}")
+
+
+def lie(
+    corpus: opt.CorpusArgument,
+    *,
+    out: opt.NewCorpus,
+    kinds: Annotated[
+        str, typer.Option(help="Which lies, in turn: shifted,ligatures,invisible,off_page,white,instruction.")
+    ] = "shifted,ligatures,invisible,off_page,white,instruction",
+) -> None:
+    """Write a copy that looks the same, with text layers that say something else."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora import load_corpus
+    from parsemark.corpora.lies import lie_corpus
+
+    count = len(load_corpus(corpus))
+    with page_progress("Changing text layers", count) as progress:
+        wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+        manifest = lie_corpus(corpus, out, kinds=wanted, progress=progress)
+    print(f"{out}: {count} pages, hash {manifest.hash[:16]}")
+
+
+def crops(
+    corpus: opt.CorpusArgument,
+    *,
+    kind: Annotated[str, typer.Option(help="What to cut out: table, formula or text.")],
+    out: opt.NewCorpus,
+) -> None:
+    """Cut the tables, formulas or text blocks out of their pages, as a corpus for parsers of elements.
+
+    The new corpus is in OmniDocBench's form, one page per crop: `omnidocbench:OUT/crops.json`.
+    """
+    from rich.console import Console
+
+    from parsemark.cli.running import load
+    from parsemark.corpora.crops import KINDS, write_crops
+    from parsemark.errors import UsageError
+
+    chosen = next((name for name in KINDS if name == kind), None)
+    if chosen is None:
+        raise UsageError(f"There is no kind {kind!r}; choose one of: {', '.join(KINDS)}.")
+    console = Console()
+    loaded = load(corpus)
+    done = 0
+    with console.status("Cutting out") as status:
+
+        def progress() -> None:
+            nonlocal done
+            done += 1
+            status.update(f"Cutting out: {done} of {len(loaded)} pages")
+
+        found = write_crops(loaded, out, chosen, progress=progress)
+    left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
+    console.print(f"{found.n_crops} crops{left}: omnidocbench:{found.file}", highlight=False, soft_wrap=True)

@@ -1,0 +1,105 @@
+"""`parsemark corpus check`, `audit` and `correct`: find the errors of a truth and mend them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+
+
+def check(
+    corpus: opt.CorpusArgument,
+    limit: Annotated[int, typer.Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
+    strict: opt.Strict = False,
+) -> None:
+    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
+
+    What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
+    """
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.check import check_corpus
+
+    found = running.load(corpus, strict=strict)
+    with page_progress("Checking pages", len(found)) as progress:
+        report = check_corpus(found, progress)
+    for line in report.problems:
+        print(f"PROBLEM {line}")
+    for line in report.disagreements[: limit or None]:
+        print(line)
+    if 0 < limit < len(report.disagreements):
+        print(f"and {len(report.disagreements) - limit} more; --limit 0 lists all")
+    for cause, count in report.causes.most_common():
+        print(f"{count:6d}  {cause}")
+    for line in report.summary():
+        print(line)
+    if found.remarks:
+        print(f"remarks: {len(found.remarks)}, of them {len(found.left_out)} left out")
+    if not report.is_faithful:
+        raise typer.Exit(1)
+
+
+def audit(
+    corpus: opt.CorpusArgument,
+    *,
+    run: Annotated[Path, typer.Option("--run", help="A run of several parsers on it.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many cells to list.")] = 20,
+    strict: opt.Strict = False,
+) -> None:
+    """Find errors of the truth: cells where independent parsers agree against it, worst first."""
+    from parsemark.choose.audit import audit_run
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.report.audit_page import write_audit
+    from parsemark.store import Run
+
+    loaded = running.load(corpus, strict=strict)
+    with page_progress("Auditing pages", len(loaded)) as progress:
+        found = audit_run(loaded, Run.open(run), progress)
+    for s in found.suspicions[:limit]:
+        where = f"{s.sample} {s.element} row {s.row} column {s.col}"
+        print(f"{s.strength:.2f}  {where}: {s.truth!r} → {s.consensus!r}")
+        print(f"      {', '.join(s.against)} against {', '.join(s.for_truth) or 'none'}")
+    print(f"{len(found.suspicions)} of {found.n_cells} cells on {found.n_pages} pages are worth a look")
+    if out is not None:
+        for path in write_audit(loaded, found, out):
+            print(path)
+        if found.suspicions:
+            print("Delete from corrections.json what you do not accept, then apply it to a copy:")
+            print(f"  {shlex.join(_correct_command(corpus, out))}")
+
+
+def _correct_command(corpus: str, audit_folder: Path) -> list[str]:
+    file = str(audit_folder / "corrections.json")
+    return ["parsemark", "corpus", "correct", corpus, "--corrections", file, "--out", "CORRECTED"]
+
+
+def correct(
+    corpus: opt.CorpusArgument,
+    *,
+    corrections: Annotated[
+        Path,
+        typer.Option("--corrections", help="The file that `corpus audit --out` wrote, as you edited it."),
+    ],
+    out: opt.NewCorpus,
+) -> None:
+    """Write a copy with corrected cells; what you deleted from the file stays as it is."""
+    from parsemark.cli import running
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.correct import correct_corpus
+
+    loaded = running.load(corpus)
+    with page_progress("Copying pages", len(loaded)) as progress:
+        found = correct_corpus(loaded, corrections, out, progress)
+    print(
+        f"{out}: {found.n_cells} cells of {found.n_tables} tables corrected, hash {found.manifest.hash[:16]}"
+    )
+    if found.without_truth:
+        print(f"{found.without_truth} pages without truth are not in the copy")

@@ -1,0 +1,220 @@
+"""`parsemark corpus make`, and what gathers the material for it: `harvest` and `sample`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parsemark.cli import options as opt
+from parsemark.cli.corpus.fresh import Commit, Fresh, Reveal
+from parsemark.cli.plain_help import Commands
+
+make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
+
+_Pages = Annotated[int | None, typer.Option(min=1, help="How many pages.")]
+_Seed = Annotated[int | None, typer.Option(help="The same seed gives the same corpus.", show_default="0")]
+
+
+@make_app.command()
+def synthetic(
+    *,
+    pages: _Pages = None,
+    out: opt.NewCorpus,
+    seed: _Seed = None,
+    name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = "synthetic",
+    empty: Annotated[float, typer.Option(help="Share of pages without tables.")] = 0.3,
+    double_column: Annotated[float, typer.Option(help="Share of documents with two columns.")] = 0.35,
+    french: Annotated[float, typer.Option(help="Share of documents in French.")] = 0.25,
+    rotated: Annotated[float, typer.Option(help="Share of table pages with a table turned by ±90°.")] = 0.1,
+    long: Annotated[float, typer.Option(help="Share of pages of tables that run over pages.")] = 0.08,
+    document_pages: Annotated[int, typer.Option(min=1, help="The most pages of one document.")] = 4,
+    lines: Annotated[
+        str, typer.Option(help="Weights of the line styles.")
+    ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
+    pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
+    workers: opt.Processes = None,
+    commit: Commit = None,
+    reveal: Reveal = None,
+) -> None:
+    """Make pages of our own, with exact truth for every element, table and cell."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.latex.synthetic.make import make_synthetic
+    from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
+
+    fresh = Fresh(commit, reveal)
+    if (secret := fresh.secret()) is not None:
+        options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
+    else:
+        options = SyntheticOptions(
+            pages=_required(pages),
+            seed=fresh.seed(seed),
+            name=name,
+            empty=empty,
+            double_column=double_column,
+            french=french,
+            rotated=rotated,
+            long=long,
+            document_pages=document_pages,
+            lines=read_line_weights(lines),
+            pool=pool,
+        )
+    with page_progress("Making pages", options.pages) as progress:
+        manifest = make_synthetic(options, out, workers=workers, progress=progress)
+    print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
+    for document, reason in manifest.settings.get("replaced", {}).items():
+        print(f"{document} was {reason}")
+    fresh.finish(out)
+
+
+def _story_maker(maker: str, summary: str) -> None:
+    """A command of `corpus make` for one of the programs that set stories."""
+
+    def make(
+        *,
+        pages: _Pages = None,
+        out: opt.NewCorpus,
+        seed: _Seed = None,
+        name: Annotated[str, typer.Option(help="Name of the corpus, and start of its ids.")] = maker,
+        languages: Annotated[
+            str, typer.Option(help="Languages, separated by commas; `all` for all of them.")
+        ] = "all" if maker == "typst" else "english,french",
+        kinds: Annotated[
+            str, typer.Option(help="Kinds of documents: report, invoice, form, statement, laboratory.")
+        ] = "all",
+        document_pages: Annotated[float, typer.Option(help="About how long reports are, in pages.")] = 1.5,
+        long: Annotated[float, typer.Option(help="Share of reports with a table over pages.")] = 0.1,
+        commit: Commit = None,
+        reveal: Reveal = None,
+    ) -> None:
+        from parsemark.cli.page_progress import page_progress
+        from parsemark.corpora.synthetic.language import LANGUAGES
+        from parsemark.corpora.synthetic.make import GENERATOR, StoryOptions, make_stories
+        from parsemark.corpora.synthetic.tell import TELLERS
+
+        fresh = Fresh(commit, reveal)
+        if (secret := fresh.secret()) is not None:
+            options = fresh.options(secret, StoryOptions, f"parsemark {GENERATOR}")
+        else:
+            options = StoryOptions(
+                maker,
+                _required(pages),
+                seed=fresh.seed(seed),
+                name=name,
+                languages=LANGUAGES if languages == "all" else tuple(languages.split(",")),
+                kinds=tuple(TELLERS) if kinds == "all" else tuple(kinds.split(",")),
+                document_pages=document_pages,
+                long=long,
+            )
+        with page_progress("Making pages", options.pages) as progress:
+            manifest = make_stories(options, out, progress=progress)
+        print(f"{out}: {options.pages} pages, hash {manifest.hash[:16]}")
+        for document, reason in manifest.settings.get("replaced", {}).items():
+            print(f"{document} was {reason}")
+        fresh.finish(out)
+
+    make.__doc__ = summary
+    make_app.command(maker)(make)
+
+
+_story_maker("typst", "Make pages with Typst, in nine languages.")
+_story_maker("html", "Make web pages and print them with Chromium; the HTML is kept beside the PDFs.")
+_story_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept beside the PDFs.")
+
+
+@make_app.command()
+def latex(
+    *,
+    sources: Annotated[list[Path], typer.Option(help="LaTeX files, folders, or .tar.gz archives.")],
+    out: opt.NewCorpus,
+    name: Annotated[str, typer.Option(help="Name of the corpus.")] = "latex",
+    licence: Annotated[str, typer.Option(help="Licence of documents without a licence file.")] = "unknown",
+    latexml: Annotated[bool, typer.Option(help="Ask LaTeXML for a second opinion on the tables.")] = False,
+    workers: opt.Processes = None,
+) -> None:
+    """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.latex.documents.make import REPORT, make_documents
+    from parsemark.corpora.latex.sources import locate
+
+    with page_progress("Making documents", len(locate(sources))) as progress:
+        manifest, report = make_documents(
+            sources, out, name=name, licence=licence, latexml=latexml, workers=workers, progress=progress
+        )
+    used = [d for d in report.documents if d.problem is None]
+    n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
+    print(f"{out}: {len(used)} documents, {n_pages} pages, {n_tables} tables, hash {manifest.hash[:16]}")
+    for document in report.failed:
+        print(f"left out {document.document}: {document.problem}")
+    n_notes = sum(len(d.notes) + len(d.disagreements) for d in report.documents)
+    if n_notes:
+        print(f"{out / REPORT}: {n_notes} notes")
+
+
+def _required(pages: int | None) -> int:
+    from parsemark.errors import UsageError
+
+    if pages is None:
+        raise UsageError("Say how many pages: --pages N.")
+    return pages
+
+
+def harvest(
+    sources: Annotated[list[Path], typer.Argument(help="LaTeX files, folders, or .tar.gz archives.")],
+    out: Annotated[Path, typer.Option("--out", metavar="POOL", help="The pool, a file of JSON lines.")],
+    licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
+) -> None:
+    """Collect tables from LaTeX sources into a pool; what does not compile alone is listed."""
+    from parsemark.cli.page_progress import page_progress
+    from parsemark.corpora.latex.harvest import harvest as harvest_tables
+    from parsemark.corpora.latex.harvest import rejected_path
+    from parsemark.corpora.latex.sources import locate
+
+    with page_progress("Harvesting documents", len(locate(sources))) as progress:
+        result = harvest_tables(sources, out, licence=licence, progress=progress)
+    print(f"{out}: {len(result.entries)} tables from {result.documents} documents")
+    for origin, problem in result.problems.items():
+        print(f"could not read {origin}: {problem}")
+    for entry in result.skipped:
+        print(f"passed over {entry}")
+    if result.rejected:
+        print(f"{rejected_path(out)}: {len(result.rejected)} tables were left out")
+        for reason, count in result.reasons().most_common():
+            print(f"  {count} {reason}")
+
+
+def sample(
+    pdfs: Annotated[list[Path], typer.Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
+    *,
+    pages: Annotated[int, typer.Option(min=1, help="How many pages to choose.")],
+    out: Annotated[Path, typer.Option(help="Folder for the pages, their list, and a sheet per cluster.")],
+    clusters: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many kinds of pages.", show_default="by the number of pages"),
+    ] = None,
+) -> None:
+    """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
+
+    The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
+    """
+    from rich.console import Console
+
+    from parsemark.corpora.sample_pages import sample_pages
+
+    console = Console()
+    with console.status("Looking at the pages") as status:
+        found = sample_pages(
+            pdfs,
+            pages,
+            out,
+            clusters=clusters,
+            progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
+        )
+    for problem in found.unreadable:
+        console.print(f"[yellow]![/] {problem}", highlight=False, soft_wrap=True)
+    n_clusters = len({page.cluster for page in found.pages})
+    console.print(
+        f"{len(found.chosen)} of {len(found.pages)} pages chosen from {n_clusters} clusters: {out}",
+        highlight=False,
+    )
