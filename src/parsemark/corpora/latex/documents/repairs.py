@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +16,10 @@ MINTED = Path(__file__).with_name("minted-stand-in.tex")
 STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
 """Classes that no package has, and the version at hand that stands in for them."""
 PICTURES = {".pdf": "PDF", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
+PICTURE_PAGES = 40
+"""Of a PDF that stands in for a broken one."""
+_UNDATED = {"creationDate": time.gmtime(0), "modDate": time.gmtime(0)}
+"""So that it is the same each time."""
 BITMAP_DPI = 600
 """Of pdfTeX's bitmap fonts."""
 
@@ -64,7 +69,11 @@ def _picture(build: Repairable) -> bool:
     from PIL import Image
 
     stream = io.BytesIO()
-    Image.new("L", (240, 180), 210).save(stream, kind)
+    grey = Image.new("L", (240, 180), 210)
+    if kind == "PDF":  # any page of it may be asked for
+        grey.save(stream, kind, save_all=True, append_images=[grey] * (PICTURE_PAGES - 1), **_UNDATED)
+    else:
+        grey.save(stream, kind)
     if path.read_bytes() == stream.getvalue():
         return False
     path.write_bytes(stream.getvalue())
