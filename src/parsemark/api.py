@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from parsemark.report.comparison import RunComparison
     from parsemark.store import Run
 
+CORPUS = "demo"
+"""Installed with parsemark."""
+EXECUTOR = "local"
+"""This machine."""
 TIMEOUT_S = 60.0
 """Per page."""
 MEMORY_MB = 4096
@@ -23,7 +27,7 @@ MEMORY_MB = 4096
 
 
 def bench(
-    corpus: str | Corpus = "demo",
+    corpus: str | Corpus = CORPUS,
     parsers: Sequence[str] | None = None,
     *,
     out: str | Path | None = None,
@@ -79,7 +83,7 @@ def parse_options(
     memory_mb: int = MEMORY_MB,
     max_cost_usd: float | None = None,
     cache: bool = True,
-    executor: str = "local",
+    executor: str = EXECUTOR,
     address: str | None = None,
     protocols: Sequence[str] | None = None,
     command: tuple[str, ...] = (),
@@ -126,12 +130,17 @@ def parse(
     if made and not specs:
         specs = list(DEFAULT_PARSERS)
     chosen = [get_parser(spec) for spec in specs]
-    folder = Path(out) if out is not None else Path("runs") / loaded.name
+    folder = run_folder(out, loaded)
     if overwrite:
         Run.remove(folder)
     run = parse_corpus(folder, loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
+
+
+def run_folder(out: str | Path | None, corpus: Corpus) -> Path:
+    """The run directory: as given, or `runs/` and the corpus's name."""
+    return Path(out) if out is not None else Path("runs") / corpus.name
 
 
 def score_run(

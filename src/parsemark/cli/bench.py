@@ -12,7 +12,7 @@ from parsemark.cli import options as opt
 
 def bench(
     *,
-    corpus: opt.Corpus = "demo",
+    corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
     match: opt.Match = None,
@@ -24,7 +24,7 @@ def bench(
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
     out: opt.Out = None,
-    executor: opt.Executor = "local",
+    executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from parsemark.cli import options as opt
 from parsemark.cli.plain_help import Commands
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def tatr(
     pdf: Annotated[Path, typer.Argument(help="A PDF file.")],
     page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
     out: Annotated[Path, typer.Option(help="The picture to write.")] = Path("queries.png"),
-    timeout_s: Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")] = 300,
+    timeout_s: opt.TrialTimeoutS = opt.TRIAL_TIMEOUT_S,
 ) -> None:
     """Draw the attention of each query of Table Transformer's detector (Soric et al., appendix A.3).
 

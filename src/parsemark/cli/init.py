@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
+from parsemark import api
 from parsemark.cli import options as opt
 
 
 def init(
     *,
-    corpus: opt.Corpus = "demo",
+    corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file.")] = Path("parsemark.toml"),

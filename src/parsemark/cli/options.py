@@ -1,4 +1,4 @@
-"""Options that `bench`, `parse` and `score` share."""
+"""Options that several commands share; the defaults of those that the API has too are in `api.py`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ Pages = Annotated[
 ]
 Workers = Annotated[int | None, typer.Option(min=1, help="At a time.", show_default="one per CPU")]
 TimeoutS = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
+TrialTimeoutS = Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")]
+TRIAL_TIMEOUT_S = 300
+"""More than in a run: a parser may load its models on the first page."""
 MemoryMb = Annotated[int, typer.Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
 MaxCost = Annotated[
     float | None,

@@ -10,7 +10,7 @@ from parsemark.cli import options as opt
 
 def parse(
     *,
-    corpus: opt.Corpus = "demo",
+    corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
     pages: opt.Pages = None,
@@ -19,7 +19,7 @@ def parse(
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
     out: opt.Out = None,
-    executor: opt.Executor = "local",
+    executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     cache: opt.Cache = True,
     overwrite: opt.Overwrite = False,

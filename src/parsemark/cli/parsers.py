@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.cli import options as opt
 from parsemark.cli.plain_help import Commands
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def try_(
     name: Annotated[str, typer.Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],
     pdf: Annotated[Path, typer.Argument(help="A PDF file.")],
     page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
-    timeout_s: Annotated[float, typer.Option(min=0.1, help="Seconds that the page may take.")] = 300,
+    timeout_s: opt.TrialTimeoutS = opt.TRIAL_TIMEOUT_S,
 ) -> None:
     """Run one parser on one page and show the tables that it finds, and what its worker printed.
 

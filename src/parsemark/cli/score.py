@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from parsemark import api
 from parsemark.cli import options as opt
 
 
@@ -23,7 +24,7 @@ def score(
     name: Annotated[
         str | None, typer.Option(help="Of the parser that made them.", show_default="the folder's name")
     ] = None,
-    corpus: opt.Corpus = "demo",
+    corpus: opt.Corpus = api.CORPUS,
     pages: opt.Pages = None,
     out: opt.Out = None,
     protocol: opt.Protocols = None,
@@ -31,7 +32,7 @@ def score(
     metric: opt.Metrics = None,
     rank_by: opt.RankBy = None,
     workers: opt.Workers = None,
-    executor: opt.Executor = "local",
+    executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     strict: opt.Strict = False,
     task: Annotated[
@@ -87,7 +88,7 @@ def score(
         if predictions is not None:
             loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
-                out or Path("runs") / loaded.name,
+                api.run_folder(out, loaded),
                 loaded,
                 predictions,
                 name=name,
