@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 if TYPE_CHECKING:
     import polars as pl
 
-    from parsemark.model import Element
+    from parsemark.model import Box, Element, Page, Prediction
     from parsemark.protocols.base import Figure, Style, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
@@ -193,6 +193,73 @@ class Explanation:
     n_findings: int
 
 
+@dataclass(frozen=True, slots=True)
+class PageMatch:
+    """What answers what on a page that is shown whole."""
+
+    kind: str
+    """`pair`, `split`, `merge`, `moved`, `miss` or `extra`."""
+    category: str
+    truth: str
+    """What stands there, as far as it is shown; empty where nothing does."""
+    pred: str
+    similarity: float | None = None
+    boxes: tuple[Box, ...] = ()
+    """Where the truth stands."""
+    is_formula: bool = False
+    """Whether truth and prediction are LaTeX."""
+    is_compared: bool = False
+    """Whether the two are texts whose difference is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A whole page as a parser read it."""
+
+    matches: tuple[PageMatch, ...]
+    true_path: tuple[Box, ...]
+    """The reading order of the truth."""
+    pred_path: tuple[Box, ...]
+    """The same places in the parser's order."""
+    lost: tuple[str, ...]
+    """Texts of the truth that occur nowhere in the output; perhaps not all."""
+    values: Mapping[str, float]
+    """Figures of this page."""
+    message: str | None = None
+    """Why there is nothing to see, where the parser failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageViews:
+    """That a protocol shows whole pages, and how they are listed."""
+
+    figure: str
+    """The figure that stands for a page in the list."""
+    figure_words: str
+    """What these numbers are, as a sentence."""
+    left_out: frozenset[str] = frozenset()
+    """Parsers of which there is nothing to see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One thing that the profiles of a protocol do differently."""
+
+    name: str
+    value: object
+    sentence: str
+    """What it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedProfile:
+    """One of several sets of rules that a protocol has."""
+
+    name: str
+    switches: tuple[Switch, ...] = ()
+    """The same, in the same order, for all profiles; none for a profile that is not made of switches."""
+
+
 def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
     """For each element of matches of some kinds the type of its error: `Exhibits.element_errors`.
 
@@ -323,6 +390,18 @@ class Exhibits:
 
     def explain(self, truth: Element, pred: Element) -> Explanation | None:
         """Why a matched pair scores as it does; None where nothing can be said, or it would take too long."""
+        return None
+
+    def page_views(self, summary: Summary) -> PageViews | None:
+        """How whole pages of a run are listed; None where the protocol does not show them."""
+        return None
+
+    def view_page(self, truth: Page, prediction: Prediction) -> PageView:
+        """A page as a parser read it; asked for only where there are `page_views`."""
+        raise NotImplementedError
+
+    def named_profile(self) -> NamedProfile | None:
+        """The profile that is in use; None where the protocol has no profiles."""
         return None
 
     def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:

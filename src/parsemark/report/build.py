@@ -7,17 +7,18 @@ from pathlib import Path
 
 from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import Older, write_compare
-from parsemark.report.document_pages import write_document_pages, write_profiles
 from parsemark.report.errors import find_errors
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.options import ReportOptions
 from parsemark.report.parser_page import write_parser_pages
+from parsemark.report.profiles_page import write_profiles
 from parsemark.report.provenance import write_provenance
 from parsemark.report.site import Site
 from parsemark.report.source import Source
 from parsemark.report.tables_page import write_tables
 from parsemark.report.viewer import write_page_images, write_viewer
+from parsemark.report.whole_pages import write_whole_pages
 from parsemark.store import Run
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
@@ -75,7 +76,7 @@ def _write_site(site: Site, chosen: ReportOptions) -> None:
     write_tables(site)
     write_viewer(site, chosen, images, errors, older.source(site.source.summary.protocol) if older else None)
     write_parser_pages(site, images, errors[0])
-    write_document_pages(site, images)
+    write_whole_pages(site, images)
     write_profiles(site)
     write_compare(site, older)
     write_provenance(site)

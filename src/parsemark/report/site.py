@@ -6,6 +6,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -116,16 +117,25 @@ class Site(Pages):
 
     def navigation(self) -> list[Link]:
         """The pages that this report has."""
-        specs = [source.summary.protocol for source in self.sources]
-        of_documents = [spec for spec in specs if spec.partition("(")[0] == "document"]
         more = []
-        if any("profile=v" not in spec for spec in of_documents):
+        if self.page_viewer is not None:
             more.append(Link("document", "document.html", "Whole pages"))
-        if len(of_documents) > 1:
+        if len(self.profiled) > 1:
             more.append(Link("profiles", "profiles.html", "Profiles"))
         at = [link.key for link in NAVIGATION].index("viewer") + 1
         home = [] if self.home is None else [Link("home", self.home, "All boards")]
         return [*home, *NAVIGATION[:at], *more, *NAVIGATION[at:]]
+
+    @cached_property
+    def page_viewer(self) -> Source | None:
+        """The run under the first protocol that shows whole pages."""
+        return next((source for source in self.sources if source.page_views is not None), None)
+
+    @cached_property
+    def profiled(self) -> list[Source]:
+        """The run under each profile of the first protocol that has several of them."""
+        having = [source for source in self.sources if source.recipe.named_profile() is not None]
+        return [source for source in having if source.recipe.name == having[0].recipe.name]
 
     def leaderboard_name(self, source: Source) -> str:
         """The page of a protocol's leaderboard."""

@@ -12,6 +12,7 @@ import polars as pl
 
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums, PageProtocol, Summary, get_protocol
+from parsemark.protocols.exhibits import PageViews
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
@@ -113,6 +114,11 @@ class Source:
     def corpus(self) -> str:
         """Name and version of the corpus."""
         return f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
+
+    @cached_property
+    def page_views(self) -> PageViews | None:
+        """How the protocol shows whole pages; None where it does not."""
+        return self.recipe.page_views(self.summary)
 
     def element_link(self, sample: str, parser: str, element: str) -> str:
         """Where an element is shown."""

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
-from parsemark.protocols.exhibits import DataTable, ErrorKind, RunView, errors_by_kind
+from parsemark.protocols.exhibits import (
+    DataTable,
+    ErrorKind,
+    NamedProfile,
+    PageView,
+    PageViews,
+    RunView,
+    Switch,
+    errors_by_kind,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,3 +104,26 @@ class DocumentProtocol(PageProtocol):
         return errors_by_kind(
             run.matches, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
         )
+
+    def page_views(self, summary: Summary) -> PageViews | None:
+        """Pages matched by our own rules; published ones have nothing to draw."""
+        if self.profile != "strict":
+            return None
+        left_out = frozenset(summary.details.get("left_out", ()))
+        return PageViews("text_edit", "Numbers are text edit distances; lower is better.", left_out)
+
+    def view_page(self, truth: Page, prediction: Prediction) -> PageView:
+        """See `strict/view.py`."""
+        from parsemark.protocols.document.strict.view import view_page
+
+        return view_page(truth, prediction)
+
+    def named_profile(self) -> NamedProfile:
+        """A published profile with its switches; `strict` has none."""
+        if self.profile == "strict":
+            return NamedProfile(self.profile)
+        from parsemark.protocols.document.published.profile import get_profile, switch_sentences
+
+        profile = get_profile(self.profile)
+        sentences = switch_sentences().items()
+        return NamedProfile(profile.name, tuple(Switch(n, getattr(profile, n), s) for n, s in sentences))

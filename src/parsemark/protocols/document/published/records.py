@@ -11,22 +11,21 @@ FORMULA = "equation_isolated"
 TEXT = "text_all"
 RESCUE = "formula_rescue"
 
-IGNORED = frozenset(
-    {
-        "figure_caption",
-        "figure_footnote",
-        "table_caption",
-        "table_footnote",
-        "code_algorithm",
-        "code_algorithm_caption",
-        "header",
-        "footer",
-        "page_footnote",
-        "page_number",
-        "equation_caption",
-    }
+IGNORED_IN_ORDER = (
+    "equation_caption",
+    "figure_caption",
+    "figure_footnote",
+    "table_caption",
+    "table_footnote",
+    "code_algorithm",
+    "code_algorithm_caption",
+    "header",
+    "footer",
+    "page_footnote",
+    "page_number",
 )
-"""Categories that are matched but not counted."""
+"""Categories that are matched but not counted, in the order in which the reference lists them."""
+IGNORED = frozenset(IGNORED_IN_ORDER)
 
 Source = tuple[int, int, str, str | None, str]
 Place = int | float | str

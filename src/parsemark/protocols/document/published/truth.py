@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, Truth
+from parsemark.protocols.document.published.records import FORMULA, IGNORED_IN_ORDER, Truth
 
 TEXT_CATEGORIES = (
     "text_block",
@@ -15,17 +15,7 @@ TEXT_CATEGORIES = (
     "code_txt",
     "code_txt_caption",
     "reference",
-    "equation_caption",
-    "figure_caption",
-    "figure_footnote",
-    "table_caption",
-    "table_footnote",
-    "code_algorithm",
-    "code_algorithm_caption",
-    "header",
-    "footer",
-    "page_footnote",
-    "page_number",
+    *IGNORED_IN_ORDER,
 )
 
 Det = Mapping[str, Any]

@@ -1,0 +1,117 @@
+"""A page to look at: what answers what, in which order it was read, and which text was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsemark.errors import FormatError
+from parsemark.matching.adjacency import ned
+from parsemark.metrics.coverage import text_coverage
+from parsemark.model import Box, Element, Page, Prediction, Status
+from parsemark.protocols.document.strict.page import PageMatches, Side, match_page, pred_side, truth_side
+from parsemark.protocols.document.strict.scores import score_page
+from parsemark.protocols.exhibits import PageMatch, PageView
+
+MAX_TEXT = 6_000
+"""Characters of a text or formula that are shown."""
+MAX_TABLE_TEXT = 600
+MAX_LOST = 40
+
+Place = tuple[int, Box]
+"""Where the parser has an element in its order, and where that element is on the page."""
+
+
+def view_page(truth: Page, prediction: Prediction) -> PageView:
+    """Match a page and say what there is to see; an output that cannot be read is an empty one."""
+    message = prediction.message
+    try:
+        pred = pred_side(prediction) if prediction.status is Status.OK else Side()
+    except FormatError as error:
+        pred, message = Side(), str(error)
+    left = truth_side(truth)
+    page = match_page(left, pred)
+    placed: list[Place] = []
+    matches = [*_block_matches(page, left, pred, placed), *_table_matches(page, left, pred, placed)]
+    cover = text_coverage([b.text for b in left.blocks], [b.text for b in pred.blocks])
+    scores = score_page(truth, prediction, cdm=False).scores
+    ordered = sorted((e for e in truth.elements if e.order is not None and e.box), key=lambda e: e.order or 0)
+    return PageView(
+        matches=tuple(matches),
+        true_path=tuple(e.box for e in ordered if e.box is not None),
+        pred_path=tuple(box for _, box in sorted(placed, key=lambda place: place[0])),
+        lost=tuple(left.blocks[b].text[start:end] for b, start, end in cover.lost_places)[:MAX_LOST],
+        values={s.metric: s.value for s in scores if s.element == "" and s.value is not None},
+        message=message,
+    )
+
+
+def _block_matches(page: PageMatches, left: Side, pred: Side, placed: list[Place]) -> list[PageMatch]:
+    found: list[PageMatch] = []
+    for match in page.blocks:
+        truths = [left.blocks[t].element for t in match.truths]
+        preds = [pred.blocks[p].element for p in match.preds]
+        is_answered = bool(truths and preds)
+        texts = (
+            "".join(left.blocks[t].text for t in match.truths),
+            "".join(pred.blocks[p].text for p in match.preds),
+        )
+        found.append(
+            PageMatch(
+                _kind(truths, preds, match.is_moved),
+                str((truths or preds)[0].category),
+                _content(truths),
+                _content(preds),
+                similarity=1 - ned(*texts) if is_answered else None,
+                boxes=_boxes(truths),
+                is_formula=any(e.latex and not e.text for e in (*truths, *preds)),
+                is_compared=is_answered,
+            )
+        )
+        if preds and (order := preds[0].order) is not None:
+            placed += [(order, box) for box in _boxes([e for e in truths if e.order is not None])]
+    return found
+
+
+def _table_matches(page: PageMatches, left: Side, pred: Side, placed: list[Place]) -> list[PageMatch]:
+    true_tables, pred_tables = ({e.id: e for e in side.tables} for side in (left, pred))
+    found: list[PageMatch] = []
+    for match in page.tables.matching.matches:
+        kind = "miss" if not match.pred else "extra" if not match.truth else "pair"
+        truths = [true_tables[t] for t in match.truth if t in true_tables]
+        preds = [pred_tables[p] for p in match.pred if p in pred_tables]
+        found.append(
+            PageMatch(
+                kind,
+                "table",
+                _table_text(truths),
+                _table_text(preds),
+                similarity=match.overlap,
+                boxes=_boxes(truths),
+            )
+        )
+        if preds and (order := preds[0].order) is not None:
+            placed += [(order, box) for box in _boxes(truths)]
+    return found
+
+
+def _kind(truths: Sequence[Element], preds: Sequence[Element], moved: bool) -> str:
+    if not preds:
+        return "miss"
+    if not truths:
+        return "extra"
+    if moved:
+        return "moved"
+    return "pair" if len(truths) == len(preds) == 1 else "split" if len(truths) == 1 else "merge"
+
+
+def _boxes(elements: Sequence[Element]) -> tuple[Box, ...]:
+    return tuple(e.box for e in elements if e.box is not None)
+
+
+def _content(elements: Sequence[Element]) -> str:
+    return "\n".join(e.text or e.latex or "" for e in elements)[:MAX_TEXT]
+
+
+def _table_text(elements: Sequence[Element]) -> str:
+    cells = [c.text for e in elements if e.table is not None for c in e.table.cells]
+    return " | ".join(cells)[:MAX_TABLE_TEXT]

@@ -1,0 +1,111 @@
+"""Whole pages to look at: matches drawn on the page, reading order as a path, and each text's difference.
+
+Written for a protocol that views pages: one page of HTML for each page and parser, without scripts. What a
+parser wrote is only ever text; formulas become MathML made of a short list of harmless tags.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from parsemark.model import Box
+from parsemark.protocols.exhibits import PageMatch
+from parsemark.report.mathml import mathml
+from parsemark.report.names import page_file, safe_name
+from parsemark.report.site import Site
+
+MAX_PAGES = 400
+"""Pages times parsers of a report; larger runs are looked at with fewer pages or parsers."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One match, as it is drawn."""
+
+    match: PageMatch
+    diff: tuple[tuple[str, str], ...]
+    truth_formula: Markup | None
+    pred_formula: Markup | None
+
+    @classmethod
+    def of(cls, match: PageMatch) -> Row:
+        """With formulas set, and texts compared word by word."""
+        a, b = match.truth, match.pred
+        return cls(
+            match,
+            tuple(_diff(a, b)) if match.is_compared else (),
+            mathml(a) if match.is_formula and a else None,
+            mathml(b) if match.is_formula and b else None,
+        )
+
+
+def write_whole_pages(site: Site, images: set[int]) -> None:
+    """Write `document.html` and a page for each page and parser, if a protocol of the run views pages."""
+    source = site.page_viewer
+    views = source.page_views if source else None
+    if source is None or views is None:
+        return
+    samples = source.samples
+    links: list[dict[str, Any]] = []
+    parsers = [p for p in source.parsers if p.name not in views.left_out]
+    n_pages = max(1, MAX_PAGES // max(1, len(parsers)))
+    for row in samples.head(n_pages).iter_rows(named=True):
+        truth = source.run.truth(row["sample"])
+        if truth is None:
+            continue
+        entry: dict[str, Any] = {"sample": row["sample"], "parsers": []}
+        for parser in parsers:
+            prediction = source.run.prediction(row["sample"], parser.name)
+            name = f"document-{page_file(row['page']).replace('/', '-')}-{safe_name(parser.name)}"
+            view = source.recipe.view_page(truth, prediction)
+            values = view.values
+            site.page(
+                name,
+                current="document",
+                template="document_page.html",
+                view=view,
+                rows=[Row.of(match) for match in view.matches],
+                true_path=_points(view.true_path),
+                pred_path=_points(view.pred_path),
+                figures=[(i.label, values[i.name]) for i in source.summary.figures if i.name in values],
+                image=f"images/{page_file(row['page'])}.webp" if row["page"] in images else None,
+                sample=row["sample"],
+                status=str(prediction.status),
+                parser=parser,
+                page=truth,
+            )
+            text = f"{values[views.figure]:.3f}" if views.figure in values else "–"
+            entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
+        links.append(entry)
+    site.page(
+        "document",
+        current="document",
+        links=links,
+        parsers=parsers,
+        figure_words=views.figure_words,
+        n_left=max(0, len(samples) - n_pages),
+    )
+
+
+def _diff(a: str, b: str) -> Iterator[tuple[str, str]]:
+    """Runs of words that are equal, only in the truth, or only in the prediction."""
+    left, right = _WORDS.findall(a), _WORDS.findall(b)
+    for tag, i0, i1, j0, j1 in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield "same", "".join(left[i0:i1])
+            continue
+        if i1 > i0:
+            yield "lost", "".join(left[i0:i1])
+        if j1 > j0:
+            yield "new", "".join(right[j0:j1])
+
+
+def _points(boxes: Sequence[Box]) -> str:
+    return " ".join(f"{(b.x0 + b.x1) / 2:.1f},{(b.y0 + b.y1) / 2:.1f}" for b in boxes)
