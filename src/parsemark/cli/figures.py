@@ -26,7 +26,7 @@ def figures(
 
     Parsers have the same colours as in the report.
     """
-    from parsemark.report.paper_figures import write_paper_figures
+    from parsemark.report.figures import write_paper_figures
 
     for path in write_paper_figures(run, out or run / "figures", kind.value):
         typer.echo(path)

@@ -21,7 +21,7 @@ def build_report(
         also: Runs of the same parsers on other corpora, to choose from on the leaderboard.
     """
     from parsemark.report.build import build_site
-    from parsemark.report.options import ReportOptions
+    from parsemark.report.site import ReportOptions
 
     return build_site(run_dir, out_dir, ReportOptions(against=against, also=tuple(also)))
 

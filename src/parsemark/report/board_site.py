@@ -25,8 +25,7 @@ from parsemark.report.leagues import (
 )
 from parsemark.report.names import safe_name
 from parsemark.report.numbers import figure_note, format_value
-from parsemark.report.options import ReportOptions
-from parsemark.report.site import Link, Pages
+from parsemark.report.site import Link, Pages, ReportOptions
 from parsemark.report.source import Parser
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder

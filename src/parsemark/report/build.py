@@ -10,11 +10,10 @@ from parsemark.report.compare_page import Older, write_compare
 from parsemark.report.errors import find_errors
 from parsemark.report.figures import write_figures
 from parsemark.report.leaderboard import write_leaderboards
-from parsemark.report.options import ReportOptions
 from parsemark.report.parser_page import write_parser_pages
 from parsemark.report.profiles_page import write_profiles
 from parsemark.report.provenance import write_provenance
-from parsemark.report.site import Site
+from parsemark.report.site import ReportOptions, Site
 from parsemark.report.source import Source
 from parsemark.report.tables_page import write_tables
 from parsemark.report.viewer import write_page_images, write_viewer

@@ -10,10 +10,8 @@ from parsemark.protocols import get_protocol
 from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison import RunComparison, compare_runs
 from parsemark.report.names import viewer_link
-from parsemark.report.options import ReportOptions
-from parsemark.report.page_values import page_values
-from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import Source
+from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
+from parsemark.report.source import Source, page_values
 from parsemark.store import Run
 
 SHOWN_PAGES = 20

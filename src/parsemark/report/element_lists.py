@@ -10,8 +10,7 @@ import polars as pl
 
 from parsemark.report.chunks import write_chunk
 from parsemark.report.errors import Errors
-from parsemark.report.page_values import page_values
-from parsemark.report.source import Parser, Source
+from parsemark.report.source import Parser, Source, page_values
 
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 

@@ -1,11 +1,18 @@
-"""The page with the figures of the papers."""
+"""The figures of a run: on a page of the report, and as files for papers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import stored_sections
+from parsemark.report.charts.paper import Format, save_chart
 from parsemark.report.chunks import write_chunk
 from parsemark.report.site import CHART_SCRIPTS, Site
+from parsemark.report.source import Source
+from parsemark.store import Run
+from parsemark.system import make_folder
 
 
 def write_figures(site: Site) -> None:
@@ -17,3 +24,16 @@ def write_figures(site: Site) -> None:
     data = {"colours": site.source.colours, "charts": {chart.key: chart_to_json(chart) for chart in charts}}
     write_chunk(site.root, "figures", data)
     site.page("figures", current="figures", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=parts)
+
+
+def write_paper_figures(run_dir: Path, out_dir: Path, kind: Format) -> Iterator[Path]:
+    """Write each figure of a run to `OUT/KEY.FORMAT`, one at a time, and yield its path."""
+    run = Run.open(run_dir)
+    make_folder(out_dir)
+    for source in [Source(run, protocol) for protocol in run.protocols] or [Source(run)]:
+        first = source.protocol == next(iter(run.protocols), None)
+        for section in stored_sections(source, first=first):
+            for chart in section.charts:
+                path = out_dir / f"{chart.key}.{kind}"
+                save_chart(chart, source.colours, path)
+                yield path

@@ -14,7 +14,7 @@ from parsemark.errors import StoreError
 from parsemark.report.chunks import write_chunk, write_text_chunk
 from parsemark.report.errors import Key
 from parsemark.report.names import page_file
-from parsemark.report.options import ReportOptions
+from parsemark.report.site import ReportOptions
 from parsemark.report.source import Source
 from parsemark.report.trimming import cut, prediction_json
 

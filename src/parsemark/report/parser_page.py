@@ -15,9 +15,8 @@ from parsemark.report.errors import Errors
 from parsemark.report.facets import value_words
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.numbers import format_value
-from parsemark.report.page_values import page_values
 from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import Parser, Source
+from parsemark.report.source import Parser, Source, page_values
 from parsemark.report.trimming import cut
 
 WORST = 24

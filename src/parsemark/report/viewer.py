@@ -11,9 +11,8 @@ from parsemark.report.element_lists import write_element_lists
 from parsemark.report.errors import Errors
 from parsemark.report.facets import value_text
 from parsemark.report.images import write_images
-from parsemark.report.options import ReportOptions
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
-from parsemark.report.site import Site
+from parsemark.report.site import ReportOptions, Site
 from parsemark.report.source import Source
 
 SCRIPTS = (

@@ -1,25 +1,39 @@
-"""All figures of a run, in the order in which they are shown."""
+"""All figures of a run in the order in which they are shown, and those of them that every protocol has.
+
+Quality against time, time per page, and where a parser is weak: scores by attribute of page or element.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
 
-from parsemark.protocols.exhibits import Section
-from parsemark.report.charts import attributes, cost
-from parsemark.report.charts.tradeoff import trade_off
+import polars as pl
+
+from parsemark.protocols import Figure
+from parsemark.protocols.exhibits import Axis, Chart, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import Source
+
+TIME = "cpu_s_per_page"
+FASTEST_S = 1e-4
+"""Times below this are below what the clock resolves."""
+LEVELS = ("simple", "moderate", "complex")
+CURVES = ("severity",)
+"""Attributes whose values are steps of one quantity, drawn as a curve."""
 
 
 def all_sections(source: Source) -> list[Section]:
     """Every section that has at least one figure: those of every protocol, and the protocol's own."""
     found = [
-        Section.of("overview", "Overview", [trade_off(source.figures, source), cost.time_per_page(source)]),
+        Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
         *source.recipe.charts(source),
         Section.of(
             "attributes",
             "By attribute",
-            [attributes.breakdown(source, *name) for name in attributes.attribute_names(source)],
+            [breakdown(source, *name) for name in attribute_names(source)],
         ),
     ]
     return [section for section in found if section.charts]
@@ -39,3 +53,139 @@ def stored_sections(source: Source, *, first: bool) -> list[Section]:
         )
         for section in sections
     ]
+
+
+def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: Source) -> Chart | None:
+    """The chart, or None where no parser has both a score and a time."""
+    quality = source.summary.info(source.primary)
+    series = []
+    for parser in source.parsers:
+        entry = figures.get(parser.name, {})
+        score, time = entry.get(quality.name), entry.get(TIME)
+        if not score or not time or score.value is None or time.value is None:
+            continue
+        series.append(
+            Series(
+                parser.name,
+                "points",
+                (max(time.value, FASTEST_S),),
+                (score.value,),
+                parser=parser.name,
+                low=() if score.low is None else (score.low,),
+                high=() if score.high is None else (score.high,),
+                labels=(parser.name,),
+                links=(parser.href,),
+            )
+        )
+    if not series:
+        return None
+    front = pareto_front([(s.x[0], s.y[0]) for s in series])
+    # A staircase: until a slower parser is better, the faster one is the best that the time buys.
+    corners = [p for a, b in pairwise(front) for p in (a, (b[0], a[1]))] + front[-1:]
+    line = Series(
+        "Pareto front", "line", tuple(x for x, _ in corners), tuple(y for _, y in corners), dash=True
+    )
+    return Chart(
+        "quality-time",
+        "Quality against time",
+        f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
+        "No other parser is both faster and better than one on the dashed front.",
+        Axis("CPU seconds per page", kind="log"),
+        Axis(quality.label, 0.0, 1.0 if source.is_share(quality.name) else None),
+        (line, *series),
+        labelled=True,
+    )
+
+
+def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points that no other beats in both, from the fastest to the best.
+
+    >>> pareto_front([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
+    [(1, 0.5), (3, 0.9)]
+    """
+    front: list[tuple[float, float]] = []
+    for time, score in sorted(points, key=lambda p: (p[0], -p[1])):
+        if not front or score > front[-1][1]:
+            front.append((time, score))
+    return front
+
+
+def time_per_page(source: Source) -> Chart | None:
+    """Median CPU time of a page, with the range of nine pages in ten."""
+    known = source.parses.filter(pl.col("cpu_s").is_not_null())
+    grouped = known.group_by("parser").agg(
+        pl.col("cpu_s").median().alias("middle"),
+        pl.col("cpu_s").quantile(0.05, "linear").alias("low"),
+        pl.col("cpu_s").quantile(0.95, "linear").alias("high"),
+    )
+    times = {row["parser"]: row for row in grouped.iter_rows(named=True)}
+    timed = [p for p in source.parsers if p.name in times]
+    if not timed:
+        return None
+    series = []
+    for position, parser in enumerate(timed):
+        row = {k: max(v, FASTEST_S) for k, v in times[parser.name].items() if k != "parser"}
+        series.append(
+            Series(
+                parser.name,
+                "points",
+                (float(position),),
+                (row["middle"],),
+                parser=parser.name,
+                low=(row["low"],),
+                high=(row["high"],),
+                links=(parser.href,),
+            )
+        )
+    return Chart(
+        "time",
+        "Time per page",
+        "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile.",
+        Axis("parser", kind="category", categories=tuple(p.name for p in timed)),
+        Axis("CPU seconds per page", kind="log"),
+        tuple(series),
+    )
+
+
+def attribute_names(source: Source) -> list[tuple[str, str]]:
+    """`(scope, attribute)` of all breakdowns that have at least two values; complexity first."""
+    counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
+    names = [name for name, n in counts.items() if n > 1]
+    return sorted(names, key=lambda n: (n[1] != "complexity", n[0] == "page", n[1]))
+
+
+def breakdown(source: Source, scope: str, attribute: str) -> Chart | None:
+    """One attribute: a group of bars for each value, a bar for each parser."""
+    parts = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
+    values = _ordered(set(parts))
+    info = source.summary.info(source.slice_figure(scope))
+    series = []
+    for parser in source.parsers:
+        entries = [(i, parts[v].figures.get(parser.name, {}).get(info.name)) for i, v in enumerate(values)]
+        known = [(i, entry) for i, entry in entries if entry is not None and entry.value is not None]
+        if known:
+            bars = interval_bars(parser.name, known)
+            series.append(dataclasses.replace(bars, mark="line") if attribute in CURVES else bars)
+    if not series:
+        return None
+    kind = scope.replace("_", " ")
+    return Chart(
+        f"by-{_key(scope)}-{_key(attribute)}",
+        f"By {attribute} of the {kind}",
+        f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
+        f"{info.direction.capitalize()}.",
+        Axis(attribute, kind="category", categories=tuple(values)),
+        Axis(info.label, 0.0, 1.0 if info.style == "score" and source.is_share(info.name) else None),
+        tuple(series),
+    )
+
+
+def _ordered(values: set[str]) -> list[str]:
+    if values <= set(LEVELS):
+        return [level for level in LEVELS if level in values]
+    return sorted(values, key=lambda v: (not v.replace(".", "").isdigit(), v.zfill(12)))
+
+
+def _key(attribute: str) -> str:
+    plain = attribute.replace("_", "-").lower()
+    return plain if plain.replace("-", "").isalnum() and plain.isascii() else safe_name(attribute)
