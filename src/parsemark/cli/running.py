@@ -58,8 +58,9 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
         console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
     if corpus.left_out:
         count = len(corpus.left_out)
+        parts = "1 part" if count == 1 else f"{count} parts"
         console.print(
-            f"[yellow]![/] {count} parts of {escape(spec)} cannot be used; `--strict` refuses that.",
+            f"[yellow]![/] {parts} of {escape(spec)} cannot be used; `--strict` refuses that.",
             highlight=False,
             soft_wrap=True,
         )
