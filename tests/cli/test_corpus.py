@@ -22,4 +22,5 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
         ["report-p2", "report", "2", "1 table"],
     ]
     assert "3 pages, 2 with truth" in result.stdout
-    assert "broken.pdf" in result.stderr and "1 part of folder:" in result.stderr and "1 of 2 pages" in result.stderr
+    said = result.stderr
+    assert "broken.pdf" in said and "1 part of folder:" in said and "1 of 2 pages" in said
