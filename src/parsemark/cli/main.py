@@ -75,9 +75,14 @@ def root(
     if context.invoked_subcommand in ("bench", "parse", "gate") and (config is not None or path.is_file()):
         from parsemark.config import defaults_of_commands, read_settings
 
-        context.default_map = defaults_of_commands(read_settings(path))
+        settings = read_settings(path)
+        context.default_map = defaults_of_commands(settings)
         if context.default_map.get(context.invoked_subcommand):
             typer.echo(f"Settings: {path}", err=True)
+        baseline = settings.gate.baseline
+        if context.invoked_subcommand == "gate" and baseline and "old" not in context.default_map["gate"]:
+            missing = f"The baseline that {path} names is not there: {baseline}"
+            typer.echo(f"{missing}. Without one only fixed limits are checked.", err=True)
 
 
 for command in (
