@@ -63,6 +63,9 @@ def choose(
     )
     events = progress_for(console)
     loaded = running.load(corpus, strict=strict)
+    if corpus.startswith("folder:") and loaded.remarks:
+        # `bench` takes the other pages of a labelled document for pages without tables.
+        console.print("Here only pages with a truth file of their own count as labelled.", highlight=False)
     with running.stoppable(console, events):
         run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
