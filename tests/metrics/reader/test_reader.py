@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 import parsemark.metrics
+from parsemark.metrics.reader import align
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.model import Score, Status, Table
 
@@ -174,3 +175,12 @@ def test_a_cell_made_to_be_slow_is_read_or_refused(text: str) -> None:
     result = read("| h | k |\n|---|---|\n| a | 2 |\n| b | 1 |\n", hostile)
     assert result.status in (Status.OK, Status.METRIC_FAILED)
     assert read(hostile, hostile).value == 10.0
+
+
+def test_large_tables_are_aligned_by_the_beginnings_of_their_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [[f"{k} {'x' * 200}", str(k)] for k in range(12)]
+    table = "<table>" + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows) + "</table>"
+    pred = table.replace("<td>3</td>", "<td>4.5</td>")
+    before = parsemark.metrics.score(table, pred, metrics=["reader"])
+    monkeypatch.setattr(align, "MAX_CHARACTER_PAIRS", 0)
+    assert parsemark.metrics.score(table, pred, metrics=["reader"]) == before

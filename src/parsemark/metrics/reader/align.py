@@ -35,6 +35,9 @@ MAX_TEXT_PAIRS = 10_000_000
 """Different texts of one table times those of the other (3,100 each): 4 bytes each, and a second of work."""
 MAX_LINE_PAIRS = 4_000_000
 """Rows of one table times those of the other: 2,000 each. Of columns half as many."""
+MAX_CHARACTER_PAIRS = 2_000_000_000
+"""Characters of one table times those of the other (45,000 each). Beyond, only beginnings are aligned."""
+_BEGINNING = 64
 MAX_VOLUME = 12_000_000
 """Pairs of rows times columns, and pairs of columns times rows, of which likenesses are looked up."""
 
@@ -79,6 +82,8 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
 def text_likeness(truth: list[str], pred: list[str]) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     one, other = [bare(tight(t)) for t in truth], [bare(tight(p)) for p in pred]
+    if sum(map(len, one)) * sum(map(len, other)) > MAX_CHARACTER_PAIRS:
+        one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     matrix **= 2
     numeric_one = np.array([is_numeric(t) for t in truth], dtype=bool)
