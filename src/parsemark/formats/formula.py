@@ -243,8 +243,8 @@ def _written_out(text: str) -> str:
     text = _GROUPED_DIGITS.sub("", text)
     if text.isascii():
         return text
-    for mark, run in (("^", _RAISED), ("_", _LOWERED)):
-        text = run.sub(lambda found, mark=mark: f"{mark}{{{_plain(found[0])}}}", text)  # type: ignore[misc]
+    text = _RAISED.sub(lambda found: f"^{{{_plain(found[0])}}}", text)
+    text = _LOWERED.sub(lambda found: f"_{{{_plain(found[0])}}}", text)
     text = _VULGAR.sub(lambda found: "\\frac{{{}}}{{{}}}".format(*_plain(found[0]).split("⁄")), text)
     return _ROOT_SIGN.sub(r"\\sqrt ", _ROOT_OF_GROUP.sub(r"\\sqrt{\1}", text))
 

@@ -29,11 +29,12 @@ def linear_sum_assignment() -> Solver:
     for place in places:
         for path in sorted((Path(place) / "optimize").glob("_lsap.*")):
             loader = importlib.machinery.ExtensionFileLoader("scipy.optimize._lsap", str(path))
-            spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
+            spec = importlib.machinery.ModuleSpec(loader.name, loader, origin=str(path))
             with contextlib.suppress(ImportError, AttributeError):
-                module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+                module = importlib.util.module_from_spec(spec)
                 loader.exec_module(module)
-                return module.linear_sum_assignment  # type: ignore[no-any-return]
+                compiled: Solver = module.linear_sum_assignment
+                return compiled
     if package is None:
         return shortest_paths
     from scipy.optimize import linear_sum_assignment as solver

@@ -1,7 +1,7 @@
 """What is the same to a reader though it is written otherwise, and what is not though it looks the same.
 
-A stranger wrote these tables from the documentation alone, with what a reasonable person would give; `reader`
-was wrong about most of them. The ranges are wide: they hold the order of harm, not a number.
+Made of what a stranger reported who had only the documentation, with what they expected; `reader` was wrong
+about most of them. The ranges are wide: they hold the order of harm, not a number.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def _other_numbers(truth: str, pred: str) -> Difference:
 
 
 def _ungrouped(text: str) -> str:
-    """The text without spaces between thousands, and without any others.
+    """The text without spaces or apostrophes between thousands.
 
     >>> _ungrouped("1 234 567"), _ungrouped("12 34")
     ('1234567', '12 34')

@@ -1,4 +1,4 @@
-"""Several tables read as one: below each other under headings, or side by side."""
+"""What is one table though it stands otherwise: several below each other or side by side, lists, records."""
 
 from __future__ import annotations
 
