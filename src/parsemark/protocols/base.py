@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
+BROKEN = "protocol_broken"
+"""`ScoreRow.metric` of a page on which the protocol itself failed; the engine writes it (see `broken.py`)."""
 SUMMARY_VERSION = 1
 """Raised whenever a reader of the former version would misread a summary."""
 
