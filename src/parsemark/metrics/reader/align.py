@@ -54,15 +54,33 @@ class Alignment:
     moved_rows: frozenset[int] = frozenset()
 
 
+class Likenesses:
+    """Likeness of the truth's texts to those of a prediction, kept for the other forms it is read in."""
+
+    def __init__(self, truth: Sheet) -> None:
+        self.ids, self.texts = _numbered(truth.texts)
+        self._known: dict[str, int] = {}
+        self._matrix: Floats = np.zeros((0, 0), dtype=np.float32)
+
+    def matrix(self, pred: list[str]) -> Floats:
+        """For each text of the truth and each of the prediction how alike they are."""
+        if len(pred) == len(self._known) and all(text in self._known for text in pred):
+            return self._matrix[:, [self._known[text] for text in pred]]
+        self._matrix = text_likeness(self.texts, pred)
+        self._known = {text: index for index, text in enumerate(pred)}
+        return self._matrix
+
+
 class Lookup:
     """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
 
-    def __init__(self, truth: Sheet, pred: Sheet) -> None:
+    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses | None = None) -> None:
         _check_lines(truth, pred)
-        self.truth_ids, truth_texts = _numbered(truth.texts)
+        likenesses = likenesses or Likenesses(truth)
+        self.truth_ids, truth_texts = likenesses.ids, likenesses.texts
         self.pred_ids, pred_texts = _numbered(pred.texts)
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
-        self.matrix = text_likeness(truth_texts, pred_texts)
+        self.matrix = likenesses.matrix(pred_texts)
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
         self.truth_starts = np.array(truth.starts, dtype=bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
@@ -19,22 +19,39 @@ _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
 
-def find_events(side: Side, outside: str, no_value: float) -> Account:
+def find_events(
+    side: Side, outside: str, no_value: float, hopeless: Callable[[Account], bool] = lambda _: False
+) -> Account:
     """All events between the truth and an aligned table.
 
     Args:
         side: The two tables and their alignment.
         outside: Folded text around the predicted table.
         no_value: Weight of a cell that says there is no value.
+        hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
     values = Values(side, no_value)
+    moved = _moved_rows(values)
+    lost = (*_missing(values, set(moved)), *_invented(side, set(moved.values())))
+    if hopeless(account := Account(lost, values.total)):
+        return account
+    causes = Causes()
+    values.compare(causes)
+    _find_moves(values, moved, causes)
+    of_values = (*causes.events(), *lost)
+    if hopeless(account := Account(of_values, values.total)):
+        return account
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         judge(list(_columns(values)), COLUMNS, Around(outside, heads), causes)
         judge(list(_rows(values)), ROWS, Around(outside), causes)
-    values.compare(causes)
-    moved = _moved_rows(values)
+    return Account((*causes.events(), *of_values), values.total)
+
+
+def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
+    """Rows whose cells have slipped, and rows and columns that are given in another order."""
+    side = values.side
     for row in moved:
         message = f"Row {values.name(row, side.truth.n_cols - 1)}: its cells have slipped."
         event = Event(Kind.VALUE_SHIFTED, values.of_row[row], message, {"row": row, "col": None})
@@ -47,8 +64,6 @@ def find_events(side: Side, outside: str, no_value: float) -> Account:
         message = f"Column {values.header(col)}: given in another order."
         event = Event(Kind.MOVED, values.of_column.get(col, 1.0), message, {"row": None, "col": col})
         causes.add((Kind.MOVED, "column"), event)
-    events = [*causes.events(), *_missing(values, set(moved)), *_invented(side, set(moved.values()))]
-    return Account(tuple(events), values.total)
 
 
 def _columns(values: Values) -> Iterable[Named]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
@@ -175,12 +176,22 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other)
-    if name and plain.translate(_DECORATION) == given.translate(_DECORATION) != "":
+    if name and _undecorated(plain) == _undecorated(given) != "":
         return Difference(Change.MISREAD, 0.95, "marks")
-    if plain.translate(_LETTERS_ALIKE) == given.translate(_LETTERS_ALIKE):
+    if _latin(plain) == _latin(given):
         return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
     similarity = float(Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED]))
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
+
+
+@lru_cache(_CACHE)
+def _undecorated(text: str) -> str:
+    return text.translate(_DECORATION)
+
+
+@lru_cache(_CACHE)
+def _latin(text: str) -> str:
+    return text if text.isascii() else text.translate(_LETTERS_ALIKE)
 
 
 def _other_numbers(truth: str, pred: str) -> Difference:
@@ -205,6 +216,15 @@ def _digits(text: str) -> tuple[str, ...]:
     Without 0 and 1: zeros at the end may be left out, and `e` may stand for `×10`.
     """
     return tuple(sorted(_TELLING.findall(text)))
+
+
+def may_become(part: str, truth: str) -> bool:
+    """Whether a text with this part in it can have any likeness to a true value.
+
+    >>> may_become("2", "27.1"), may_become("3", "27.1")
+    (True, False)
+    """
+    return not is_numeric(truth) or not Counter(_digits(part)) - Counter(_digits(truth))
 
 
 @lru_cache(_CACHE)

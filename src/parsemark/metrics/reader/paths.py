@@ -166,8 +166,10 @@ def _level(text: str, given: Path) -> Level:
         return Level(text, text, SAME)
     best = Level(text, "", difference(text, "", name=True))
     essential = tight(_BRACKETED.sub("", text))
+    words = _worded(text)
     for found in given:
-        diff = SAME if holds(found, text) else difference(text, found, name=True)
+        held = len(words) > 2 and words in _worded(found)
+        diff = SAME if held else difference(text, found, name=True)
         if diff.change is not Change.NONE and essential == tight(found):
             # It still tells which one; its unit or what it stands for is lost.
             share = len(tight(found)) / len(tight(text))

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.align import Alignment, Lookup, align
+from parsemark.metrics.reader.align import Alignment, Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
@@ -64,6 +64,7 @@ _OF_MERGED_COLUMNS = frozenset(
     }
 )
 """What columns or rows run together look like where they are taken as one."""
+_ROUNDING = 1e-9
 _SEPARATE = 0.9
 """Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
 
@@ -207,6 +208,7 @@ class _Reader:
     def __init__(self, truth: Sheet, structure: Structure, outside: str, parameters: Parameters) -> None:
         self.truth, self.structure = truth, structure
         self.outside, self.parameters = outside, parameters
+        self.likenesses = Likenesses(truth)
         self.words = {word for row in truth.texts for text in row for word in text.split()}
 
     def nothing_happened(self) -> Account:
@@ -227,17 +229,17 @@ class _Reader:
         doubtful = best.known < _PLAUSIBLE or (value < _POOR and not side.stands_upright)
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
-            best = self.better(best, self.upright(pred.transposed()))
+            best = self.better(best, self.upright(pred.transposed(), best))
         if doubtful and pred.n_cols > 1:
-            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)))
+            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)), best)
             message = "The columns stand in reversed order."
             events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
             best = self.better(best, dataclasses.replace(mirrored, events=events))
             listed = pivoted(pred)
-            best = self.better(best, self.upright(listed)) if listed is not None else best
+            best = self.better(best, self.upright(listed, best)) if listed is not None else best
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(pred, kinds):
-            found = self.upright(regrouped)
+            found = self.upright(regrouped, best)
             best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
         return best
 
@@ -260,16 +262,21 @@ class _Reader:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(self, pred: Sheet) -> Account:
-        """The account of a table as it stands, torn rows joined."""
-        return find_events(self.side(pred), self.outside, self.parameters.no_value)
+    def upright(self, pred: Sheet, best: Account | None = None) -> Account:
+        """The account of a table as it stands, torn rows joined; a part of it once it is worse than `best`."""
+        least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
+
+        def hopeless(account: Account) -> bool:
+            return account.score(self.parameters) < least
+
+        return find_events(self.side(pred), self.outside, self.parameters.no_value, hopeless)
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
-        alignment = align(Lookup(self.truth, pred), self.structure.n_header)
+        alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
         joined = joined_rows(self.truth, pred, alignment)
         if joined is not pred:
-            alignment = align(Lookup(self.truth, joined), self.structure.n_header)
+            alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
         return Side(self.truth, self.structure, joined, alignment)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
