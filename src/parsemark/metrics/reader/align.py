@@ -85,14 +85,14 @@ def text_likeness(truth: list[str], pred: list[str]) -> Floats:
     if sum(map(len, one)) * sum(map(len, other)) > MAX_CHARACTER_PAIRS:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
-    matrix **= 2
+    np.square(matrix, out=matrix)
     numeric_one = np.array([is_numeric(t) for t in truth], dtype=bool)
     numeric_other = np.array([is_numeric(p) for p in pred], dtype=bool)
     signature = {n: k for k, n in enumerate({numbers(t) for t in [*truth, *pred]})}
     signs_one = np.array([signature[numbers(t)] for t in truth])
     signs_other = np.array([signature[numbers(p)] for p in pred])
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
-    matrix[wrong] *= 0.3
+    np.multiply(matrix, 0.3, out=matrix, where=wrong)
     empty_one = np.array([not t for t in one], dtype=bool)
     empty_other = np.array([not p for p in other], dtype=bool)
     matrix[empty_one, :] = 0.0

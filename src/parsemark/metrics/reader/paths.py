@@ -164,12 +164,13 @@ def _flat(truth: Path, given: Path) -> bool:
 
 
 def _level(text: str, given: Path) -> Level:
-    best = Level(text, "", difference(text, "", name=True))
     if text in given:
         return Level(text, text, SAME)
+    best = Level(text, "", difference(text, "", name=True))
+    essential = tight(_BRACKETED.sub("", text))
     for found in given:
         diff = SAME if holds(found, text) else difference(text, found, name=True)
-        if diff.change is not Change.NONE and tight(_BRACKETED.sub("", text)) == tight(found):
+        if diff.change is not Change.NONE and essential == tight(found):
             # It still tells which one; its unit or what it stands for is lost.
             share = len(tight(found)) / len(tight(text))
             diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")
