@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import NEAR, likeness, tight
+from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.sheet import Sheet
@@ -330,13 +330,18 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     def carried(row: int, col: int) -> str:
         return names[col][row] if col in names else ""
 
+    def again(row: int, text: str) -> bool:
+        """Whether a number is given once more than the truth has it in this row."""
+        theirs = sum(pred.texts[row][p] == text for p in cols)
+        return is_numeric(text) and theirs >= side.truth.texts[rows[row]].count(text)
+
     expected = {tight(t) for row in side.truth.texts for t in row if t}
     # One line or two above the data may be a caption; a line that stands above and below is none.
     above = [r for r in range(side.pred_header) if is_section(pred, r)]
     foreign = [r for r in above if tight(pred.texts[r][0]) not in expected]
     heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
     by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
-    by_column: Counter[int] = Counter()
+    by_column: defaultdict[int, set[int]] = defaultdict(set)
     single: list[Position] = []
     body = range(side.pred_header, pred.n_rows)
     for r in body:
@@ -351,7 +356,8 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in expected else 1
             elif c not in cols:
-                by_column[c] += 0 if tight(text) in said[rows[r]] else 1
+                if tight(text) not in said[rows[r]] or again(r, text):
+                    by_column[c].add(r)
             elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
                 single.append((r, c))
     for run in _runs(sorted(r for r in by_row if by_row[r]), list(range(pred.n_rows))):
@@ -360,9 +366,13 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         message = f"Row {quote(shown)}{more} of the output: not in the truth."
         extent = float(sum(by_row[r] for r in run))
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None})
-    for c in sorted(c for c in by_column if by_column[c]):
-        message = f"Column {c + 1} of the output: not in the truth."
-        yield Event(Kind.INVENTED, float(by_column[c]), message, {"pred_row": None, "pred_col": c})
+    for run in _runs(sorted(by_column), list(range(pred.n_cols))):
+        more = f" and {len(run) - 1} more" if len(run) > 1 else ""
+        message = f"Column {run[0] + 1}{more} of the output: not in the truth."
+        touched = len(set().union(*(by_column[c] for c in run)))
+        # A row that runs away touches itself, however far it runs.
+        extent = min(sum(len(by_column[c]) for c in run), touched * side.truth.n_cols)
+        yield Event(Kind.INVENTED, float(extent), message, {"pred_row": None, "pred_col": run[0]})
     for r, c in single:
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})

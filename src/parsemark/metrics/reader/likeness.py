@@ -22,6 +22,8 @@ _FRACTION = re.compile(r"\.\d+")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
 _DECORATION = str.maketrans("", "", "↑↓*†‡§")
 """Marks at a name that say how to read its values, not which one it is."""
+_BESIDE = str.maketrans("ˆˇ˜¯˙¨", "\u0302\u030c\u0303\u0304\u0307\u0308")
+"""Accents that stand beside their letter, as the text layer of a formula has them."""
 _LOOKS_ALIKE = str.maketrans({"‖": "|", "ı": "i", "×": "x"})
 _DROPPED = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])")
 _SEPARATORS = re.compile(r"[\s,;]+")
@@ -80,6 +82,8 @@ def tight(text: str) -> str:
     if text.isascii() and text.replace(".", "").isalnum():
         return text
     dropped = _DROPPED.sub("", text)
+    if not dropped.isascii():
+        dropped = dropped.translate(_BESIDE)
     return dropped.translate(_LOOKS_ALIKE) if len(dropped) > 1 else dropped
 
 
@@ -176,6 +180,8 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other)
+    if {"^", "_"} <= set(one) and plain[:1] == given[:1] and sorted(plain) == sorted(given):
+        return Difference(Change.MISREAD, 0.95, "scripts in another order")
     if name and _undecorated(plain) == _undecorated(given) != "":
         return Difference(Change.MISREAD, 0.95, "marks")
     if _latin(plain) == _latin(given):
@@ -254,11 +260,24 @@ def _flat(text: str) -> str:
     return _RAISED.sub(lambda found: found[1] or "", ordered)
 
 
+def _apart(text: str) -> tuple[str, list[str]]:
+    """The letters, and the accents wherever they stand: before their letter, on it, or behind it.
+
+    >>> _apart("x̄_1") == _apart("¯x_1".translate(_BESIDE))
+    True
+    """
+    if text.isascii():
+        return text, []
+    decomposed = unicodedata.normalize("NFD", text)
+    accents = [c for c in decomposed if unicodedata.combining(c)]
+    return "".join(c for c in decomposed if c not in accents), sorted(accents)
+
+
 def _marks(one: str, other: str) -> Difference:
     """The difference of two texts that have the same letters."""
     if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
         return Difference(Change.NOTATION, 0.6, "scripts where there are none")
-    if one.translate(_SCRIPT_MARKS) == other.translate(_SCRIPT_MARKS):
+    if _apart(one.translate(_SCRIPT_MARKS)) == _apart(other.translate(_SCRIPT_MARKS)):
         return SAME  # a script set flat: the text still tells which one
     return Difference(Change.MISREAD, 0.97, "case or accents")
 

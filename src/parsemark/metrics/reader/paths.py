@@ -142,8 +142,10 @@ def match(truth: Path, given: Path) -> Match:
     extra = tuple(text for text in given if unexplained[text] > NEAR)
     if given:
         credit *= 1 - 0.5 * sum(unexplained[text] for text in given) / len(given)
-    whole = difference(" ".join(truth), " ".join(given), name=True).likeness
-    return Match(min(1.0, max(credit, whole if whole > _WHOLE else 0.0)), levels, extra)
+    if len(truth) != len(given):  # however it is cut into levels
+        whole = difference(" ".join(truth), " ".join(given), name=True).likeness
+        credit = max(credit, whole if whole > _WHOLE else 0.0)
+    return Match(min(1.0, credit), levels, extra)
 
 
 def _flat(truth: Path, given: Path) -> bool:

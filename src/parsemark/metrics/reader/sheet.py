@@ -23,6 +23,8 @@ _POWER = re.compile(
     r"(?<![\w.])(-?\d[\d.]*)"
     r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^?([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
 )
+_STRAY = re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_")
+"""A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`."""
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
 """A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
 _LONGEST_KEPT = 200
@@ -162,7 +164,8 @@ def folded_cell(text: str) -> str:
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
     folded = fold_notation(_separated(written))
     folded = _COMMA.sub(";", folded) if "," in folded else folded
-    folded = _SET_OFF.sub(r"\1", folded) if "_" in folded else folded
+    if "_" in folded:
+        folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup

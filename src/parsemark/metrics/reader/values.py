@@ -53,8 +53,17 @@ class Side:
 
     @cached_property
     def pred_header(self) -> int:
-        """The predicted rows above the first one that answers a row of data are headers."""
-        return min(self.alignment.rows.values(), default=self.pred.n_rows)
+        """The predicted rows above the first one that answers a row of data are headers.
+
+        So does a row whose cells have slipped: nothing answers it column by column, but it says the same.
+        """
+        first = min(self.alignment.rows.values(), default=self.pred.n_rows)
+        if first:
+            below = range(self.structure.n_header, self.truth.n_rows)
+            data = {tuple(filter(None, self.truth.texts[r])) for r in below if r not in self.alignment.rows}
+            slipped = (r for r in range(first) if tuple(filter(None, self.pred.texts[r])) in data - {()})
+            first = next(slipped, first)
+        return first
 
     @cached_property
     def stubs(self) -> frozenset[int]:
