@@ -164,7 +164,9 @@ def _nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     fraction = st.sampled_from(["frac", "dfrac", "nicefrac"])
     return st.one_of(
         group,
-        st.tuples(base, st.sampled_from("_^"), group).map(lambda t: f"{t[0]}{t[1]}{{{t[2]}}}"),
+        st.tuples(base, st.sampled_from(["_", "^", " _ ", " ^"]), group).map(
+            lambda t: f"{t[0]}{t[1]}{{{t[2]}}}"
+        ),
         st.tuples(base, group, group).map(lambda t: f"{t[0]}_{{{t[1]}}}^{{{t[2]}}}"),
         st.tuples(base, st.sampled_from("_^"), inner).map(lambda t: f"{t[0]}{t[1]}{t[2]}"),
         st.tuples(fraction, group, group).map(lambda t: f"\\{t[0]}{{{t[1]}}}{{{t[2]}}}"),
@@ -187,6 +189,11 @@ def test_folding_the_text_of_a_nested_formula_is_folding_the_formula(formula: st
     [
         ["$H_2O$", "H_2O", "H<sub>2</sub>O", "H₂O", r"H\textsubscript{2}O", r"$\mathrm{H_2O}$"],
         ["$x_i y$", "x<sub>i</sub>y", "xᵢy", r"$x_{i}\mathrm{y}$"],
+        ["$x^2y_1$", "x^2y_1", "$x^{2}y_{1}$", "$x ^{2} y _{1}$", "x<sup>2</sup>y<sub>1</sub>", "x²y₁"],
+        [r"$\sin^2\theta_{12}$", r"\(\sin ^{2} \theta _{12}\)", "sin^2 θ_12", r"$\sin ^2 \theta_{12}$"],
+        ["$10^{-5}eV^2$", "10^-5eV^2", "10^{−5}eV^2", r"$10^{-5}\mathrm{eV}^{2}$", "10⁻⁵eV²"],
+        ["$m^2_{21}$", "$m_{21}^{2}$", "m_21^2", "m<sup>2</sup><sub>21</sub>"],
+        ["$90{}^\\circ$", "$90{ }^{\\circ}$", "90°", "$90 ^ \\circ$"],
         ["$0.5^*$", "0.5*", "$0.5$$^{*}$"],
     ],
 )

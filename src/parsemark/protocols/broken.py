@@ -26,7 +26,7 @@ from parsemark.protocols.base import BROKEN, FigureInfo, FigureSums, PageProtoco
 
 BROKEN_PAGES = FigureInfo(
     name="broken_pages",
-    label="Not scored",
+    label="Broken",
     definition="Pages on which the protocol itself failed. They count as worth nothing in its mean figures.",
     denominator="all pages",
     style="count",

@@ -36,8 +36,9 @@ _SAME_CHARACTER = str.maketrans(
     }
 )
 """Characters by which a script is told, as one."""
-_BARE = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?|[*†‡§¶°'′]+|[^\s\w{}\\^$&~]")
-_WORD = re.compile(r"[-+]?[^\W_]+(?:\.\d+)?")
+_WORD = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|[^\W\d_]+)")
+"""A number or a word: a script that needs no braces, and how far one without braces reaches."""
+_BARE = re.compile(rf"{_WORD.pattern}|[*†‡§¶°'′]+|[^\s\w{{}}\\^$&~]")
 _THIN = "\u2009"
 """Groups digits: `fold_notation` decides."""
 MAX_DEPTH = 40

@@ -114,6 +114,8 @@ class Printer:
             elif token.kind is Kind.COMMAND and token.text in ("over", "atop"):
                 rest = self.atoms((index + 1, end))
                 line, index = [fraction(join(line), join(rest))], end
+            elif token.kind is Kind.SPACE:
+                index += 1
             elif token.kind is Kind.CHAR:
                 line += [atom(_MATH_CHARACTERS.get(character, character)) for character in token.text]
                 index += 1
