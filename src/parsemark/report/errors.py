@@ -39,7 +39,7 @@ class Errors:
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
         """Type of error to the number of elements that have it, and of errors in them."""
-        own = self.rows.filter(pl.col("parser") == parser).group_by("error")
+        own = self.rows.filter(pl.col("parser") == parser).group_by("error", maintain_order=True)
         return {error: (n, total) for error, n, total in own.agg(pl.len(), pl.col("n").sum()).iter_rows()}
 
 
@@ -87,7 +87,7 @@ def _answered(source: Source) -> pl.DataFrame:
         pl.col("pred").list.join("+"),
         pl.col("pred").alias("pieces"),
     )
-    main = source.scores.filter(pl.col("metric") == source.main_metric)
+    main = source.scores_by(source.main_metric)
     scored = pairs.join(main, on=["sample", "parser", "element", "pred"], how="left")
     worst = scored.sort("value", "sample", "parser", "element", nulls_last=True)
     return worst.select("sample", "parser", "element", "pieces")
@@ -111,7 +111,8 @@ def _elements(source: Source, pairs: pl.DataFrame) -> Iterator[tuple[Key, Elemen
 def _read(rows: pl.LazyFrame) -> dict[Key, Element]:
     """(sample, parser, id) to the element; what cannot be read has no explanation."""
     found: dict[Key, Element] = {}
-    for sample, parser, text in rows.collect().iter_rows():
+    # Few rows of a table that may be large: only these are held.
+    for sample, parser, text in rows.collect(engine="streaming").iter_rows():
         for data in json.loads(text)["elements"] if text else ():
             try:
                 element = element_from_json(data)

@@ -93,8 +93,7 @@ class _Batch:
         rows = source.rows_of("samples", ids)
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
         self.predictions = _by_key(source.rows_of("predictions", ids))
-        parses = source.parses.filter(pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1])))
-        self.parses = _by_key(parses)
+        self.parses = _by_key(source.rows_of("parses", ids))
         self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
