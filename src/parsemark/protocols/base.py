@@ -128,12 +128,13 @@ class RunTables:
         listed = self.read("samples", "sample", "document").sort("sample")
         return Places(tuple(listed["sample"]), tuple(listed["document"]))
 
-    def with_samples(self, samples: pl.DataFrame) -> RunTables:
-        """The same tables with other samples."""
-        changed = copy(self)
-        changed.__dict__.pop("places", None)
-        changed.__dict__["samples"] = samples
-        return changed
+    def changed(self, **frames: pl.DataFrame) -> RunTables:
+        """The same tables, some of them exchanged: `changed(samples=…)`."""
+        other = copy(self)
+        for derived in ("places", "parsers"):
+            other.__dict__.pop(derived, None)
+        other.__dict__.update(frames)
+        return other
 
     @contextmanager
     def scanning(self, name: str) -> Iterator[pl.LazyFrame]:

@@ -75,7 +75,7 @@ class _Scored:
         """Matches, scores and explanations of one parser on one page."""
         key = (sample, parser)
         matches = self.matches.get(key, {})
-        truths = {truth for found in matches.values() for match in found for truth in match[0]}
+        truths = (truth for found in matches.values() for match in found for truth in match[0])
         keys = {truth: (sample, parser, truth) for truth in truths}
         return {
             "matches": matches,
