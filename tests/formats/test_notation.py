@@ -162,11 +162,10 @@ def _nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     group = st.lists(inner, min_size=1, max_size=3).map("".join)
     base = st.sampled_from(["x", "A", "\\alpha "])
     fraction = st.sampled_from(["frac", "dfrac", "nicefrac"])
+    mark = st.sampled_from(["_", "^", " _ ", " ^"])
     return st.one_of(
         group,
-        st.tuples(base, st.sampled_from(["_", "^", " _ ", " ^"]), group).map(
-            lambda t: f"{t[0]}{t[1]}{{{t[2]}}}"
-        ),
+        st.tuples(base, mark, group).map(lambda t: f"{t[0]}{t[1]}{{{t[2]}}}"),
         st.tuples(base, group, group).map(lambda t: f"{t[0]}_{{{t[1]}}}^{{{t[2]}}}"),
         st.tuples(base, st.sampled_from("_^"), inner).map(lambda t: f"{t[0]}{t[1]}{t[2]}"),
         st.tuples(fraction, group, group).map(lambda t: f"\\{t[0]}{{{t[1]}}}{{{t[2]}}}"),

@@ -37,9 +37,9 @@ BROKEN_PAGES = FigureInfo(
 
 def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
     """Parser to page to why the protocol could not score it."""
-    rows = tables.scores.filter(pl.col("metric") == BROKEN)
+    rows = tables.read("scores", "parser", "sample", "message", where=pl.col("metric") == BROKEN)
     found: dict[str, dict[str, str]] = {}
-    for parser, sample, message in rows.select("parser", "sample", "message").iter_rows():
+    for parser, sample, message in rows.iter_rows():
         found.setdefault(parser, {})[sample] = message or ""
     return found
 
@@ -50,7 +50,7 @@ def complete_sums(protocol: PageProtocol, tables: RunTables) -> list[FigureSums]
     broken = broken_pages(tables)
     if not broken:
         return sums
-    with_truth = set(tables.samples.filter(pl.col("truth").is_not_null())["sample"])
+    with_truth = set(tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"])
     counted = [_with_broken(figure, broken, with_truth) for figure in sums]
     return [*counted, _count(broken, tables)]
 
@@ -97,13 +97,12 @@ def _with_broken(
 
 
 def _count(broken: Mapping[str, Mapping[str, str]], tables: RunTables) -> FigureSums:
-    samples = tables.samples.sort("sample")
-    names = tuple(samples["sample"])
+    names, documents = tables.places.samples, tables.places.documents
     sums = {
         parser: np.array([[float(name in broken.get(parser, ())), 1.0] for name in names])
         for parser in tables.parsers
     }
-    return FigureSums(BROKEN_PAGES, names, tuple(samples["document"]), sums, total_statistic)
+    return FigureSums(BROKEN_PAGES, names, documents, sums, total_statistic)
 
 
 def _note(summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Mapping[str, str]]) -> str:
