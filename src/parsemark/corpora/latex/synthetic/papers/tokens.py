@@ -12,7 +12,6 @@ from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.corpora.synthetic.story import text_attributes
 from parsemark.model import AttributeValue, Category
 
-
 _NUMBERS = re.compile(r"\\pm(?:w|block)\{(\d+)\}")
 
 
