@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import NEAR, likeness, tight
+from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
 from parsemark.metrics.reader.sheet import Sheet
@@ -19,22 +19,39 @@ _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
 
-def find_events(side: Side, outside: str, no_value: float) -> Account:
+def find_events(
+    side: Side, outside: str, no_value: float, hopeless: Callable[[Account], bool] = lambda _: False
+) -> Account:
     """All events between the truth and an aligned table.
 
     Args:
         side: The two tables and their alignment.
         outside: Folded text around the predicted table.
         no_value: Weight of a cell that says there is no value.
+        hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
     values = Values(side, no_value)
+    moved = _moved_rows(values)
+    lost = (*_missing(values, set(moved)), *_invented(side, set(moved.values())))
+    if hopeless(account := Account(lost, values.total)):
+        return account
+    causes = Causes()
+    values.compare(causes)
+    _find_moves(values, moved, causes)
+    of_values = (*causes.events(), *lost)
+    if hopeless(account := Account(of_values, values.total)):
+        return account
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         judge(list(_columns(values)), COLUMNS, Around(outside, heads), causes)
         judge(list(_rows(values)), ROWS, Around(outside), causes)
-    values.compare(causes)
-    moved = _moved_rows(values)
+    return Account((*causes.events(), *of_values), values.total)
+
+
+def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
+    """Rows whose cells have slipped, and rows and columns that are given in another order."""
+    side = values.side
     for row in moved:
         message = f"Row {values.name(row, side.truth.n_cols - 1)}: its cells have slipped."
         event = Event(Kind.VALUE_SHIFTED, values.of_row[row], message, {"row": row, "col": None})
@@ -47,8 +64,6 @@ def find_events(side: Side, outside: str, no_value: float) -> Account:
         message = f"Column {values.header(col)}: given in another order."
         event = Event(Kind.MOVED, values.of_column.get(col, 1.0), message, {"row": None, "col": col})
         causes.add((Kind.MOVED, "column"), event)
-    events = [*causes.events(), *_missing(values, set(moved)), *_invented(side, set(moved.values()))]
-    return Account(tuple(events), values.total)
 
 
 def _columns(values: Values) -> Iterable[Named]:
@@ -315,13 +330,18 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     def carried(row: int, col: int) -> str:
         return names[col][row] if col in names else ""
 
+    def again(row: int, text: str) -> bool:
+        """Whether a number is given once more than the truth has it in this row."""
+        theirs = sum(pred.texts[row][p] == text for p in cols)
+        return is_numeric(text) and theirs >= side.truth.texts[rows[row]].count(text)
+
     expected = {tight(t) for row in side.truth.texts for t in row if t}
     # One line or two above the data may be a caption; a line that stands above and below is none.
     above = [r for r in range(side.pred_header) if is_section(pred, r)]
     foreign = [r for r in above if tight(pred.texts[r][0]) not in expected]
     heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
     by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
-    by_column: Counter[int] = Counter()
+    by_column: defaultdict[int, set[int]] = defaultdict(set)
     single: list[Position] = []
     body = range(side.pred_header, pred.n_rows)
     for r in body:
@@ -336,7 +356,8 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in expected else 1
             elif c not in cols:
-                by_column[c] += 0 if tight(text) in said[rows[r]] else 1
+                if tight(text) not in said[rows[r]] or again(r, text):
+                    by_column[c].add(r)
             elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
                 single.append((r, c))
     for run in _runs(sorted(r for r in by_row if by_row[r]), list(range(pred.n_rows))):
@@ -345,9 +366,13 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         message = f"Row {quote(shown)}{more} of the output: not in the truth."
         extent = float(sum(by_row[r] for r in run))
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None})
-    for c in sorted(c for c in by_column if by_column[c]):
-        message = f"Column {c + 1} of the output: not in the truth."
-        yield Event(Kind.INVENTED, float(by_column[c]), message, {"pred_row": None, "pred_col": c})
+    for run in _runs(sorted(by_column), list(range(pred.n_cols))):
+        more = f" and {len(run) - 1} more" if len(run) > 1 else ""
+        message = f"Column {run[0] + 1}{more} of the output: not in the truth."
+        touched = len(set().union(*(by_column[c] for c in run)))
+        # A row that runs away touches itself, however far it runs.
+        extent = min(sum(len(by_column[c]) for c in run), touched * side.truth.n_cols)
+        yield Event(Kind.INVENTED, float(extent), message, {"pred_row": None, "pred_col": run[0]})
     for r, c in single:
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})

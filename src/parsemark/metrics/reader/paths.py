@@ -142,8 +142,10 @@ def match(truth: Path, given: Path) -> Match:
     extra = tuple(text for text in given if unexplained[text] > NEAR)
     if given:
         credit *= 1 - 0.5 * sum(unexplained[text] for text in given) / len(given)
-    whole = difference(" ".join(truth), " ".join(given), name=True).likeness
-    return Match(min(1.0, max(credit, whole if whole > _WHOLE else 0.0)), levels, extra)
+    if len(truth) != len(given):  # however it is cut into levels
+        whole = difference(" ".join(truth), " ".join(given), name=True).likeness
+        credit = max(credit, whole if whole > _WHOLE else 0.0)
+    return Match(min(1.0, credit), levels, extra)
 
 
 def _flat(truth: Path, given: Path) -> bool:
@@ -162,12 +164,15 @@ def _flat(truth: Path, given: Path) -> bool:
 
 
 def _level(text: str, given: Path) -> Level:
-    best = Level(text, "", difference(text, "", name=True))
     if text in given:
         return Level(text, text, SAME)
+    best = Level(text, "", difference(text, "", name=True))
+    essential = tight(_BRACKETED.sub("", text))
+    words = _worded(text)
     for found in given:
-        diff = SAME if holds(found, text) else difference(text, found, name=True)
-        if diff.change is not Change.NONE and tight(_BRACKETED.sub("", text)) == tight(found):
+        held = len(words) > 2 and words in _worded(found)
+        diff = SAME if held else difference(text, found, name=True)
+        if diff.change is not Change.NONE and essential == tight(found):
             # It still tells which one; its unit or what it stands for is lost.
             share = len(tight(found)) / len(tight(text))
             diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")
