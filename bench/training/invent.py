@@ -7,10 +7,9 @@ tables a second. Boxes follow `structure/ideal.py`: rows and columns touch, and 
 
 import os
 import random
-import time
 from functools import lru_cache
 from itertools import pairwise
-from multiprocessing import get_context
+from multiprocessing import TimeoutError, get_context
 
 import numpy as np
 from pictures import COLUMN, HEADER, PROJECTED, ROW, SPANNING, TABLE, canvas_of
@@ -448,21 +447,29 @@ def invent(task, fonts, seed):
 
 
 def _some(job):
-    task, fonts, seeds, until = job
-    made = []
-    for seed in seeds:
-        if time.time() > until:
-            break
-        item = invent(task, fonts, seed)
-        if len(item[2]) <= 120:
-            made.append(item)
-    return made
+    task, fonts, seeds = job
+    return [invent(task, fonts, seed) for seed in seeds]
 
 
-def invent_many(task, folder, seconds, most, processes=None, seed=0):
-    """As many pictures as all cores can make in so many seconds, and no more than `most`."""
-    fonts = sorted(str(path) for path in folder.iterdir() if path.suffix in (".ttf", ".otf"))
-    until, processes = time.time() + seconds, processes or os.cpu_count()
-    jobs = ((task, fonts, range(n, n + 16), until) for n in range(seed * 10**7, seed * 10**7 + most, 16))
-    with get_context("fork").Pool(processes) as pool:
-        return [item for some in pool.imap_unordered(_some, jobs) for item in some]
+class Feeder:
+    """Processes that invent pictures while the network learns. Make it before CUDA is touched (it forks)."""
+
+    def __init__(self, task, folder, processes, seed=0, at_once=4):
+        fonts = sorted(str(path) for path in folder.iterdir() if path.suffix in (".ttf", ".otf"))
+        seeds = range(seed * 10**7, seed * 10**7 + 10**5, at_once)
+        self.pool = get_context("fork").Pool(processes, initializer=os.nice, initargs=(5,))
+        self.made = self.pool.imap_unordered(_some, ((task, fonts, range(n, n + at_once)) for n in seeds))
+        self.kept = {}
+
+    def collect(self, wait=0.0):
+        """Keep what is made by now (at most one parcel), by shape; waits so many seconds for it."""
+        try:
+            items = self.made.next(timeout=wait)
+        except (TimeoutError, StopIteration):
+            return
+        for item in items:
+            self.kept.setdefault(item[0].shape, []).append(item)
+
+    def close(self):
+        self.pool.terminate()
+        self.pool.join()

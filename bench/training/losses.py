@@ -1,4 +1,5 @@
-"""What the networks are trained for. All shapes are fixed by the host, so no step waits for the device.
+"""What the networks are trained for. All shapes are fixed by the host and no number travels, so that a
+step can be recorded as a CUDA graph.
 
 Boxes are corners in 0…1 (truths) or centre and size (what the network says); classes are -1 where there is no
 object.
@@ -40,19 +41,19 @@ def overlap(a, b):
 def pair_cost(logits, boxes, corners, classes, anchors, kinds, trust):
     """Cost (batch, groups, queries, objects) of each pair.
 
-    In the beginning (`trust` 0) only the place that a query stands for counts, so that each learns one thing;
-    later also what it says.
+    In the beginning (`trust`, a tensor, is 0) only the place that a query stands for counts, so that each
+    learns one thing; later also what it says.
     """
     truth = centred(corners)
-    weights = corners.new_tensor([1.0, 1.0, 0.5, 0.5])
-    off = (anchors[None, :, :, None] - truth[:, None, None]).abs() * weights
-    cost = 5 * off.sum(-1) + FOREIGN * (kinds[None, None, :, None] != classes[:, None, None])
-    if trust > 0:
-        index = classes.clamp(min=0)[:, None, None].expand(*logits.shape[:3], -1)
-        chance = logits.softmax(-1).gather(3, index)
-        far = (boxes[:, :, :, None] - truth[:, None, None]).abs().sum(-1)
-        _, giou = overlap(cornered(boxes)[:, :, :, None], corners[:, None, None])
-        cost = (1 - trust) * cost + trust * (5 * far + 2 * (1 - giou) + 2 * (1 - chance))
+    off = (anchors[None, :, :, None] - truth[:, None, None]).abs()
+    off = off[..., :2].sum(-1) + 0.5 * off[..., 2:].sum(-1)
+    placed = 5 * off + FOREIGN * (kinds[None, None, :, None] != classes[:, None, None])
+    index = classes.clamp(min=0)[:, None, None].expand(*logits.shape[:3], -1)
+    chance = logits.softmax(-1).gather(3, index)
+    far = (boxes[:, :, :, None] - truth[:, None, None]).abs().sum(-1)
+    _, giou = overlap(cornered(boxes)[:, :, :, None], corners[:, None, None])
+    said = 5 * far + 2 * (1 - giou) + 2 * (1 - chance)
+    cost = (1 - trust) * placed + trust * said
     return cost.masked_fill((classes < 0)[:, None, None], torch.inf)
 
 
@@ -72,7 +73,7 @@ def pair(cost, rounds=ROUNDS):
         mutual &= best.isfinite()
         chosen = torch.where(mutual, query, chosen)
         taken = torch.zeros(n, queries + 1, dtype=torch.bool, device=cost.device)
-        taken.scatter_(1, torch.where(mutual, query, queries), True)
+        taken.scatter_(1, query.masked_fill(~mutual, queries), True)
         cost = cost.masked_fill(taken[:, :queries, None] | mutual[:, None], torch.inf)
     return chosen
 
@@ -93,11 +94,11 @@ def set_loss(logits, boxes, corners, classes, chosen, no_object):
     """
     layers, n, groups, queries, n_classes = logits.shape
     paired = (chosen >= 0) & (classes >= 0)[:, None]
-    place = torch.where(paired, chosen, queries)
+    place = chosen.masked_fill(~paired, queries)
     wanted = torch.full((n, groups, queries + 1), n_classes - 1, dtype=torch.long, device=logits.device)
     wanted.scatter_(2, place, classes[:, None].expand_as(place).clamp(min=0))
     wanted = wanted[..., :queries]
-    weight = torch.where(wanted == n_classes - 1, no_object, 1.0)
+    weight = torch.ones_like(wanted, dtype=torch.float).masked_fill(wanted == n_classes - 1, no_object)
     entropy = F.cross_entropy(
         logits.flatten(0, 3), wanted.expand(layers, -1, -1, -1).flatten(), reduction="none"
     )
@@ -159,7 +160,8 @@ def dense_goals(shape, corners, classes, n_classes):
     area = (corners[..., 2] - corners[..., 0]) * (corners[..., 3] - corners[..., 1])
     hits, boxes = [], []
     for kind in range(n_classes):
-        size = torch.where(inside & (classes == kind)[..., None], area[..., None], torch.inf)
+        outside = ~(inside & (classes == kind)[..., None])
+        size = area[..., None].expand_as(outside).masked_fill(outside, torch.inf)
         smallest, which = size.min(1)
         hits.append(smallest.isfinite().float())
         boxes.append(corners.gather(1, which[..., None].expand(-1, -1, 4)))

@@ -186,8 +186,8 @@ def make_anchors(buckets, task, groups, seed=0, sample=6000):
     Returns the anchors (groups, queries, 4: centre and size) and their classes (queries).
     """
     rng = np.random.default_rng(seed)
-    boxes = np.concatenate([b.corners.cpu().numpy().reshape(-1, 4) for b in buckets])
-    classes = np.concatenate([b.classes.cpu().numpy().reshape(-1) for b in buckets])
+    boxes = np.concatenate([b.corners[: b.filled].cpu().numpy().reshape(-1, 4) for b in buckets])
+    classes = np.concatenate([b.classes[: b.filled].cpu().numpy().reshape(-1) for b in buckets])
     kinds = np.repeat(np.arange(len(QUERIES[task])), QUERIES[task])
     anchors = np.zeros((groups, len(kinds), 4), dtype=np.float32)
     for kind, count in enumerate(QUERIES[task]):

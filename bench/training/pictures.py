@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: N812 - as everybody calls it
 from PIL import Image
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-SHORT_SIDES = {"detection": (608, 800), "structure": (288, 416, 608, 832, 1024)}
+SHORT_SIDES = {"detection": (608, 800), "structure": (320, 480, 704, 1024)}
 """Short sides of the canvases, in pixels."""
 LONG_SIDE = {"detection": 800, "structure": 1024}
 WORKER_SIDE = {"detection": 800, "structure": 1000}
@@ -26,53 +26,78 @@ MIN_ROWS, MIN_COLUMNS = 2, 2
 
 
 class Bucket:
-    """Pictures on canvases of one shape, with their boxes (corners in 0…1) and classes (-1: none)."""
+    """Pictures on canvases of one shape, with their boxes (corners in 0…1) and classes (-1: none).
 
-    def __init__(self, items, weights, shape, device):
-        height, width = shape
-        canvas = np.full((len(items), height, width), 255, dtype=np.uint8)
-        most = max(1, *(len(kinds) for _, _, kinds in items))
+    The first `given` of them are those of the data folder; further ones may be added up to `room` in all.
+    """
+
+    def __init__(self, shape, room, most, device):
+        self.shape, self.given, self.filled = shape, 0, 0
+        self.corners = torch.zeros(room, most, 4, device=device)
+        self.classes = torch.full((room, most), -1, dtype=torch.long, device=device)
+        self._canvases = {1.0: torch.empty(room, *shape, dtype=torch.uint8, device=device)}
+
+    def add(self, items):
+        """Take in (picture, boxes, classes) while there is room; those with too many boxes are left out."""
+        (room, most), (height, width) = self.classes.shape, self.shape
+        items = [item for item in items if len(item[2]) <= most][: room - self.filled]
+        if not items:
+            return
+        canvas = np.empty((len(items), height, width), dtype=np.uint8)
         corners = np.zeros((len(items), most, 4), dtype=np.float32)
         classes = np.full((len(items), most), -1, dtype=np.int64)
 
         def lay(i):
-            picture = items[i][0]
-            if picture.shape != shape:
-                stretched = Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR)
-                picture = np.asarray(stretched)
-            canvas[i] = picture
-
-        with ThreadPoolExecutor(16) as pool:
-            list(pool.map(lay, range(len(items))))
-        for i, (picture, boxes, kinds) in enumerate(items):
+            picture, boxes, kinds = items[i]
             if kinds:
                 size = (picture.shape[1], picture.shape[0]) * 2
                 corners[i, : len(kinds)] = np.asarray(boxes, dtype=np.float32) / size
                 classes[i, : len(kinds)] = kinds
-        self.shape = shape
-        self.weight = float(sum(weights))
-        self.chances = np.asarray(weights) / self.weight
-        self.counts = np.array([len(kinds) for _, _, kinds in items])
-        self.corners = torch.from_numpy(corners).to(device)
-        self.classes = torch.from_numpy(classes).to(device)
-        self._canvases = {1.0: torch.from_numpy(canvas).to(device)}
+            if picture.shape != self.shape:
+                stretched = Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR)
+                picture = np.asarray(stretched)
+            canvas[i] = picture
 
-    def __len__(self):
-        return len(self.counts)
+        if len(items) > 64:
+            with ThreadPoolExecutor(16) as pool:
+                list(pool.map(lay, range(len(items))))
+        else:
+            for i in range(len(items)):
+                lay(i)
+        here = slice(self.filled, self.filled + len(items))
+        self.corners[here] = torch.from_numpy(corners).to(self.corners.device)
+        self.classes[here] = torch.from_numpy(classes).to(self.classes.device)
+        self._canvases[1.0][here] = torch.from_numpy(canvas).to(self.corners.device)
+        for scale, small in self._canvases.items():
+            if scale != 1.0:
+                small[here] = _smaller(self._canvases[1.0][here], small.shape[1:])
+        self.filled += len(items)
 
     def canvases(self, scale):
         """All pictures at a share of the full size, made once."""
         if scale not in self._canvases:
             size = [max(64, round(s * scale / 32) * 32) for s in self.shape]
-            parts = [
-                F.interpolate(part[:, None].float(), size=size, mode="area").round().to(torch.uint8)[:, 0]
-                for part in self._canvases[1.0].split(256)
-            ]
-            self._canvases[scale] = torch.cat(parts)
+            whole = self._canvases[1.0]
+            small = torch.empty(len(whole), *size, dtype=torch.uint8, device=whole.device)
+            for start in range(0, self.filled, 256):
+                here = slice(start, min(start + 256, self.filled))
+                small[here] = _smaller(whole[here], size)
+            self._canvases[scale] = small
         return self._canvases[scale]
 
-    def forget(self, scale):
-        self._canvases.pop(scale, None)
+    def draw(self, rng, count):
+        """Numbers of items to show: half of them of the data folder, half of those that were added."""
+        added = self.filled - self.given
+        mine = rng.integers(max(1, self.given), size=count)
+        theirs = self.given + rng.integers(max(1, added), size=count)
+        chance = 0.5 if self.given and added else float(added > 0)
+        return np.where(rng.random(count) < chance, theirs, mine)
+
+
+def _smaller(canvases, size):
+    return (
+        F.interpolate(canvases[:, None].float(), size=list(size), mode="area").round().to(torch.uint8)[:, 0]
+    )
 
 
 def read_folder(folder, validation, at_most=None):
@@ -103,14 +128,18 @@ def canvas_of(shape, task):
     return (LONG_SIDE[task], side) if height >= width else (side, LONG_SIDE[task])
 
 
-def into_buckets(items, weights, task, device):
-    """Buckets by the shape of the canvas; `weights` say how often an item is shown."""
+def into_buckets(items, task, device, spare=0):
+    """Buckets by the shape of the canvas, each with room for `spare` further pictures."""
     groups = {}
-    for item, weight in zip(items, weights, strict=True):
-        mine = groups.setdefault(canvas_of(item[0].shape, task), ([], []))
-        mine[0].append(item)
-        mine[1].append(weight)
-    return [Bucket(*group, shape, device) for shape, group in sorted(groups.items())]
+    for item in items:
+        groups.setdefault(canvas_of(item[0].shape, task), []).append(item)
+    most = 2 + max(len(kinds) for _, _, kinds in items)
+    buckets = {}
+    for shape, group in sorted(groups.items()):
+        buckets[shape] = Bucket(shape, len(group) + spare, most, device)
+        buckets[shape].add(group)
+        buckets[shape].given = buckets[shape].filled
+    return buckets
 
 
 # --- Smaller tables of larger ones ----------------------------------------------------------------------
@@ -197,8 +226,7 @@ def batch_of(bucket, chosen, scale, *, spliced=0.0, varied=1.0):
     device = bucket.corners.device
     index = torch.from_numpy(np.asarray(chosen)).to(device, non_blocking=True)
     pixels = bucket.canvases(scale)[index].float().div_(255)[:, None]
-    most = max(1, int(bucket.counts[chosen].max()))
-    corners, classes = bucket.corners[index, :most], bucket.classes[index, :most]
+    corners, classes = bucket.corners[index], bucket.classes[index]
     if spliced:
         pixels, corners, classes = splice(pixels, corners, classes, spliced)
     if varied:
@@ -208,16 +236,14 @@ def batch_of(bucket, chosen, scale, *, spliced=0.0, varied=1.0):
 
 
 def normalised(pixels):
-    mean = torch.tensor(MEAN, device=pixels.device).view(1, 3, 1, 1)
-    std = torch.tensor(STD, device=pixels.device).view(1, 3, 1, 1)
-    values = (pixels.expand(-1, 3, -1, -1) - mean) / std
+    values = torch.cat([(pixels - mean) / std for mean, std in zip(MEAN, STD, strict=True)], 1)
     return values.contiguous(memory_format=torch.channels_last)
 
 
 def splice(pixels, corners, classes, share, tries=12):
     """The upper (or left) part of a page, and the rest of another, cut where neither has a table."""
     n, device = len(pixels), pixels.device
-    other = torch.randperm(n, device=device)
+    other = torch.rand(n, device=device).argsort()
     across = torch.rand(n, device=device) < 0.8  # a cut from left to right
     cuts = 0.15 + 0.7 * torch.rand(n, tries, device=device)
     axis = torch.where(across, 1, 0)

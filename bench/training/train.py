@@ -88,14 +88,12 @@ class Teacher(nn.Module):
 
 
 @torch.no_grad()
-def validate(model, items, task, bf16):
+def validate(model, items, task):
     """Per class, on whole pictures as the worker shows them: recall and precision at IoU .5, and AP.
 
     A box counts if its score is over .5, its class right, and no better box has the same truth.
     """
     model.eval()
-    # Each picture has a shape of its own: trying out algorithms for each would take longer than the work.
-    torch.backends.cudnn.benchmark = False
     device = next(model.parameters()).device
     names = [model.config.id2label[i] for i in range(model.config.num_labels)]
     claims, truths = {name: [] for name in names}, dict.fromkeys(names, 0)
@@ -105,7 +103,7 @@ def validate(model, items, task, bf16):
         if abs(scale - 1) > 0.01:
             size = [max(32, round(s * scale)) for s in picture.shape]
             pixels = torch.nn.functional.interpolate(pixels, size=size, mode="bilinear", antialias=True)
-        with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             out = model(pictures.normalised(pixels))
         chances = out.logits[0].float().softmax(-1)[:, :-1]
         size = torch.tensor([picture.shape[1], picture.shape[0]] * 2)
@@ -116,7 +114,6 @@ def validate(model, items, task, bf16):
             truths[name] += len(wanted)
             mine = classes == number
             claims[name] += judged(scores[mine], found[mine], wanted)
-    torch.backends.cudnn.benchmark = True
     return {name: figures(claims[name], truths[name]) for name in names}
 
 
@@ -154,7 +151,7 @@ def figures(rows, n_truths):
 
 
 @torch.no_grad()
-def settle(model, buckets, count, bf16):
+def settle(model, buckets, count):
     """Measure the statistics of batch normalisation anew, for the weights as they are.
 
     Those that were gathered on the way belong to other weights and mostly to smaller pictures.
@@ -167,10 +164,10 @@ def settle(model, buckets, count, bf16):
         norm.train()
     device, done = next(model.parameters()).device, 0
     while done < count:
-        bucket = random.choices(buckets, [b.weight for b in buckets])[0]
-        chosen = np.random.default_rng(done).choice(len(bucket), size=min(len(bucket), 24), p=bucket.chances)
+        bucket = random.choices(buckets, [b.filled for b in buckets])[0]
+        chosen = bucket.draw(np.random.default_rng(done), min(bucket.filled, 24))
         pixels, _, _ = pictures.batch_of(bucket, chosen, 1.0, varied=0.3)
-        with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             model.model.backbone.conv_encoder.model(pixels)
         done += len(chosen)
     model.eval()
@@ -197,31 +194,106 @@ def rate_at(passed):
     return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (passed - rise) / (1 - rise)))
 
 
-def load(given, device):
-    """Buckets to learn from, and pictures to be measured on."""
+class Stepper:
+    """One step of training: on a GPU a recorded one (a CUDA graph for each shape), else step by step.
+
+    Launching some thousand kernels takes the host several times as long as the GPU needs to run them.
+    """
+
+    def __init__(self, teacher, optimiser, device, recorded):
+        self.teacher, self.optimiser, self.device, self.recorded = teacher, optimiser, device, recorded
+        self.trust = torch.zeros((), device=device)
+        self.dense_weight = torch.zeros((), device=device)
+        self.records = {}
+        self.pool = torch.cuda.graph_pool_handle() if recorded else None
+
+    def set(self, rate, trust, dense_weight):
+        self.trust.fill_(trust)
+        self.dense_weight.fill_(dense_weight)
+        for group in self.optimiser.param_groups:
+            if isinstance(group["lr"], torch.Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+
+    def __call__(self, batch):
+        """The loss of the batch, and the part of the last layer."""
+        if not self.recorded:
+            return self._work(batch)
+        key = tuple(tuple(value.shape) for value in batch)
+        if key not in self.records:
+            try:
+                self.records[key] = self._record(batch)
+            except RuntimeError as error:  # a driver or a version that cannot: slower, but it goes on
+                print(json.dumps({"not recorded": str(error)[:500]}), flush=True)
+                torch.cuda.synchronize()
+                self.recorded, self.records = False, {}
+                return self._work(batch)
+        record, inputs, outputs = self.records[key]
+        for mine, new in zip(inputs, batch, strict=True):
+            mine.copy_(new)
+        record.replay()
+        return outputs
+
+    def _record(self, batch):
+        inputs = [value.clone(memory_format=torch.preserve_format) for value in batch]
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            for _ in range(3):
+                self._work(inputs)
+        torch.cuda.current_stream().wait_stream(aside)
+        self.optimiser.zero_grad(set_to_none=True)
+        record = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(record, pool=self.pool):
+            outputs = self._work(inputs)
+        return record, inputs, outputs
+
+    def _work(self, batch):
+        self.optimiser.zero_grad(set_to_none=True)
+        bf16 = self.device == "cuda"
+        with torch.autocast(self.device, torch.bfloat16, enabled=bf16, cache_enabled=False):
+            loss, last = self.teacher(batch, self.trust, self.dense_weight)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.teacher.parameters(), 1.0)
+        self.optimiser.step()
+        return loss.detach(), last.detach()
+
+
+def load(given, feeder, device):
+    """Buckets to learn from (with room for invented pictures), and pictures to be measured on."""
     items = pictures.read_folder(given.data, False, given.at_most)
     if given.task == "structure" and given.parts:
         items += pictures.parts_of_tables(items, given.parts, given.seed)
-    invented = []
-    if given.fonts:
-        invented = invent.invent_many(given.task, given.fonts, given.invent_s, given.invent, seed=given.seed)
-    # Half of what is shown is invented, however many there are.
-    weights = [1.0] * len(items) + [len(items) / max(1, len(invented))] * len(invented)
     held_back = pictures.read_folder(given.data, True, given.at_most)
-    return pictures.into_buckets(items + invented, weights, given.task, device), held_back
+    buckets = pictures.into_buckets(items, given.task, device, given.invent if feeder else 0)
+    if feeder:
+        take(feeder, buckets, parcel=1, wait=20.0)
+    return buckets, held_back
+
+
+def take(feeder, buckets, parcel=24, wait=0.0):
+    """Add what has been invented by now to the buckets it fits in, in parcels: each makes the GPU wait."""
+    feeder.collect(wait)
+    for shape, items in feeder.kept.items():
+        if len(items) >= parcel and shape in buckets:
+            buckets[shape].add(items)
+        if len(items) >= parcel:
+            feeder.kept[shape] = []
 
 
 def train(given):  # noqa: PLR0915 - one loop, told in order
     started = time.monotonic()
+    # Before CUDA is touched: the processes are forked.
+    feeder = invent.Feeder(given.task, given.fonts, given.processes, given.seed) if given.fonts else None
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    bf16 = device == "cuda"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    torch.backends.cudnn.benchmark = True
     torch.manual_seed(given.seed)
     random.seed(given.seed)
     rng = np.random.default_rng(given.seed)
     names = [c["name"] for c in json.loads((given.data / "coco.json").read_text())["categories"]]
-    buckets, held_back = load(given, device)
+    shapes, held_back = load(given, feeder, device)
+    buckets = list(shapes.values())
     anchors, kinds = network.make_anchors(buckets, given.task, given.groups or GROUPS[given.task], given.seed)
     model = network.make_model(given.task, names, given.layers)
     network.begin(model)
@@ -231,46 +303,30 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         teacher.load_state_dict(torch.load(given.resume, map_location=device, weights_only=True))
     teacher.train()
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
-    flat = [p for p in teacher.parameters() if p.ndim < 2]
-    deep = [p for p in teacher.parameters() if p.ndim >= 2]
-    optimiser = torch.optim.AdamW(
-        [{"params": deep, "weight_decay": 1e-2}, {"params": flat, "weight_decay": 0.0}],
-        lr=given.lr,
-        betas=(0.9, 0.98),
-        fused=device == "cuda",
-    )
-    sizes = [len(b) for b in buckets]
-    log = [{"device": device, "pictures": sum(sizes), "canvases": {str(b.shape): len(b) for b in buckets}}]
+    stepper = Stepper(teacher, optimiser_of(teacher, given.lr, device), device, device == "cuda")
+    log = [{"device": device, "canvases": {str(b.shape): b.filled for b in buckets}}]
     print(json.dumps(log[0] | {"loaded_s": round(time.monotonic() - started)}), flush=True)
     step, seen = 0, 0
     begun = shown = checked = time.monotonic()
     while (passed := (time.monotonic() - begun) / given.limit_s) < 1 and step < given.max_steps:
-        small = passed < given.small_share
-        scale = SMALL[given.task] if small else 1.0
         late = passed > 0.9
-        for group in optimiser.param_groups:
-            group["lr"] = given.lr * rate_at(passed)
-        bucket = random.choices(buckets, [b.weight for b in buckets])[0]
-        if not small:
-            bucket.forget(SMALL[given.task])
+        scale = SMALL[given.task] if passed < given.small_share else 1.0
+        stepper.set(given.lr * rate_at(passed), min(0.7, max(0.0, passed - 0.25) * 1.4), 1.5 - passed)
+        if feeder and step % 2 == 0:
+            take(feeder, shapes)
+        bucket = random.choices(buckets, [b.filled for b in buckets])[0]
         height, width = bucket.canvases(scale).shape[1:]
-        room = int(max(1, min(given.pixels / (height * width), 192)))
-        chosen = rng.choice(len(bucket), size=room, p=bucket.chances)
+        # What is not recorded leaves the GPU idle most of the time: larger steps cost next to nothing there.
+        pixels = given.pixels * (1 if stepper.recorded or device == "cpu" else 4)
+        room = int(max(1, pixels / (height * width)))
         batch = pictures.batch_of(
             bucket,
-            chosen,
+            bucket.draw(rng, room),
             scale,
             spliced=0.5 * (given.task == "detection") * (not late) * given.varied,
             varied=given.varied * (0.4 if late else 1.0),
         )
-        with torch.autocast(device, torch.bfloat16, enabled=bf16):
-            loss, last = teacher(
-                batch, trust=min(0.7, max(0.0, passed - 0.25) * 1.4), dense_weight=1.5 - passed
-            )
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(teacher.parameters(), 1.0)
-        optimiser.step()
+        loss, last = stepper(batch)
         step, seen = step + 1, seen + room
         if step % EVERY == 0:
             follow(average, model, max(0.02, EVERY / (step + EVERY)))
@@ -278,28 +334,41 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         if now - shown > given.show_s:
             shown = now
             log.append(
-                {"s": round(now - begun), "step": step, "seen": seen, "loss": round(float(loss.detach()), 4)}
-                | {"last": round(float(last.detach()), 4)}
+                {"s": round(now - begun), "step": step, "seen": seen, "loss": round(float(loss), 4)}
+                | {"last": round(float(last), 4), "pictures": sum(b.filled for b in buckets)}
             )
             print(json.dumps(log[-1]), flush=True)
         if held_back and now - checked > given.check_s:
             checked = now
-            log.append(
-                {"s": round(now - begun), "validation": validate(model, held_back[:40], given.task, bf16)}
-            )
+            log.append({"s": round(now - begun), "validation": validate(model, held_back[:40], given.task)})
             print(json.dumps(log[-1]), flush=True)
             teacher.train()
+    if feeder:
+        feeder.close()
     if given.checkpoint:
         torch.save(teacher.state_dict(), given.checkpoint)
     model.load_state_dict(average)
-    settle(model, buckets, given.settle, bf16)
-    final = validate(model, held_back, given.task, bf16)
-    print(json.dumps(final, indent=1), flush=True)
+    settle(model, buckets, given.settle)
     network.save(model, given.out)
+    final = validate(model, held_back, given.task)
+    print(json.dumps(final), flush=True)
     content = {"task": given.task, "device": device, "arguments": {k: str(v) for k, v in vars(given).items()}}
     content |= {"steps": step, "pictures": seen, "validation": final, "log": log}
     (given.out / "log.json").write_text(json.dumps(content, indent=1))
     return final
+
+
+def optimiser_of(teacher, rate, device):
+    flat = [p for p in teacher.parameters() if p.ndim < 2]
+    deep = [p for p in teacher.parameters() if p.ndim >= 2]
+    gpu = device == "cuda"
+    return torch.optim.AdamW(
+        [{"params": deep, "weight_decay": 1e-2}, {"params": flat, "weight_decay": 0.0}],
+        lr=torch.tensor(rate, device=device) if gpu else rate,
+        betas=(0.9, 0.98),
+        fused=gpu,
+        capturable=gpu,
+    )
 
 
 def arguments():
@@ -308,8 +377,8 @@ def arguments():
     said.add_argument("--task", choices=sorted(network.QUERIES), required=True)
     said.add_argument("--out", type=Path, required=True)
     said.add_argument("--fonts", type=Path, help="folder of typefaces to invent further pictures with")
-    said.add_argument("--invent", type=int, default=16_000, help="how many at most")
-    said.add_argument("--invent-s", type=float, default=60, help="seconds for that, on all cores")
+    said.add_argument("--invent", type=int, default=6000, help="how many at most of each shape")
+    said.add_argument("--processes", type=int, default=14, help="that invent pictures beside the training")
     said.add_argument("--limit-s", type=float, default=500, help="seconds of training, loading not counted")
     said.add_argument("--max-steps", type=int, default=10**9)
     said.add_argument("--pixels", type=float, help="pixels in one step")
