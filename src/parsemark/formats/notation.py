@@ -77,6 +77,8 @@ _DIGIT_GROUPS = re.compile(
 _TIGHT = re.compile(r" ?([^\w\s.,;:!?\"'…]) ?")
 _AFTER_COMMA = re.compile(r" (?=[,;:])|(?<=[,;:]) ")
 _PLACEHOLDERS = frozenset(["", "-", "--", "---", "n/a", "n.a.", "na", "nan", "null", "...", ".", "/", "·"])
+_PLAIN = re.compile(r"-?[A-Za-wyz0-9.]++(?:[ -][A-Za-wyz0-9.]++)*+%?")
+"""Most cells: words and numbers that nothing below changes (an `x` may be a multiplication sign)."""
 CACHE_SIZE = 20_000
 """How many folded texts are remembered: tables repeat their values, and each truth meets many parsers."""
 
@@ -90,6 +92,8 @@ def fold_notation(text: str) -> str:
     >>> fold_notation("10<sup>−3</sup>") == fold_notation("$10^{-3}$") == fold_notation("10⁻³")
     True
     """
+    if _PLAIN.fullmatch(text):
+        return text
     text = unescape(text)
     if "<" in text:
         text = _fold_tags(text)

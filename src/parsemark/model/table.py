@@ -26,6 +26,8 @@ class Cell:
     box: Box | None = None
 
     def __post_init__(self) -> None:
+        if self.row >= 0 <= self.col and self.rowspan >= 1 <= self.colspan:
+            return
         if self.row < 0 or self.col < 0:
             raise ValueError(f"a cell needs row >= 0 and col >= 0, not ({self.row}, {self.col})")
         if self.rowspan < 1 or self.colspan < 1:
@@ -82,6 +84,9 @@ class Table:
         """For each grid position the index of its cell in `cells`, or `HOLE`."""
         grid = [[HOLE] * self.n_cols for _ in range(self.n_rows)]
         for index, cell in enumerate(self.cells):
+            if cell.rowspan == cell.colspan == 1:
+                grid[cell.row][cell.col] = index
+                continue
             for row in range(cell.row, cell.row + cell.rowspan):
                 for col in range(cell.col, cell.col + cell.colspan):
                     grid[row][col] = index

@@ -37,22 +37,22 @@ class GridBuilder:
         """Put a cell at the first free column of the row."""
         if self._row < 0:
             self.start_row()
-        for span in (rowspan, colspan):
-            if span > MAX_SPAN:
-                raise FormatError(
-                    f"A cell spans {span:,} rows or columns; at most {MAX_SPAN:,} are read",
-                    position=self._position,
-                )
-        while self._col in self._hanging:
-            self._col += 1
+        if rowspan > MAX_SPAN or colspan > MAX_SPAN:
+            raise FormatError(
+                f"A cell spans {max(rowspan, colspan):,} rows or columns; at most {MAX_SPAN:,} are read",
+                position=self._position,
+            )
         start = self._col
+        while start in self._hanging:
+            start += 1
         end = start + 1
         while end < start + colspan and end not in self._hanging:
             end += 1
         self._cells.append(Cell(self._row, start, text, rowspan, end - start, header))
-        self._n_rows = max(self._n_rows, self._row + rowspan)
-        self._n_cols = max(self._n_cols, end)
-        check_grid(self._n_rows, self._n_cols, self._position)
+        if end > self._n_cols or self._row + rowspan > self._n_rows:
+            self._n_rows = max(self._n_rows, self._row + rowspan)
+            self._n_cols = max(self._n_cols, end)
+            check_grid(self._n_rows, self._n_cols, self._position)
         if rowspan > 1:
             self._hanging.update(dict.fromkeys(range(start, end), self._row + rowspan))
         self._col = end

@@ -37,6 +37,9 @@ def html_table_spans(text: str) -> list[tuple[int, int]]:
     A table that is never closed ends with the line of its last tag, or where the next table begins. Rows
     without a `<table>` around them make one of their own.
     """
+    plain = _plain_span(text)
+    if plain is not None:
+        return [plain]
     scan = _Scan()
     for name, closes, start, end in _tags(text):
         if name != "table":
@@ -52,6 +55,32 @@ def html_table_spans(text: str) -> list[tuple[int, int]]:
         cut = _CUT_TAG.search(text, scan.last_end, end)
         scan.spans.append((scan.stack[0].start, end if cut is None else cut.start()))
     return scan.spans
+
+
+def _plain_span(text: str) -> tuple[int, int] | None:
+    """The span of the only table of a text whose tags are as they should be, without looking at each tag.
+
+    None where anything is unusual: then the tags are read one by one, with the same result.
+    """
+    first = _COMMENT_OR_TAG.search(text)
+    folded = text.lower()
+    if first is None or len(folded) != len(text):
+        return None
+    start, close = first.start(), folded.rfind("</table")
+    opened = text.find(">", first.end(), first.end() + _ATTRIBUTES)
+    end = close + len("</table>")
+    is_plain = (
+        folded.startswith("<table", start)
+        and folded.count("<table") == folded.count("</table") == 1
+        and "<!--" not in text
+        and first.end() <= opened < close
+        and text.startswith(">", end - 1)
+        and text.rfind("<", 0, close) < text.rfind(">", 0, close)  # the end stands inside no other tag
+        and folded.count("<", start, end) <= MAX_PARTS
+        and _COMMENT_OR_TAG.search(text, end) is None
+        and not ("span" in folded and any(len(found[1]) > 3 for found in _SPAN.finditer(text, start, end)))
+    )
+    return (start, end) if is_plain else None
 
 
 @dataclass(slots=True)

@@ -66,7 +66,7 @@ def _read_all(source: str, position: int) -> Iterator[Table]:
 
 def _unframed(table: etree._Element) -> list[etree._Element]:
     """The tables inside a frame for layout, or the table itself."""
-    while True:
+    while next(table.iterdescendants("table"), None) is not None:
         cells = [part for part in _own_parts(table) if part.tag != "tr"]
         inner = list(cells[0].iter("table")) if len(cells) == 1 else []
         if not inner:
@@ -74,10 +74,14 @@ def _unframed(table: etree._Element) -> list[etree._Element]:
         if len(inner) > 1:
             return [t for t in inner if next(t.iterancestors("table")) is table]
         table = inner[0]
+    return [table]
 
 
 def _own_parts(table: etree._Element) -> Iterator[etree._Element]:
     """Rows and cells of the table in order, without those of tables inside of it."""
+    if next(table.iterdescendants("table"), None) is None:
+        yield from table.iter(*ROW_PARTS)
+        return
     walker = etree.iterwalk(table, events=("start",))
     for _, element in walker:
         if element.tag == "table" and element is not table:
@@ -93,14 +97,20 @@ def _read_table(table: etree._Element, position: int) -> Table:
     builder = GridBuilder(position)
     in_head = False
     for part in parts:
-        if part.tag == "tr":
+        tag = part.tag
+        if tag == "tr":
             builder.start_row()
             rows_left -= 1
             in_head = _in_head(part)
             continue
-        header = (part.tag == "th" or in_head) if says_headers else None
-        rowspan = _span(part.get("rowspan"), zero=rows_left + 1)
-        builder.add(cell_text(part, position), rowspan, _span(part.get("colspan"), zero=1), header)
+        header = (tag == "th" or in_head) if says_headers else None
+        rowspan, colspan = part.get("rowspan"), part.get("colspan")
+        builder.add(
+            cell_text(part, position),
+            1 if rowspan is None else _span(rowspan, zero=rows_left + 1),
+            1 if colspan is None else _span(colspan, zero=1),
+            header,
+        )
     return builder.build()
 
 
@@ -109,9 +119,9 @@ def _in_head(row: etree._Element) -> bool:
     return parent is not None and parent.tag == "thead"
 
 
-def _span(value: str | None, zero: int) -> int:
+def _span(value: str, zero: int) -> int:
     """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
-    match = _DIGITS.match(value) if value else None
+    match = _DIGITS.match(value)
     if match is None:
         return 1
     return int(match.group(1)) or zero

@@ -11,6 +11,7 @@ from lxml import etree
 
 from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.html.tree import parse_html
+from parsemark.formats.limits import MAX_CELL_CHARS
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _LISTS = frozenset({"li", "ul", "ol", "dl", "dd", "dt"})
@@ -23,7 +24,8 @@ ROW_PARTS = frozenset({"tr", "td", "th"})
 def cell_text(cell: etree._Element, position: int | None = None) -> str:
     """The clean text of a cell, without the cells that broken markup put inside of it."""
     if len(cell) == 0:
-        return clean_limited(_flat(cell.text or ""), position)
+        text = cell.text or ""
+        return " ".join(text.split()) if len(text) <= MAX_CELL_CHARS else clean_limited(text, position)
     return clean_limited(_collect(cell), position)
 
 

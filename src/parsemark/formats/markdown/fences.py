@@ -64,15 +64,16 @@ def unfenced(text: str) -> str:
     return blanked(text, spans)
 
 
-_NOT_NEWLINE = re.compile(r"[^\n]")
-
-
 def blanked(text: str, spans: list[tuple[int, int]]) -> str:
     """The text with what lies in `spans` as spaces, of equal length and in the same lines."""
     pieces: list[str] = []
     position = 0
     for start, end in sorted(spans):
         if start >= position:
-            pieces += [text[position:start], _NOT_NEWLINE.sub(" ", text[start:end])]
+            pieces += [text[position:start], _spaces(text[start:end])]
             position = end
     return "".join([*pieces, text[position:]]) if pieces else text
+
+
+def _spaces(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))

@@ -54,15 +54,33 @@ class Alignment:
     moved_rows: frozenset[int] = frozenset()
 
 
+class Likenesses:
+    """Likeness of the truth's texts to those of a prediction, kept for the other forms it is read in."""
+
+    def __init__(self, truth: Sheet) -> None:
+        self.ids, self.texts = _numbered(truth.texts)
+        self._known: dict[str, int] = {}
+        self._matrix: Floats = np.zeros((0, 0), dtype=np.float32)
+
+    def matrix(self, pred: list[str]) -> Floats:
+        """For each text of the truth and each of the prediction how alike they are."""
+        if len(pred) == len(self._known) and all(text in self._known for text in pred):
+            return self._matrix[:, [self._known[text] for text in pred]]
+        self._matrix = text_likeness(self.texts, pred)
+        self._known = {text: index for index, text in enumerate(pred)}
+        return self._matrix
+
+
 class Lookup:
     """Likeness of all pairs of texts of two sheets, computed once per distinct pair."""
 
-    def __init__(self, truth: Sheet, pred: Sheet) -> None:
+    def __init__(self, truth: Sheet, pred: Sheet, likenesses: Likenesses | None = None) -> None:
         _check_lines(truth, pred)
-        self.truth_ids, truth_texts = _numbered(truth.texts)
+        likenesses = likenesses or Likenesses(truth)
+        self.truth_ids, truth_texts = likenesses.ids, likenesses.texts
         self.pred_ids, pred_texts = _numbered(pred.texts)
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
-        self.matrix = text_likeness(truth_texts, pred_texts)
+        self.matrix = likenesses.matrix(pred_texts)
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
         self.truth_starts = np.array(truth.starts, dtype=bool)
@@ -85,14 +103,14 @@ def text_likeness(truth: list[str], pred: list[str]) -> Floats:
     if sum(map(len, one)) * sum(map(len, other)) > MAX_CHARACTER_PAIRS:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
-    matrix **= 2
+    np.square(matrix, out=matrix)
     numeric_one = np.array([is_numeric(t) for t in truth], dtype=bool)
     numeric_other = np.array([is_numeric(p) for p in pred], dtype=bool)
     signature = {n: k for k, n in enumerate({numbers(t) for t in [*truth, *pred]})}
     signs_one = np.array([signature[numbers(t)] for t in truth])
     signs_other = np.array([signature[numbers(p)] for p in pred])
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
-    matrix[wrong] *= 0.3
+    np.multiply(matrix, 0.3, out=matrix, where=wrong)
     empty_one = np.array([not t for t in one], dtype=bool)
     empty_other = np.array([not p for p in other], dtype=bool)
     matrix[empty_one, :] = 0.0

@@ -28,7 +28,8 @@ _LEAST = 2
 def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
     """Whether the numbers of a table have decimal commas; `default` where they do not tell."""
     texts = [text for row in sheet.shown for text in row if "," in text or "." in text]
-    commas = sum(_COMMA.fullmatch(text) is not None for text in texts)
+    # Without a comma only several points can tell of one.
+    commas = sum(_COMMA.fullmatch(text) is not None for text in texts if "," in text or text.count(".") > 1)
     points = sum(_POINT.fullmatch(text) is not None for text in texts)
     if commas == points:
         return default

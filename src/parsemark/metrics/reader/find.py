@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from itertools import groupby
+from operator import and_
 
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import NEAR, likeness, tight
+from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.reader.values import Position, Side, Values
 
 _CAPTION_LINES = 2
+_ARROWS = str.maketrans("↑↓", "  ")
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
 
-def find_events(side: Side, outside: str, no_value: float) -> Account:
+def find_events(
+    side: Side, outside: str, no_value: float, hopeless: Callable[[Account], bool] = lambda _: False
+) -> Account:
     """All events between the truth and an aligned table.
 
     Args:
         side: The two tables and their alignment.
         outside: Folded text around the predicted table.
         no_value: Weight of a cell that says there is no value.
+        hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
     values = Values(side, no_value)
+    moved = _moved_rows(values)
+    lost = (*_missing(values, set(moved)), *_invented(side, set(moved.values())))
+    if hopeless(account := Account(lost, values.total)):
+        return account
+    causes = Causes()
+    values.compare(causes)
+    _find_moves(values, moved, causes)
+    of_values = (*causes.events(), *lost)
+    if hopeless(account := Account(of_values, values.total)):
+        return account
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         judge(list(_columns(values)), COLUMNS, Around(outside, heads), causes)
         judge(list(_rows(values)), ROWS, Around(outside), causes)
-    values.compare(causes)
-    moved = _moved_rows(values)
+    return Account((*causes.events(), *of_values), values.total)
+
+
+def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
+    """Rows whose cells have slipped, and rows and columns that are given in another order."""
+    side = values.side
     for row in moved:
         message = f"Row {values.name(row, side.truth.n_cols - 1)}: its cells have slipped."
         event = Event(Kind.VALUE_SHIFTED, values.of_row[row], message, {"row": row, "col": None})
@@ -47,8 +66,6 @@ def find_events(side: Side, outside: str, no_value: float) -> Account:
         message = f"Column {values.header(col)}: given in another order."
         event = Event(Kind.MOVED, values.of_column.get(col, 1.0), message, {"row": None, "col": col})
         causes.add((Kind.MOVED, "column"), event)
-    events = [*causes.events(), *_missing(values, set(moved)), *_invented(side, set(moved.values()))]
-    return Account(tuple(events), values.total)
 
 
 def _columns(values: Values) -> Iterable[Named]:
@@ -62,6 +79,7 @@ def _columns(values: Values) -> Iterable[Named]:
     partners = side.alignment.columns
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
+    one_for_all = _names_run_together(side, truth, given[Fill.NOT])
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -76,7 +94,11 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.SHORT, given[Fill.RAGGED][partner]),
                 (How.COUNTED, counted[partner]),
             )
-            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+            if (text := one_for_all.get(col)) is not None:
+                rest = tuple(t for t in given[Fill.NOT][partner] if t != text)
+                told = tuple(t for t in path if t in rest or _says(text, t))
+                readings = ((How.GIVEN, rest), (How.COUNTED, told))
+            elif col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and match_padded(padded[col], given, partner):
                 continue
@@ -84,6 +106,26 @@ def _columns(values: Values) -> Iterable[Named]:
         needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
+
+
+def _names_run_together(side: Side, truth: list[Path], given: list[Path]) -> dict[int, str]:
+    """Columns over which one cell holds the names of several of them, and what that cell says."""
+    over: dict[str, list[int]] = defaultdict(list)
+    for col, partner in side.alignment.columns.items():
+        for text in given[partner]:
+            if truth[col] and text not in truth[col] and _says(text, truth[col][-1]):
+                over[text].append(col)
+    return {
+        col: text
+        for text, columns in over.items()
+        if len({truth[c][-1] for c in columns if all(_says(text, truth[k][-1]) for k in columns)}) > 1
+        for col in columns
+    }
+
+
+def _says(text: str, name: str) -> bool:
+    """Whether a header holds a name, arrows aside: they are set tight."""
+    return holds(text.translate(_ARROWS), name.translate(_ARROWS))
 
 
 def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
@@ -193,11 +235,16 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
         if answered is not None:
             heading = answered in structure.sections
         else:
-            heading = bool(texts[0]) and (not any(texts[1:]) or is_section(pred, row))
+            heading = _is_heading(pred, row)
             heading = heading and (row >= side.pred_header or tight(texts[0]) in names)
-        section = texts[0] if heading else section
+        section = next(filter(None, texts), "") if heading else section
         found.append("" if heading else section)
     return found
+
+
+def _is_heading(pred: Sheet, row: int) -> bool:
+    """Whether a row says one text alone, wherever it stands."""
+    return sum(map(bool, pred.texts[row])) == 1 or is_section(pred, row)
 
 
 def _filled_down(
@@ -289,7 +336,8 @@ def _cut_off(side: Side) -> set[int]:
         return set()
     last = max(side.alignment.rows)
     at = side.alignment.rows[last]
-    complete = sum(side.pred.present[at]) >= sum(side.truth.present[last])
+    begun = sum(map(and_, side.truth.present[last], side.truth.starts[last]))
+    complete = sum(side.pred.present[at]) >= begun
     if complete or at != side.pred.n_rows - 1:
         return set()
     return set(range(last + 1, side.truth.n_rows))
@@ -315,19 +363,24 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     def carried(row: int, col: int) -> str:
         return names[col][row] if col in names else ""
 
+    def again(row: int, text: str) -> bool:
+        """Whether a number is given once more than the truth has it in this row."""
+        theirs = sum(pred.texts[row][p] == text for p in cols)
+        return is_numeric(text) and theirs >= side.truth.texts[rows[row]].count(text)
+
     expected = {tight(t) for row in side.truth.texts for t in row if t}
     # One line or two above the data may be a caption; a line that stands above and below is none.
     above = [r for r in range(side.pred_header) if is_section(pred, r)]
     foreign = [r for r in above if tight(pred.texts[r][0]) not in expected]
     heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
     by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
-    by_column: Counter[int] = Counter()
+    by_column: defaultdict[int, set[int]] = defaultdict(set)
     single: list[Position] = []
     body = range(side.pred_header, pred.n_rows)
     for r in body:
         if r in moved or (r not in rows and tuple(pred.texts[r]) in heads):
             continue  # a row that slipped, or a header that comes again
-        section = is_section(pred, r)
+        section = _is_heading(pred, r)
         for c in range(pred.n_cols):
             text = pred.texts[r][c]
             if not text or not pred.starts[r][c]:
@@ -336,7 +389,8 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in expected else 1
             elif c not in cols:
-                by_column[c] += 0 if tight(text) in said[rows[r]] else 1
+                if tight(text) not in said[rows[r]] or again(r, text):
+                    by_column[c].add(r)
             elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
                 single.append((r, c))
     for run in _runs(sorted(r for r in by_row if by_row[r]), list(range(pred.n_rows))):
@@ -345,9 +399,13 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         message = f"Row {quote(shown)}{more} of the output: not in the truth."
         extent = float(sum(by_row[r] for r in run))
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None})
-    for c in sorted(c for c in by_column if by_column[c]):
-        message = f"Column {c + 1} of the output: not in the truth."
-        yield Event(Kind.INVENTED, float(by_column[c]), message, {"pred_row": None, "pred_col": c})
+    for run in _runs(sorted(by_column), list(range(pred.n_cols))):
+        more = f" and {len(run) - 1} more" if len(run) > 1 else ""
+        message = f"Column {run[0] + 1}{more} of the output: not in the truth."
+        touched = len(set().union(*(by_column[c] for c in run)))
+        # A row that runs away touches itself, however far it runs.
+        extent = min(sum(len(by_column[c]) for c in run), touched * side.truth.n_cols)
+        yield Event(Kind.INVENTED, float(extent), message, {"pred_row": None, "pred_col": run[0]})
     for r, c in single:
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})

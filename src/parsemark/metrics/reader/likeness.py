@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,11 +16,14 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
+_TELLING = re.compile(r"[2-9]")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])")
 _FRACTION = re.compile(r"\.\d+")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
 _DECORATION = str.maketrans("", "", "↑↓*†‡§")
 """Marks at a name that say how to read its values, not which one it is."""
+_BESIDE = str.maketrans("ˆˇ˜¯˙¨", "\u0302\u030c\u0303\u0304\u0307\u0308")
+"""Accents that stand beside their letter, as the text layer of a formula has them."""
 _LOOKS_ALIKE = str.maketrans({"‖": "|", "ı": "i", "×": "x"})
 _DROPPED = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])")
 _SEPARATORS = re.compile(r"[\s,;]+")
@@ -34,6 +38,10 @@ _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј", "abyeznikuvoptuxwaeopcyxkmtbhidsj")
 """Letters of other alphabets as the Latin ones that they are taken for."""
+_MISTAKEN = str.maketrans("olisbz", "011582", "-")
+"""Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
+_CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
+"""A citation behind a name, which the truth may leave out."""
 _ALIKE = 0.9
 _CACHE = 50_000
 _COMPARED = 400
@@ -69,12 +77,17 @@ class Difference(NamedTuple):
 
 
 SAME = Difference(Change.NONE, 1.0)
+_ANOTHER = Difference(Change.OTHER, 0.0)
 
 
 @lru_cache(_CACHE)
 def tight(text: str) -> str:
     """The text without white space and hyphens inside words, and with one character for look-alikes."""
+    if text.isascii() and text.replace(".", "").isalnum():
+        return text
     dropped = _DROPPED.sub("", text)
+    if not dropped.isascii():
+        dropped = dropped.translate(_BESIDE)
     return dropped.translate(_LOOKS_ALIKE) if len(dropped) > 1 else dropped
 
 
@@ -87,22 +100,34 @@ def numbers(text: str) -> tuple[str, ...]:
     >>> numbers("5e-4"), numbers("5e4")
     (('5e-4',), ('5e4',))
     """
-    return tuple(found.rstrip(".") for found in _NUMBER.findall(text))
+    if text.isalpha():
+        return ()
+    return tuple([found.rstrip(".") for found in _NUMBER.findall(text)])
 
 
 @lru_cache(_CACHE)
 def is_numeric(text: str) -> bool:
     """Whether a text is a value made of digits rather than a name with digits in it."""
-    digits = sum(c.isdigit() for c in text)
-    return digits > 0 and digits >= sum(c.isalpha() for c in text)
+    if text.isalpha():
+        return False
+    if text.isascii() and text.replace(".", "").isdigit():
+        return True
+    digits = sum(map(str.isdigit, text))
+    return digits > 0 and digits >= sum(map(str.isalpha, text))
+
+
+@lru_cache(_CACHE)
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 @lru_cache(_CACHE)
 def bare(text: str) -> str:
     """A tight text without case, accents and the height of scripts."""
+    if text.isascii():
+        marked = "_" in text or "^" in text or "{" in text or "}" in text
+        return ((text.translate(_SCRIPT_MARKS) or text) if marked else text).lower()
     plain = (text.translate(_SCRIPT_MARKS) or text).casefold()
-    if plain.isascii():
-        return plain
     decomposed = unicodedata.normalize("NFD", plain)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
@@ -135,19 +160,22 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
+    same_digits = _digits(truth) == _digits(pred)
+    if not name and not same_digits and is_numeric(truth):
+        return _ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
     if not one or not other:
-        return Difference(Change.OTHER, 0.0)
-    if not name and is_numeric(truth) and _flat(one) == _flat(other):
+        return _ANOTHER
+    if not name and same_digits and is_numeric(truth) and _flat(one) == _flat(other):
         # A deviation stands raised, lowered or on the line.
         same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
-    lettered = name and any(c.isalpha() for c in one)
+    lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return _other_numbers(truth, pred)
+        return _other_numbers(truth, pred) if same_digits else _ANOTHER
     return _other_letters(one, other, name)
 
 
@@ -156,12 +184,41 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other)
-    if name and plain.translate(_DECORATION) == given.translate(_DECORATION) != "":
-        return Difference(Change.MISREAD, 0.95, "marks")
-    if plain.translate(_LETTERS_ALIKE) == given.translate(_LETTERS_ALIKE):
+    if {"^", "_"} <= set(one) and plain[:1] == given[:1] and sorted(plain) == sorted(given):
+        return Difference(Change.MISREAD, 0.95, "scripts in another order")
+    alike = _alike_names(plain, given) if name else None
+    if alike is not None:
+        return alike
+    if _latin(plain) == _latin(given):
         return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
     similarity = float(Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED]))
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
+
+
+def _alike_names(plain: str, given: str) -> Difference | None:
+    """The difference of two names that are told from others by the same letters."""
+    if "[" in given and _uncited(plain) == _uncited(given) != "":
+        return SAME
+    if _undecorated(plain) == _undecorated(given) != "":
+        return Difference(Change.MISREAD, 0.95, "marks")
+    if plain.translate(_MISTAKEN) == given.translate(_MISTAKEN):
+        return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
+    return None
+
+
+@lru_cache(_CACHE)
+def _uncited(text: str) -> str:
+    return _CITED.sub("", text)
+
+
+@lru_cache(_CACHE)
+def _undecorated(text: str) -> str:
+    return text.translate(_DECORATION)
+
+
+@lru_cache(_CACHE)
+def _latin(text: str) -> str:
+    return text if text.isascii() else text.translate(_LETTERS_ALIKE)
 
 
 def _other_numbers(truth: str, pred: str) -> Difference:
@@ -176,9 +233,28 @@ def _other_numbers(truth: str, pred: str) -> Difference:
         return Difference(Change.NOTATION, 0.75, "scripts set flat")
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
-    return Difference(Change.OTHER, 0.0)
+    return _ANOTHER
 
 
+@lru_cache(_CACHE)
+def _digits(text: str) -> tuple[str, ...]:
+    """The digits of a text, in order of size. Numbers that are written in another way have the same.
+
+    Without 0 and 1: zeros at the end may be left out, and `e` may stand for `×10`.
+    """
+    return tuple(sorted(_TELLING.findall(text)))
+
+
+def may_become(part: str, truth: str) -> bool:
+    """Whether a text with this part in it can have any likeness to a true value.
+
+    >>> may_become("2", "27.1"), may_become("3", "27.1")
+    (True, False)
+    """
+    return not is_numeric(truth) or not Counter(_digits(part)) - Counter(_digits(truth))
+
+
+@lru_cache(_CACHE)
 def _ungrouped(text: str) -> str:
     """The text without spaces or apostrophes between thousands.
 
@@ -188,11 +264,13 @@ def _ungrouped(text: str) -> str:
     return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
 
 
+@lru_cache(_CACHE)
 def _shortened(text: str) -> str:
     """The text without zeros at the end of decimal fractions."""
     return tight(_FRACTION.sub(lambda found: found[0].rstrip("0").rstrip("."), text))
 
 
+@lru_cache(_CACHE)
 def _flat(text: str) -> str:
     """The text with its scripts on the line, those below last; not where digits would meet digits.
 
@@ -203,11 +281,24 @@ def _flat(text: str) -> str:
     return _RAISED.sub(lambda found: found[1] or "", ordered)
 
 
+def _apart(text: str) -> tuple[str, list[str]]:
+    """The letters, and the accents wherever they stand: before their letter, on it, or behind it.
+
+    >>> _apart("x̄_1") == _apart("¯x_1".translate(_BESIDE))
+    True
+    """
+    if text.isascii():
+        return text, []
+    decomposed = unicodedata.normalize("NFD", text)
+    accents = [c for c in decomposed if unicodedata.combining(c)]
+    return "".join(c for c in decomposed if c not in accents), sorted(accents)
+
+
 def _marks(one: str, other: str) -> Difference:
     """The difference of two texts that have the same letters."""
     if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
         return Difference(Change.NOTATION, 0.6, "scripts where there are none")
-    if one.translate(_SCRIPT_MARKS) == other.translate(_SCRIPT_MARKS):
+    if _apart(one.translate(_SCRIPT_MARKS)) == _apart(other.translate(_SCRIPT_MARKS)):
         return SAME  # a script set flat: the text still tells which one
     return Difference(Change.MISREAD, 0.97, "case or accents")
 

@@ -26,6 +26,8 @@ _MOST_RIVALS = 4
 """How many other names a misread one is compared with."""
 _MISLEADING = 1.3
 """Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
+_SLIGHT = 0.9
+"""A name that is at least so much alike is hardly misread."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
@@ -102,8 +104,9 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     if _exchanged(named):
         # Nothing can be counted out where every name is there, over another column.
         around = Around(around.outside)
+    texts = {text for name in named for text in name.truth}
     for name in named:
-        how, given, found = _best(name)
+        how, given, found = _best(name, texts)
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
@@ -123,12 +126,12 @@ def _exchanged(named: Sequence[Named]) -> bool:
     return False
 
 
-def _best(name: Named) -> tuple[How, Path, Match]:
-    """The most favourable reading."""
+def _best(name: Named, texts: set[str]) -> tuple[How, Path, Match]:
+    """The most favourable reading, given all texts that name something in this table."""
     best: tuple[How, Path, Match] = (How.GIVEN, (), match(name.truth, ()))
     worth = -1.0
     for how, path in name.readings:
-        found = match(name.truth, path)
+        found = _own(name.truth, path, match(name.truth, path), texts)
         if how is not How.GIVEN and found.credit < _READABLE:
             continue
         if found.credit - _DOUBT[how] > worth:
@@ -136,6 +139,15 @@ def _best(name: Named) -> tuple[How, Path, Match]:
         if worth >= _CERTAIN:
             break
     return best
+
+
+def _own(truth: Path, given: Path, found: Match, texts: set[str]) -> Match:
+    """The match without what names something else in this table: `Far-Right` holds `Right` and is not it."""
+    taken = {level.found for level in found.levels if level.found != level.text} & texts - set(truth)
+    if not taken:
+        return found
+    rest = match(truth, tuple(text for text in given if text not in taken))
+    return Match(rest.credit, rest.levels, (*rest.extra, *sorted(taken)))
 
 
 def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
@@ -170,7 +182,9 @@ def _explain(
             continue
         charged = True
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
-            _misread(name, level, axis, causes)
+            own = level.text == name.truth[-1]
+            needed = own or diff.likeness >= _SLIGHT or _tells_apart(level.text, name.truth, rivals)
+            _misread(name, level, axis, causes, needed=needed)
         elif (told and any_level) or not name.needed:
             # Another text in its place is one cause with it: the span is wrong.
             if not (told and found.extra) and not holds(around.outside, level.text):
@@ -211,12 +225,22 @@ def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:
     return [path for path in near if path != own]
 
 
-def _misread(name: Named, level: Level, axis: Axis, causes: Causes) -> None:
+def _tells_apart(text: str, own: Path, rivals: dict[str, Path]) -> bool:
+    """Whether a name is another one's without one of its levels."""
+    rest = tuple(level for level in own if level != text)
+    others = (tuple(level for level in path if level != text) for path in rivals.values() if path != own)
+    return not rest or rest in others
+
+
+def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:
     diff = level.difference
     message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}."
     if diff.change is Change.NOTATION:
         event = Event(Kind.NOTATION, name.extent, message, name.where)
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
+    elif not needed:  # no more than if it were lost
+        cause = diff.cause or slip(level.text, level.found)
+        causes.add((axis.context, cause), Event(axis.context, name.extent, message, name.where))
     else:
         event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
         causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)

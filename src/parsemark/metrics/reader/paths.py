@@ -52,9 +52,11 @@ def _path(texts: Iterable[str]) -> Path:
 
 def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
     texts = list(sheet.texts[row])
+    # A row of one name is a title, whether or not it says how far it reaches.
+    title = len(texts) - texts.count("") == 1
     for col in range(1, len(texts)):
         empty = not sheet.present[row][col]
-        if empty and (fill is Fill.RAGGED or not sheet.holes[row][col]):
+        if empty and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
             texts[col] = texts[col - 1]
     return texts
 
@@ -130,6 +132,7 @@ def match(truth: Path, given: Path) -> Match:
         return Match(1.0, tuple(Level(text, text, SAME) for text in truth), ())
     # What is one level of the truth is not another one misread.
     left = tuple(text for text in given if text not in truth)
+    left += tuple(rest for text in left if (rest := _rest(text, truth)))
     levels = tuple(_level(text, given if text in given else left) for text in truth)
     likenesses = [level.difference.likeness for level in levels]
     credit = likenesses[-1]
@@ -142,8 +145,10 @@ def match(truth: Path, given: Path) -> Match:
     extra = tuple(text for text in given if unexplained[text] > NEAR)
     if given:
         credit *= 1 - 0.5 * sum(unexplained[text] for text in given) / len(given)
-    whole = difference(" ".join(truth), " ".join(given), name=True).likeness
-    return Match(min(1.0, max(credit, whole if whole > _WHOLE else 0.0)), levels, extra)
+    if len(truth) != len(given):  # however it is cut into levels
+        whole = difference(" ".join(truth), " ".join(given), name=True).likeness
+        credit = max(credit, whole if whole > _WHOLE else 0.0)
+    return Match(min(1.0, credit), levels, extra)
 
 
 def _flat(truth: Path, given: Path) -> bool:
@@ -161,13 +166,22 @@ def _flat(truth: Path, given: Path) -> bool:
     return not any(c.isalnum() for c in rest)
 
 
+def _rest(text: str, truth: Path) -> str:
+    """What a given level says besides the one true level that it begins with, if it does."""
+    begun = next((level for level in truth if text.startswith(level) and len(level) < len(text)), None)
+    return text[len(begun) :].strip(" -/|:>_") if begun else ""
+
+
 def _level(text: str, given: Path) -> Level:
-    best = Level(text, "", difference(text, "", name=True))
     if text in given:
         return Level(text, text, SAME)
+    best = Level(text, "", difference(text, "", name=True))
+    essential = tight(_BRACKETED.sub("", text))
+    words = _worded(text)
     for found in given:
-        diff = SAME if holds(found, text) else difference(text, found, name=True)
-        if diff.change is not Change.NONE and tight(_BRACKETED.sub("", text)) == tight(found):
+        held = len(words) > 2 and words in _worded(found)
+        diff = SAME if held else difference(text, found, name=True)
+        if diff.change is not Change.NONE and essential == tight(found):
             # It still tells which one; its unit or what it stands for is lost.
             share = len(tight(found)) / len(tight(text))
             diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")

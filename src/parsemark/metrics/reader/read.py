@@ -12,13 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from rapidfuzz.distance import Levenshtein
+
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.align import Alignment, Lookup, align
+from parsemark.metrics.reader.align import Alignment, Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
-from parsemark.metrics.reader.likeness import tight
+from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
@@ -37,6 +39,8 @@ _PLAUSIBLE = 0.6
 """Where this share of the values is there, a table is not tried transposed."""
 _ROWS_TOGETHER = 0.8
 """Severity of rows run together with spaces between them, against 1 without."""
+_A_ROW = 0.8
+"""A line so much like a row's cells run together is that row."""
 _GAP = re.compile(r"\t+| {2,}")
 _NARROW = 2
 """A table of so few rows or columns is tried transposed in any case: little tells which way it stands."""
@@ -64,6 +68,7 @@ _OF_MERGED_COLUMNS = frozenset(
     }
 )
 """What columns or rows run together look like where they are taken as one."""
+_ROUNDING = 1e-9
 _SEPARATE = 0.9
 """Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
 
@@ -132,6 +137,9 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
             best = found
         if best.score(parameters) >= _GOOD_ENOUGH:
             return best
+    for sheet, extra in _with_loose_rows(pages, truth):
+        found = reader.sheet(with_symbols_of(truth, sheet))
+        best = reader.better(best or found, dataclasses.replace(found, events=(*found.events, *extra)))
     for lines, severity in _lines_of(pages, truth):
         found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
@@ -178,6 +186,32 @@ def _unasked(sheet: Sheet) -> Event:
     return Event(Kind.INVENTED, float(count), "The output has a further table that does not belong here.")
 
 
+def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    """The table together with rows that fell out of it: lines of text below that read like rows it lacks."""
+    if len(pages.sheets) != 1 or pages.sheets[0].n_cols != truth.n_cols:
+        return
+    sheet = pages.sheets[0]
+    there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
+    lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
+    rows = [_run_together(truth, r) for r in lacking]
+    loose: list[str] = []
+    for line in pages.lines:
+        said = tight(fold_notation(line))
+        if any(row and Levenshtein.normalized_similarity(row, said) > _A_ROW for row in rows):
+            loose.append(line)
+    if not loose:
+        return
+    cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
+    if cut is not None and cut.sheet.n_cols == truth.n_cols:
+        message = f"{len(loose)} of the rows are given as lines of text outside of the table."
+        event = Event(Kind.PLAIN_LINES, float(len(loose) * truth.n_cols), message)
+        yield Sheet.stacked([sheet, cut.sheet], [], truth.n_cols), (event,)
+
+
+def _run_together(sheet: Sheet, row: int) -> str:
+    return "".join(tight(t) for t, s in zip(sheet.texts[row], sheet.starts[row], strict=True) if s)
+
+
 def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
     words = {tight(text) for row in truth.texts for text in row if text}
@@ -199,6 +233,16 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
         yield Sheet.stacked([], by_row, truth.n_cols), _CELL_BY_CELL
         by_column = [list(lines[k :: truth.n_rows]) for k in range(truth.n_rows)]
         yield Sheet.stacked([], by_column, truth.n_cols), _CELL_BY_CELL
+    elif len(lines) != truth.n_rows > 1:
+        # One running text, or lines that end anywhere: its rows have to be found in it.
+        kept = [line for line in lines if any(word in tight(fold_notation(line)) for word in words)]
+        rows = [
+            " ".join(t for t, s in zip(truth.shown[r], truth.starts[r], strict=True) if s)
+            for r in range(truth.n_rows)
+        ]
+        cut = regroup_rows(Sheet.from_lines(rows), Sheet.from_lines([" ".join(kept)]))
+        if cut is not None:
+            yield cut.sheet, _CELL_BY_CELL
 
 
 class _Reader:
@@ -207,6 +251,7 @@ class _Reader:
     def __init__(self, truth: Sheet, structure: Structure, outside: str, parameters: Parameters) -> None:
         self.truth, self.structure = truth, structure
         self.outside, self.parameters = outside, parameters
+        self.likenesses = Likenesses(truth)
         self.words = {word for row in truth.texts for text in row for word in text.split()}
 
     def nothing_happened(self) -> Account:
@@ -227,17 +272,17 @@ class _Reader:
         doubtful = best.known < _PLAUSIBLE or (value < _POOR and not side.stands_upright)
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
-            best = self.better(best, self.upright(pred.transposed()))
+            best = self.better(best, self.upright(pred.transposed(), best))
         if doubtful and pred.n_cols > 1:
-            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)))
+            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)), best)
             message = "The columns stand in reversed order."
             events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
             best = self.better(best, dataclasses.replace(mirrored, events=events))
             listed = pivoted(pred)
-            best = self.better(best, self.upright(listed)) if listed is not None else best
+            best = self.better(best, self.upright(listed, best)) if listed is not None else best
         kinds = {event.kind for event in best.events}
-        for regrouped, extra in self.regroupings(pred, kinds):
-            found = self.upright(regrouped)
+        for regrouped, extra in self.regroupings(side.pred, kinds):
+            found = self.upright(regrouped, best)
             best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
         return best
 
@@ -260,16 +305,21 @@ class _Reader:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(self, pred: Sheet) -> Account:
-        """The account of a table as it stands, torn rows joined."""
-        return find_events(self.side(pred), self.outside, self.parameters.no_value)
+    def upright(self, pred: Sheet, best: Account | None = None) -> Account:
+        """The account of a table as it stands, torn rows joined; a part of it where `best` is better."""
+        least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
+
+        def hopeless(account: Account) -> bool:
+            return account.score(self.parameters) < least
+
+        return find_events(self.side(pred), self.outside, self.parameters.no_value, hopeless)
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
-        alignment = align(Lookup(self.truth, pred), self.structure.n_header)
+        alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
         joined = joined_rows(self.truth, pred, alignment)
         if joined is not pred:
-            alignment = align(Lookup(self.truth, joined), self.structure.n_header)
+            alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
         return Side(self.truth, self.structure, joined, alignment)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
@@ -294,7 +344,10 @@ class _Reader:
             held = sum(group.held for group in groups)
             numbers = ", ".join(self.names(group, kind) for group in groups[:3])
             more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
-            if sum(g.separate * g.held for g in groups) >= _SEPARATE * held:
+            if kind is Kind.ROWS_MERGED and all(map(self.continues, groups)):
+                message = f"{noun} {numbers}{more} are given as one: a text goes on in the next row."
+                yield Event(Kind.PADDED, held, message)
+            elif sum(g.separate * g.held for g in groups) >= _SEPARATE * held:
                 message = f"{noun} {numbers}{more} are folded into one, each part on its own line."
                 yield Event(Kind.PADDED, held, message)
             else:
@@ -310,6 +363,11 @@ class _Reader:
             more = f" and {len(found.split) - 3} more" if len(found.split) > 3 else ""
             message = f"{noun} {where}{more} of the output are one in the truth."
             yield Event(Kind.COLUMN_SPLIT, float(length * len(found.split)), message)
+
+    def continues(self, group: Grouped) -> bool:
+        """Whether each further row of a group says nothing but one text, which has no name of its own."""
+        rows = [self.truth.texts[r] for r in group.lines[1:]]
+        return all(sum(map(bool, row)) == 1 and not row[0] and not is_numeric("".join(row)) for row in rows)
 
     def names(self, group: Grouped, kind: Kind) -> str:
         """The lines of a group, counted from one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.likeness import likeness
+from parsemark.metrics.reader.likeness import likeness, may_become
 from parsemark.metrics.reader.sheet import Sheet
 
 _GAIN = 0.05
@@ -44,12 +44,15 @@ def _best_group(
     above: list[int],
     below: list[int],
 ) -> list[int]:
+    # A number that already has other digits will not be the true one with more text beside it.
+    wanted = [
+        (text, other)
+        for col, other in alignment.columns.items()
+        if (text := truth.texts[row][col]) and may_become(pred.texts[partner][other], text)
+    ]
+
     def worth(group: list[int]) -> float:
-        total = 0.0
-        for col, other in alignment.columns.items():
-            if truth.texts[row][col]:
-                total += likeness(truth.texts[row][col], _joined_text(pred, group, other))
-        return total
+        return sum([likeness(text, _joined_text(pred, group, other)) for text, other in wanted])
 
     best, most = [partner], worth([partner])
     for up in range(len(above) + 1):

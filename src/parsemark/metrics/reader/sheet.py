@@ -23,8 +23,14 @@ _POWER = re.compile(
     r"(?<![\w.])(-?\d[\d.]*)"
     r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^?([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
 )
+_STRAY = re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_")
+"""A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`."""
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
 """A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
+_RANGE = re.compile(r"(?<=\d)~(?=\d)")
+"""From one number to another: TeX would take it for a space, and nobody sets one there."""
+_DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
+"""A small o or a zero raised before a unit of temperature or behind a number."""
 _LONGEST_KEPT = 200
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
@@ -64,15 +70,17 @@ class Sheet:
     @classmethod
     def from_table(cls, table: Table) -> Sheet:
         """Fold a table and drop its empty rows and columns."""
+        shown = [cell.text.strip() for cell in table.cells]
         folded = [fold_cell(cell.text) for cell in table.cells]
-        filled = [bool(cell.text.strip()) for cell in table.cells]
+        filled = list(map(bool, shown))
         rows = [r for r in range(table.n_rows) if any(i != HOLE and filled[i] for i in table.grid[r])]
         used = {c for r in rows for c, i in enumerate(table.grid[r]) if i != HOLE and filled[i]}
         cols = sorted(used)
-        grid = [[table.grid[r][c] for c in cols] for r in rows]
+        kept = [table.grid[r] for r in rows]
+        grid = [[row[c] for c in cols] for row in kept]
         return cls(
             texts=[["" if i == HOLE else folded[i] for i in row] for row in grid],
-            shown=[["" if i == HOLE else table.cells[i].text.strip() for i in row] for row in grid],
+            shown=[["" if i == HOLE else shown[i] for i in row] for row in grid],
             starts=_starts(grid),
             present=[[i != HOLE and filled[i] for i in row] for row in grid],
             holes=[[i == HOLE for i in row] for row in grid],
@@ -158,10 +166,12 @@ def folded_cell(text: str) -> str:
     ('3e-4', '3e-4', '10^3')
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
-    folded = fold_notation(_separated(written))
+    folded = fold_notation(_RANGE.sub("∼", _separated(written)))
+    folded = _DEGREE.sub("°", folded) if "^" in folded else folded
     folded = _COMMA.sub(";", folded) if "," in folded else folded
-    folded = _SET_OFF.sub(r"\1", folded) if "_" in folded else folded
-    folded = _POWER.sub(_with_exponent, folded) if "1" in folded or "e" in folded.lower() else folded
+    if "_" in folded:
+        folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
+    folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
@@ -189,6 +199,9 @@ def _flipped(grid: Sequence[Sequence[Entry]]) -> Grid[Entry]:
 
 
 def _starts(grid: Grid[int]) -> Grid[bool]:
+    entries = [index for row in grid for index in row]
+    if HOLE not in entries and len(set(entries)) == len(entries):
+        return [[True] * len(row) for row in grid]
     seen: set[int] = set()
     starts: Grid[bool] = []
     for row in grid:

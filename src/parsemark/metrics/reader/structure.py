@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from operator import and_
 
 from parsemark.metrics.reader.likeness import is_numeric
 from parsemark.metrics.reader.sheet import Sheet
@@ -88,13 +89,13 @@ def _is_record(sheet: Sheet, n_header: int) -> bool:
 
 def is_section(sheet: Sheet, row: int) -> bool:
     """Whether a row holds one text alone: in its first column, over all of them, or again in each."""
-    if sheet.n_cols < 2 or not sheet.present[row][0]:
+    present, starts, texts = sheet.present[row], sheet.starts[row], sheet.texts[row]
+    if len(present) < 2 or not present[0]:
         return False
-    starts = sheet.starts[row]
-    if starts[0] and not any(p and s for p, s in zip(sheet.present[row][1:], starts[1:], strict=True)):
+    # The first cell begins here, and no other one that says something does.
+    if starts[0] and not (present[1] and starts[1]) and sum(map(and_, present, starts)) == 1:
         return True
-    texts = sheet.texts[row]
-    return bool(texts[0]) and not is_numeric(texts[0]) and texts.count(texts[0]) == sheet.n_cols > 2
+    return bool(texts[0]) and texts.count(texts[0]) == len(texts) > 2 and not is_numeric(texts[0])
 
 
 def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tuple[tuple[int, ...], ...]:

@@ -7,8 +7,6 @@ two of a class they mean different things, and nothing is folded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from parsemark.metrics.reader.sheet import Sheet
 
 _CLASSES = (
@@ -81,12 +79,5 @@ def _class(symbol: str) -> int:
 
 
 def _used(sheet: Sheet) -> set[str]:
-    return set(_found(text for row in sheet.texts for text in row))
-
-
-def _found(texts: Iterable[str]) -> Iterable[str]:
-    for text in texts:
-        if text in _ALONE:
-            yield text
-        elif not (text.isascii() and text.isalnum()):
-            yield from _SYMBOLS.intersection(text)
+    texts = {text for row in sheet.texts for text in row}
+    return (texts & _ALONE.keys()) | _SYMBOLS.intersection("".join(texts))

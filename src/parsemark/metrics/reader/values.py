@@ -53,8 +53,17 @@ class Side:
 
     @cached_property
     def pred_header(self) -> int:
-        """The predicted rows above the first one that answers a row of data are headers."""
-        return min(self.alignment.rows.values(), default=self.pred.n_rows)
+        """The predicted rows above the first one that answers a row of data are headers.
+
+        So does a row whose cells have slipped: nothing answers it column by column, but it says the same.
+        """
+        first = min(self.alignment.rows.values(), default=self.pred.n_rows)
+        if first:
+            below = range(self.structure.n_header, self.truth.n_rows)
+            data = {tuple(filter(None, self.truth.texts[r])) for r in below if r not in self.alignment.rows}
+            slipped = (r for r in range(first) if tuple(filter(None, self.pred.texts[r])) in data - {()})
+            first = next(slipped, first)
+        return first
 
     @cached_property
     def stubs(self) -> frozenset[int]:
@@ -124,12 +133,15 @@ class Values:
     def units(self) -> dict[int, str]:
         """For each column what the prediction adds to most of its values alike: `7.85 g/cm³`, `$0.8`."""
         added: dict[int, Counter[str]] = defaultdict(Counter)
+        numbers: Counter[int] = Counter()
         for row, col, at, partner in self._answered:
             text, found = self.side.truth.texts[row][col], self.side.pred.texts[at][partner]
             if text and found and is_numeric(text):
-                added[col][_added(text, found)] += 1
+                numbers[col] += 1
+                if text != found and (unit := _added(text, found)):
+                    added[col][unit] += 1
         most = {col: counts.most_common(1)[0] for col, counts in added.items()}
-        return {col: unit for col, (unit, n) in most.items() if unit and 2 * n > sum(added[col].values())}
+        return {col: unit for col, (unit, n) in most.items() if 2 * n > numbers[col]}
 
     @cached_property
     def _emptied(self) -> frozenset[int]:
@@ -158,7 +170,7 @@ class Values:
             for text, counts in given.items()
             for found, count in counts.items()
             if len(counts) == 1 < count and found != text and len(meant[found]) == 1
-            if 0 < len(tight(text)) <= _SIGN and not is_numeric(text) and not is_numeric(found)
+            if _is_sign(text) and not is_numeric(found)
         }
 
     def _compare(self, row: int, col: int, at: int, partner: int, weight: float, causes: Causes) -> None:
@@ -207,7 +219,7 @@ class Values:
         if meant is not None and said is not None:
             same = Difference(Change.NOTATION, 0.9, "signs given by others", _SAID)
             return same if meant is said else Difference(Change.OTHER, 0.0)
-        if self.renamed.get(text) == found:
+        if _is_sign(text) and self.renamed.get(text) == found:
             return Difference(Change.NOTATION, 0.75, "signs given by others", _RENAMED if found else 1.0)
         if col in self.units and is_numeric(text) and (unit := _added(text, found)):
             if unit != self.units[col]:
@@ -267,10 +279,13 @@ class Values:
         return quote(shown or f"number {row - self.side.structure.n_header + 1}")
 
 
+def _is_sign(text: str) -> bool:
+    """Whether a value may be a sign that stands for something."""
+    return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
+
+
 def _added(text: str, found: str) -> str:
     """What a value that holds the true one adds to it; empty where it does not, or where digits meet."""
-    if text == found:
-        return ""
     before, held, after = tight(found).partition(tight(text))
     whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
     return f"{before} {after}".strip() if whole else ""
