@@ -84,7 +84,7 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
     monkeypatch.setattr(chunks, "get_protocol", lambda name: Raising())
     chunk = scoring._chunks(parsed, ("tables",), Events())[0]
     chunks.score_chunk(chunk)
-    scores = pl.read_parquet(chunk.part("scores", "tables")).filter(pl.col("sample") == "s000")
+    scores = pl.read_parquet(chunk.files.part("scores", "tables")).filter(pl.col("sample") == "s000")
     assert "metric_failed" in set(scores["status"])
     assert any("oops" in (m or "") for m in scores["message"])
 
@@ -182,10 +182,10 @@ def test_a_chunk_that_travels_gives_the_same_rows(parsed: Run) -> None:
         elsewhere = dataclasses.replace(packed, chunk=dataclasses.replace(chunk, run=Path("/nowhere")))
         parts = chunks.score_packed(elsewhere)
         chunks.score_chunk(chunk)
-        for path, data in zip(chunk.parts(), parts, strict=True):
+        for path, data in zip(chunk.files.all(), parts, strict=True):
             assert pl.read_parquet(path).equals(pl.read_parquet(io.BytesIO(data))), path
         chunks.write_parts(chunk, parts)
-        assert chunk.is_done()
+        assert chunk.files.are_there()
 
 
 def test_a_damaged_output_costs_its_page_when_it_travels_too(parsed: Run) -> None:

@@ -1,7 +1,6 @@
 """`parsemark gate`: what passes, what fails, and what is refused."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,7 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def changed(side: Side, **tables: pl.DataFrame) -> Side:
     """The side with other tables, summarised anew."""
     recipe = get_protocol(side.summary.protocol)
-    tables_now = replace(side.tables, **tables)
+    tables_now = side.tables.changed(**tables)
     return Side(recipe.summarise(tables_now), tables_now)
 
 
@@ -159,7 +158,7 @@ def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compar
     old = Side.of(run, None)
     parses = old.tables.parses.with_columns(status=pl.lit("parser_failed"))
     scored_otherwise = old.summary.model_copy(update={"settings": {**old.summary.settings, "match": "other"}})
-    sick = Side(scored_otherwise, replace(old.tables, parses=parses))
+    sick = Side(scored_otherwise, old.tables.changed(parses=parses))
     sides = iter([sick, old])
     monkeypatch.setattr(Side, "of", classmethod(lambda cls, *_: next(sides)))
     result = gate_runs(run, run, Limits(), parsers=["good"])

@@ -74,6 +74,11 @@ class ProcessPool(Generic[TaskT]):
         self._busy: dict[Connection, _Member[TaskT]] = {}
         self._idle: list[tuple[BaseProcess, Connection]] = []
 
+    @property
+    def window(self) -> int:
+        """How many tasks to submit at a time so that no process waits for one."""
+        return 2 * self._n_processes
+
     def submit(self, task: TaskT) -> None:
         """Add a task; also while results are being read."""
         self._waiting.append(task)

@@ -57,6 +57,11 @@ class RayScoring:
                 self._ray.kill(actor)
         self._cluster.__exit__()
 
+    @property
+    def window(self) -> int:
+        """How many chunks to submit at a time so that no actor waits for one."""
+        return (self._n_workers or self._cluster.capacity()) * (AHEAD + 1)
+
     def submit(self, chunk: Chunk) -> None:
         """Add a chunk; also while results are being read."""
         self._waiting.append(chunk)

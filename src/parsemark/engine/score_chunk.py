@@ -62,6 +62,30 @@ def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
+class PartFiles:
+    """The files in which the rows of a chunk lie until they are put together."""
+
+    run: Path
+    protocols: tuple[str, ...]
+    key: str
+    """Of the chunk."""
+
+    def part(self, table: str, protocol: str | None = None) -> Path:
+        """The rows of one table."""
+        number = "" if protocol is None else f".{self.protocols.index(protocol)}"
+        return self.run / "parts" / f"{self.key}.{table}{number}.parquet"
+
+    def all(self) -> list[Path]:
+        """All of them."""
+        own = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
+        return [self.part("predictions"), *own]
+
+    def are_there(self) -> bool:
+        """Whether the chunk was scored before, perhaps by a run that was killed."""
+        return all(part.exists() for part in self.all())
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Some pages, scored together."""
 
@@ -84,19 +108,10 @@ class Chunk:
         """How many outputs are scored."""
         return sum(len(page.outputs) for page in self.pages)
 
-    def part(self, table: str, protocol: str | None = None) -> Path:
-        """Where the rows of this chunk lie until they are put together."""
-        number = "" if protocol is None else f".{self.protocols.index(protocol)}"
-        return self.run / "parts" / f"{self.key}.{table}{number}.parquet"
-
-    def parts(self) -> list[Path]:
-        """All its part files."""
-        own = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
-        return [self.part("predictions"), *own]
-
-    def is_done(self) -> bool:
-        """Whether it was scored before, perhaps by a run that was killed."""
-        return all(part.exists() for part in self.parts())
+    @property
+    def files(self) -> PartFiles:
+        """Where its rows lie until they are put together."""
+        return PartFiles(self.run, self.protocols, self.key)
 
     def split(self) -> Iterator[Chunk]:
         """The same work in the smallest pieces: a page, or a whole document, of one parser."""
@@ -162,7 +177,7 @@ def score_chunk(chunk: Chunk) -> None:
             store.discard(blob)
             raise
 
-    for path, frame in zip(chunk.parts(), _scored(chunk, chunk.pages, get), strict=True):
+    for path, frame in zip(chunk.files.all(), _scored(chunk, chunk.pages, get), strict=True):
         make_folder(path.parent.parent, path.parent.name)
         with replacing(path) as temporary:
             frame.write_parquet(temporary)
@@ -191,7 +206,7 @@ def score_packed(packed: PackedChunk) -> list[bytes]:
 
 def write_parts(chunk: Chunk, parts: Sequence[bytes]) -> None:
     """Write the part files of a chunk that was scored elsewhere."""
-    for path, data in zip(chunk.parts(), parts, strict=True):
+    for path, data in zip(chunk.files.all(), parts, strict=True):
         make_folder(path.parent.parent, path.parent.name)
         write_bytes(path, data)
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from itertools import islice
+from typing import Protocol
 
 import polars as pl
 
 from parsemark.engine.events import Events
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
-from parsemark.engine.score_chunk import Chunk, Output, PageTask, grouped, score_chunk
+from parsemark.engine.score_chunk import Chunk, PartFiles, score_chunk
+from parsemark.engine.score_plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.model import Status
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
@@ -65,10 +67,10 @@ def score_run(
     make_pool = _pool_maker(executor, address, n_workers)
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
-            chunks = _chunks(run, specs, events)
-            final = _score_all(chunks, make_pool, events)
+            plan = _chunks(run, specs, events)
+            final = _score_all(plan, make_pool, events)
             with run.publishing():
-                if _is_current(run, specs, chunks, final):
+                if _is_current(run, specs, plan, final):
                     return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with run.publishing():  # it keeps changing: now nobody else may publish until we have
@@ -76,27 +78,26 @@ def score_run(
             return _publish(run, specs, final, nobody_else_scores, events)
 
 
-def _is_current(run: Run, specs: tuple[str, ...], chunks: list[Chunk], final: list[Chunk]) -> bool:
+def _is_current(run: Run, specs: tuple[str, ...], plan: ChunkPlan, final: Sequence[PartFiles]) -> bool:
     """Whether what was scored is what the run holds now, and the parts have not been removed."""
-    now = _chunks(run, specs, Events())
-    return [c.key for c in now] == [c.key for c in chunks] and all(chunk.is_done() for chunk in final)
+    return _plan(run, specs).keys == plan.keys and all(files.are_there() for files in final)
 
 
 def _publish(
     run: Run,
     specs: tuple[str, ...],
-    final: list[Chunk],
+    final: Sequence[PartFiles],
     nobody_else_scores: Callable[[], bool],
     events: Events,
 ) -> list[Summary]:
     """Put the parts together and write what follows from them; a plug-in that fails costs its own summary."""
-    run.join_parts("predictions", [chunk.part("predictions") for chunk in final])
+    run.join_parts("predictions", [files.part("predictions") for files in final])
     run.note_unreadable()
     summaries: list[Summary] = []
     failed: list[PluginError] = []
     for spec in specs:
         for table in PROTOCOL_TABLES:
-            run.join_parts(table, [chunk.part(table, spec) for chunk in final], spec)
+            run.join_parts(table, [files.part(table, spec) for files in final], spec)
         try:
             summary = get_protocol(spec).summarise(run.run_tables(spec))
         except Exception as error:  # the engine's boundary: a plug-in's failure must not cost the others
@@ -119,7 +120,8 @@ def _publish(
 def _tell_what_failed(run: Run, spec: str, events: Events) -> None:
     """Say of how many outputs a protocol could say nothing at all, not even that it failed."""
     own = (pl.col("metric") == parse_spec(spec).name) & (pl.col("status") == str(Status.METRIC_FAILED))
-    failed = run.table("scores", spec).filter(own)
+    with run.scanning("scores", spec) as scores:
+        failed = scores.filter(own).collect()
     if failed.height:
         first = failed.row(0, named=True)
         events.note(
@@ -128,80 +130,29 @@ def _tell_what_failed(run: Run, spec: str, events: Events) -> None:
         )
 
 
-def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> list[Chunk]:
-    outputs: dict[str, dict[str, Output]] = {}
-    for record in run.records():
-        # What is stored of an output that could not be read decides again, not that it could not be read.
-        is_output = record.blob is not None
-        status, error = (Status.OK, None) if is_output else (record.status, record.error)
-        output = Output(record.parser, status, record.blob, error)
-        outputs.setdefault(record.sample, {})[record.parser] = output
-    parsers = sorted({parser for found in outputs.values() for parser in found})
-    if run.is_baseline:
+def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:
+    return plan_chunks(run, protocols, CHUNK_OUTPUTS, _MIN_CHUNK_OUTPUTS, _CHUNKS_WANTED)
+
+
+def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
+    """What is to be scored; what is missing is told."""
+    run.fold_journals()  # so that records are read in parts, too
+    plan = _plan(run, protocols)
+    if plan.n_blobs and plan.n_lost == plan.n_blobs:
         raise StoreError(
             f"{run.path} has none of the outputs that it speaks of, so it cannot be scored anew. If it is a "
             "baseline, score the run that it was made of and save it again: parsemark gate RUN --save "
             f"{run.path}. If not, bring back its folder raw/, or parse again."
         )
-    if lost := sum(not run.blobs.holds(blob) for blob in run.recorded_blobs()):
-        events.note(f"{lost} outputs are not in {run.path / 'raw'} any more; their pages count as failed.")
-    if not parsers:
+    if plan.n_lost:
+        events.note(
+            f"{plan.n_lost} outputs are not in {run.path / 'raw'} any more; their pages count as failed."
+        )
+    if not plan.parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
-    samples = run.table("samples")
-    texts = run.texts()
-    pages = [
-        _page(row, parsers, outputs.get(row["sample"], {}), texts.get(row["sample"]))
-        for row in samples.iter_rows(named=True)
-    ]
-    _tell_what_is_missing(pages, outputs, events)
-    n_outputs = min(CHUNK_OUTPUTS, max(_MIN_CHUNK_OUTPUTS, len(pages) * len(parsers) // _CHUNKS_WANTED))
-    size = max(1, n_outputs // len(parsers))
-    if any(get_protocol(spec).whole_documents for spec in protocols):
-        return [Chunk(run.path, protocols, part) for part in _documents_together(pages, size)]
-    return [Chunk(run.path, protocols, tuple(pages[i : i + size])) for i in range(0, len(pages), size)]
-
-
-def _documents_together(pages: Sequence[PageTask], size: int) -> Iterator[tuple[PageTask, ...]]:
-    """Pages in parts of about a size, none of which ends inside a document."""
-    part: list[PageTask] = []
-    for document in grouped(pages):
-        if part and len(part) + len(document) > size:
-            yield tuple(part)
-            part = []
-        part.extend(document)
-    if part:
-        yield tuple(part)
-
-
-def _page(
-    row: dict[str, Any], parsers: Sequence[str], outputs: dict[str, Output], text: str | None
-) -> PageTask:
-    return PageTask(
-        row["sample"],
-        row["pdf"],
-        row["page_number"],
-        row["truth"],
-        tuple(outputs.get(parser) or _missing(parser) for parser in parsers),
-        text,
-        row["document"],
-    )
-
-
-def _missing(parser: str) -> Output:
-    """A page that was never parsed counts as a page without an answer, so that all parsers have the same."""
-    return Output(parser, Status.NO_PREDICTION, None, "This page was not parsed.")
-
-
-def _tell_what_is_missing(
-    pages: Sequence[PageTask], outputs: dict[str, dict[str, Output]], events: Events
-) -> None:
-    missing: dict[str, int] = {}
-    for page in pages:
-        for output in page.outputs:
-            if output.parser not in outputs.get(page.sample, {}):
-                missing[output.parser] = missing.get(output.parser, 0) + 1
-    for parser, n in missing.items():
-        events.note(f"{parser}: {n} of {len(pages)} pages are not parsed; they count as not answered.")
+    for parser, n in plan.missing.items():
+        events.note(f"{parser}: {n} of {plan.n_pages} pages are not parsed; they count as not answered.")
+    return plan
 
 
 class Pool(Protocol):
@@ -210,6 +161,10 @@ class Pool(Protocol):
     def __enter__(self) -> Pool: ...
 
     def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def window(self) -> int:
+        """How many chunks it should be given at a time, so that none of its processes waits."""
 
     def submit(self, chunk: Chunk, /) -> None:
         """Add a chunk; also while results are being read."""
@@ -230,30 +185,51 @@ def _pool_maker(executor: str, address: str | None, n_workers: int | None) -> Ca
     raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")
 
 
-def _score_all(chunks: list[Chunk], make_pool: Callable[[int], Pool], events: Events) -> list[Chunk]:
-    """Score all chunks; returns those that hold the result, in order."""
-    events.scoring(n_pages=sum(chunk.n_outputs for chunk in chunks))
-    pieces: dict[str, list[Chunk]] = {chunk.key: [chunk] for chunk in chunks}
-    open_chunks = [chunk for chunk in chunks if not chunk.is_done()]
-    events.scored(sum(chunk.n_outputs for chunk in chunks if chunk.is_done()))
-    if not open_chunks:
-        return chunks
-    with make_pool(len(open_chunks)) as pool:
-        origin = {chunk.key: chunk.key for chunk in chunks}
-        for chunk in open_chunks:
-            pool.submit(chunk)
-        for result in pool.results():
-            if not isinstance(result, Lost):
-                events.scored(result.task.n_outputs)
-                continue
-            parent = origin[result.task.key]
-            retries = _retries(result.task, result.reason)
-            at = pieces[parent].index(result.task)
-            pieces[parent][at : at + 1] = retries
+def _score_all(plan: ChunkPlan, make_pool: Callable[[int], Pool], events: Events) -> list[PartFiles]:
+    """Score all chunks; returns the files that hold the result, in order."""
+    events.scoring(n_pages=plan.n_outputs)
+    pieces = [[PartFiles(plan.run.path, plan.protocols, key)] for key in plan.keys]
+    open_chunks = [i for i, (files,) in enumerate(pieces) if not files.are_there()]
+    events.scored(plan.n_outputs - sum(plan.outputs_in(i) for i in open_chunks))
+    if open_chunks:
+        with make_pool(len(open_chunks)) as pool:
+            _score(plan, open_chunks, pieces, pool, events)
+    return [files for own in pieces for files in own]
+
+
+def _score(
+    plan: ChunkPlan, wanted: Sequence[int], pieces: list[list[PartFiles]], pool: Pool, events: Events
+) -> None:
+    """Score some chunks of a plan, of which few are held at a time; what is lost is tried again in pieces.
+
+    Args:
+        plan: The chunks.
+        wanted: Their numbers.
+        pieces: Of each chunk the files that hold its rows; of one that was lost those of its pieces.
+        pool: Who scores.
+        events: Told about progress.
+    """
+    origin: dict[str, int] = {}
+    waiting = iter(wanted)
+
+    def submit(chunk: Chunk, number: int) -> None:
+        origin[chunk.key] = number
+        pool.submit(chunk)
+
+    for number in islice(waiting, pool.window):
+        submit(plan[number], number)
+    for result in pool.results():
+        number, chunk = origin.pop(result.task.key), result.task
+        if isinstance(result, Lost):
+            retries = _retries(chunk, result.reason)
+            at = pieces[number].index(chunk.files)
+            pieces[number][at : at + 1] = [retry.files for retry in retries]
             for retry in retries:
-                origin[retry.key] = parent
-                pool.submit(retry)
-    return [piece for chunk in chunks for piece in pieces[chunk.key]]
+                submit(retry, number)
+            continue
+        events.scored(chunk.n_outputs)
+        for following in islice(waiting, 1):
+            submit(plan[following], following)
 
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:

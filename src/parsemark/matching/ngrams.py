@@ -82,7 +82,8 @@ def text_bag(text: str) -> Bag:
     A text that has none of them, such as a table of dashes, is taken as it is.
     """
     folded = unicodedata.normalize("NFKC", text).lower()
-    kept = "".join(c for c in folded if c.isalnum() or unicodedata.category(c) == "So")
+    dropped = [c for c in set(folded) if not c.isalnum() and unicodedata.category(c) != "So"]
+    kept = folded.translate(dict.fromkeys(map(ord, dropped)))
     return character_ngrams(kept or folded)
 
 

@@ -160,18 +160,21 @@ def _table_of_cells(cells: list[Cell]) -> Table:
 
 def _read_cell(data: Mapping[str, Any]) -> Cell:
     _refuse_unknown(data, _CELL_KEYS, "a cell")
+    text, box = data.get("text"), data.get("box")
     return Cell(
-        row=_whole(data["row"]),
-        col=_whole(data["col"]),
-        text=" ".join((_text(data.get("text")) or "").split()),
-        rowspan=_whole(data.get("rowspan", 1)),
-        colspan=_whole(data.get("colspan", 1)),
-        box=_read_box(data.get("box")),
+        _whole(data["row"]),
+        _whole(data["col"]),
+        " ".join((_text(text) or "").split()),
+        _whole(data.get("rowspan", 1)),
+        _whole(data.get("colspan", 1)),
+        box=None if box is None else _read_box(box),
     )
 
 
 def _refuse_unknown(data: Mapping[str, Any], known: frozenset[str], what: str) -> None:
     """A misspelt key would be lost without a word, and the parser would score less than it is."""
+    if known.issuperset(data):
+        return
     for key in data.keys() - known:
         raise ValueError(f"{what} has the key {str(key)[:40]!r}; known are {', '.join(sorted(known))}")
 

@@ -36,6 +36,7 @@ FEW_DOCUMENTS = 30
 MAX_VALUES = 20
 """An attribute with more values than this is an identifier or a measurement, not a group."""
 
+_PLACES = {"sample": pl.String, "place": pl.Int64}
 Groups = Mapping[str, Mapping[str, Sequence[str]]]
 """Attribute to value to the samples that have it."""
 
@@ -59,17 +60,12 @@ def make_figure(value: float | None, n: float, interval: tuple[float, float] | N
     return Figure(value=float(value), low=low, high=high, n=n)
 
 
-def figure_of(figure: FigureSums, parser: str, keep: NDArray[np.bool_] | None = None) -> Figure:
-    """The number of one parser with its interval over documents.
+def figure_of(figure: FigureSums, parser: str) -> Figure:
+    """The number of one parser with its interval over documents."""
+    return _figure(figure, figure.sums[parser])
 
-    Args:
-        figure: What it is made of.
-        parser: Whose.
-        keep: Pages that count; the others add nothing. By default all.
-    """
-    pages = figure.sums[parser]
-    if keep is not None:
-        pages = pages * keep[:, None]
+
+def _figure(figure: FigureSums, pages: Floats) -> Figure:
     by_document = sum_by_cluster(pages, figure.documents)[0]
     return from_sums(by_document, figure.statistic, figure.denominator, figure.info.top)
 
@@ -114,16 +110,18 @@ def sums_of_rows(
     statistic: Statistic = mean_statistic,
 ) -> FigureSums:
     """A figure of rows `(sample, parser, …)`: the sum of `value` and the number of rows on each page."""
-    samples = tables.samples.sort("sample")
-    index = {sample: k for k, sample in enumerate(samples["sample"])}
-    added = rows.group_by("parser", "sample").agg(
-        value.cast(pl.Float64).sum().alias("sum"), pl.len().alias("n")
+    places = tables.places
+    rows_of = pl.DataFrame({"sample": places.samples, "place": range(len(places.samples))}, _PLACES)
+    added = (
+        rows.group_by("parser", "sample")
+        .agg(value.cast(pl.Float64).sum().alias("sum"), pl.len().cast(pl.Float64).alias("n"))
+        .join(rows_of, on="sample")
     )
-    sums = {parser: np.zeros((len(index), 2)) for parser in tables.parsers}
-    for parser, sample, total, n in added.select("parser", "sample", "sum", "n").iter_rows():
-        if parser in sums and sample in index:
-            sums[parser][index[sample]] = total, n
-    return FigureSums(info, tuple(samples["sample"]), tuple(samples["document"]), sums, statistic)
+    sums = {parser: np.zeros((len(places.samples), 2)) for parser in tables.parsers}
+    for (parser,), own in added.group_by("parser"):
+        if parser in sums:
+            sums[str(parser)][own["place"].to_numpy()] = own.select("sum", "n").to_numpy()
+    return FigureSums(info, places.samples, places.documents, sums, statistic)
 
 
 _MEASURED = "pages for which it was measured"
@@ -160,7 +158,8 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
         main=True,
     )
     failed = (pl.col("status") != str(Status.OK)).cast(pl.Float64)
-    found = [sums_of_rows(failures, tables.parses, failed, tables, total_statistic)]
+    parses = tables.read("parses", "sample", "parser", "status", *(column for column, *_ in _COSTS))
+    found = [sums_of_rows(failures, parses, failed, tables, total_statistic)]
     for column, name, label, definition, style in _COSTS:
         info = FigureInfo(
             name=name,
@@ -171,18 +170,22 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
             higher_is_better=False,
             main=column == "cpu_s",
         )
-        found.append(mean_sums(info, tables.parses, column, tables))
+        found.append(mean_sums(info, parses, column, tables))
     return found
 
 
 def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
     """Which pages have which value of which attribute; only attributes that are groups."""
     groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    too_many: set[str] = set()
     for sample, text in samples.select("sample", "attributes").iter_rows():
         for name, value in (json.loads(text) if text else {}).items():
-            if value is not None:
+            if value is not None and name not in too_many:
                 groups[name][attribute_label(value)].append(sample)
-    return {name: dict(values) for name, values in groups.items() if len(values) <= MAX_VALUES}
+                if len(groups[name]) > MAX_VALUES:
+                    too_many.add(name)
+                    del groups[name]
+    return {name: dict(values) for name, values in groups.items()}
 
 
 def attribute_label(value: object) -> str:
@@ -192,20 +195,31 @@ def attribute_label(value: object) -> str:
 
 def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:
     """The figures for each group of pages; a group without truth has only what needs none."""
-    return [
-        _page_slice(figures, attribute, value, set(members))
+    named = [
+        (attribute, value, members)
         for attribute, values in sorted(groups.items())
         for value, members in sorted(values.items())
     ]
-
-
-def _page_slice(figures: Sequence[FigureSums], attribute: str, value: str, members: set[str]) -> Slice:
-    numbers: dict[str, dict[str, Figure]] = defaultdict(dict)
+    numbers: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in named]
+    kept: dict[int, list[NDArray[np.bool_]]] = {}
     for figure in figures:
-        keep = np.array([sample in members for sample in figure.samples], dtype=bool)
-        for parser in figure.sums:
-            numbers[parser][figure.info.name] = figure_of(figure, parser, keep)
-    return Slice(scope="page", attribute=attribute, value=value, n=len(members), figures=dict(numbers))
+        if id(figure.samples) not in kept:  # most figures are of the same pages
+            position = {sample: k for k, sample in enumerate(figure.samples)}
+            kept[id(figure.samples)] = [_among(position, members) for *_, members in named]
+        for parser, pages in figure.sums.items():
+            for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
+                own[parser][figure.info.name] = _figure(figure, pages * keep[:, None])
+    return [
+        Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
+        for (attribute, value, members), own in zip(named, numbers, strict=True)
+    ]
+
+
+def _among(position: Mapping[str, int], members: Sequence[str]) -> NDArray[np.bool_]:
+    """Which pages are among the members of a group."""
+    keep = np.zeros(len(position), dtype=bool)
+    keep[[position[sample] for sample in members if sample in position]] = True
+    return keep
 
 
 def rank(figure: FigureSums) -> Ranking:

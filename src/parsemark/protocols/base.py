@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -28,9 +30,12 @@ from parsemark.registry import Registry, changed_options, check_options, parse_s
 
 if TYPE_CHECKING:
     import polars as pl
+    from polars._typing import IntoExpr
 
 PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
+BATCH_PAGES = 512
+"""How many pages are looked at together where a run may have any number of them."""
 SUMMARY_VERSION = 1
 """Raised whenever a reader of the former version would misread a summary."""
 
@@ -90,18 +95,71 @@ class PageScores:
 
 
 @dataclass(frozen=True, slots=True)
-class RunTables:
-    """The tables of a run that aggregates are made of; matches and scores are those of one protocol."""
+class Places:
+    """The pages of a run in order, each with its document."""
 
-    samples: pl.DataFrame
-    parses: pl.DataFrame
-    matches: pl.DataFrame
-    scores: pl.DataFrame
+    samples: tuple[str, ...]
+    documents: tuple[str, ...]
+
+
+class RunTables:
+    """The tables of a run that aggregates are made of; matches and scores are those of one protocol.
+
+    `samples`, `parses`, `matches` and `scores` are whole frames. What is made to hold for any number of pages
+    takes no more than it needs, by `read` and `batches`.
+    """
+
+    def __init__(
+        self, samples: pl.DataFrame, parses: pl.DataFrame, matches: pl.DataFrame, scores: pl.DataFrame
+    ) -> None:
+        self.samples = samples
+        self.parses = parses
+        self.matches = matches
+        self.scores = scores
 
     @property
     def parsers(self) -> list[str]:
         """Names of the parsers, sorted."""
         return sorted(self.parses["parser"].unique())
+
+    @cached_property
+    def places(self) -> Places:
+        """The pages in order of their ids."""
+        listed = self.read("samples", "sample", "document").sort("sample")
+        return Places(tuple(listed["sample"]), tuple(listed["document"]))
+
+    def changed(self, **frames: pl.DataFrame) -> RunTables:
+        """The same tables, some of them exchanged: `changed(samples=…)`."""
+        other = copy(self)
+        for derived in ("places", "parsers"):
+            other.__dict__.pop(derived, None)
+        other.__dict__.update(frames)
+        return other
+
+    @contextmanager
+    def scanning(self, name: str) -> Iterator[pl.LazyFrame]:
+        """A table, to collect from what is needed of it."""
+        frame: pl.DataFrame = getattr(self, name)
+        yield frame.lazy()
+
+    def read(
+        self, name: str, *columns: IntoExpr, where: pl.Expr | None = None, **named: IntoExpr
+    ) -> pl.DataFrame:
+        """Some columns, or what follows from them, of the rows for which something holds."""
+        with self.scanning(name) as rows:
+            return (rows if where is None else rows.filter(where)).select(*columns, **named).collect()
+
+    def batches(self, *names: str) -> Iterator[list[pl.DataFrame]]:
+        """Tables page by page, some pages at a time in the order of their ids: the rows of these pages."""
+        import polars as pl
+
+        ids = self.places.samples
+        with ExitStack() as opened:
+            tables = [opened.enter_context(self.scanning(name)) for name in names]
+            for first in range(0, len(ids), BATCH_PAGES):
+                last = min(first + BATCH_PAGES, len(ids)) - 1
+                own = pl.col("sample").is_between(pl.lit(ids[first]), pl.lit(ids[last]))
+                yield [table.filter(own).collect() for table in tables]
 
 
 class _Part(BaseModel):
@@ -299,6 +357,25 @@ class Summary(_Part):
             return (float("inf") if figure is None or figure.value is None else sign * figure.value, parser)
 
         return sorted(self.parsers, key=key)
+
+
+class SumsOnDemand(Mapping[str, Floats]):
+    """Parser to sums that are made when they are asked for, and not held: for figures of many pages."""
+
+    def __init__(self, parsers: Sequence[str], make: Callable[[str], Floats]) -> None:
+        self._parsers = tuple(parsers)
+        self._make = make
+
+    def __getitem__(self, parser: str) -> Floats:
+        if parser not in self._parsers:
+            raise KeyError(parser)
+        return self._make(parser)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parsers)
+
+    def __len__(self) -> int:
+        return len(self._parsers)
 
 
 @dataclass(frozen=True)

@@ -325,6 +325,9 @@ class RunView(Protocol):
     def scores(self) -> pl.DataFrame:
         """The scores of elements under that rule."""
 
+    def scores_by(self, metric: str) -> pl.DataFrame:
+        """The same by one metric: of many pages less has to be held."""
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics of these scores, in the protocol's order."""

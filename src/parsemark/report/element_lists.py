@@ -29,11 +29,10 @@ def write_element_lists(
         parsers: In the order of their numbers.
     """
     numbers = pages.samples.select("sample", "page")
-    tables = element_table(source, numbers)
     for number, parser in enumerate(parsers):
-        own = tables.filter(pl.col("parser") == parser.name)
+        own = element_table(source, parser.name, numbers)
         parses = source.parses.filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
-        failed = numbers.join(parses.select("sample", "status"), on="sample", how="inner")
+        failed = numbers.join(parses.select("sample", "status"), on="sample", maintain_order="left")
         write_chunk(
             root,
             f"{folder}/{number}",
@@ -51,19 +50,21 @@ def write_element_lists(
         )
 
 
-def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
-    """One row per element and parser: page, element, kind, main metric's value, spread over the metrics.
+def element_table(source: Source, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
+    """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
 
     Args:
         source: The run.
+        parser: One of its parsers.
         numbers: `sample` and the number of its `page`; those of other samples are left out.
     """
     comparable = [m for m in source.metrics if is_unit(m)]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
     compared = pl.col("value").filter(pl.col("metric").is_in(comparable))
     scores = (
-        source.scores.filter(known)
-        .group_by("sample", "parser", "element", "pred")
+        source.scores_of(parser)
+        .filter(known)
+        .group_by("sample", "element", "pred", maintain_order=True)
         .agg(
             pl.col("value").filter(pl.col("metric") == source.main_metric).first().alias("value"),
             (compared.max() - compared.min()).alias("spread"),
@@ -74,16 +75,15 @@ def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
     truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
     unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.recipe.sure_above).fill_null(False)
     kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
-    rows = source.matches.select(
+    rows = source.matches.filter(pl.col("parser") == parser).select(
         "sample",
-        "parser",
         pl.coalesce(truth, pred).alias("element"),
         pl.col("pred").list.join("+").alias("pred"),
         kind.alias("kind"),
     )
     return (
-        rows.join(scores, on=["sample", "parser", "element", "pred"], how="left")
-        .join(numbers, on="sample")
+        rows.join(scores, on=["sample", "element", "pred"], how="left", maintain_order="left")
+        .join(numbers, on="sample", maintain_order="left")
         .with_columns(
             kind_code=pl.col("kind").replace_strict(list(KINDS), list(range(len(KINDS))), default=0)
         )
@@ -93,12 +93,13 @@ def element_table(source: Source, numbers: pl.DataFrame) -> pl.DataFrame:
 
 def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[int]]:
     """Type of error to the numbers of the entries that have it."""
-    numbered = own.with_row_index("entry").select("sample", "element", "entry").unique(["sample", "element"])
+    numbered = own.with_row_index("entry").select("sample", "element", "entry")
+    numbered = numbered.unique(["sample", "element"], keep="first", maintain_order=True)
     rows = errors.rows.filter(pl.col("parser") == parser)
     joined = (
         rows.join(numbered, on=["sample", "element"]).group_by("error").agg(pl.col("entry").unique().sort())
     )
-    return dict(joined.iter_rows())
+    return dict(joined.sort("error").iter_rows())
 
 
 def is_unit(metric: str) -> bool:

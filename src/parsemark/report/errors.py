@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +16,11 @@ from parsemark.protocols.exhibits import ErrorKind, Explanation
 from parsemark.report.source import Source
 
 MAX_FINDINGS = 40
-BUDGET_S = 60.0
-"""What is left after this CPU time gets no explanation: a parser must not decide how long a report takes."""
+BUDGET = 1_500_000
+"""Cells, about a minute's work; what is left after it gets no explanation: a parser must not decide how long
+a report takes. It is no time, so that the same run has the same report on every machine."""
+_CHARACTERS_PER_CELL = 10
+"""Of a table that is only there as text."""
 SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error": pl.String, "n": pl.Int64}
 
 Key = tuple[str, str, str]
@@ -39,7 +41,7 @@ class Errors:
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
         """Type of error to the number of elements that have it, and of errors in them."""
-        own = self.rows.filter(pl.col("parser") == parser).group_by("error")
+        own = self.rows.filter(pl.col("parser") == parser).group_by("error", maintain_order=True)
         return {error: (n, total) for error, n, total in own.agg(pl.len(), pl.col("n").sum()).iter_rows()}
 
 
@@ -54,9 +56,10 @@ def find_errors(source: Source, limit: int) -> Errors:
     explained: dict[Key, dict[str, Any]] = {}
     inside: list[tuple[str, str, str, str, int]] = []
     pairs = _answered(source)
-    deadline = time.process_time() + BUDGET_S
+    left = BUDGET
     for key, truth, pieces in _elements(source, pairs.head(limit)):
-        if time.process_time() > deadline:
+        left -= sum(_size(element) for element in (truth, *pieces))
+        if left < 0:
             break
         pred = pieces[0] if len(pieces) == 1 else recipe.put_together(truth, pieces)
         explanation = None if pred is None else recipe.explain(truth, pred)
@@ -67,6 +70,13 @@ def find_errors(source: Source, limit: int) -> Errors:
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
     merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
     return Errors(recipe.error_kinds, rows, explained, pairs.height + merged.height)
+
+
+def _size(element: Element) -> int:
+    """How much there is to explain, in cells."""
+    if element.table is not None:
+        return element.table.n_cells
+    return len(element.html or element.latex or element.text or "") // _CHARACTERS_PER_CELL
 
 
 def _plain(explanation: Explanation) -> dict[str, Any]:
@@ -87,9 +97,9 @@ def _answered(source: Source) -> pl.DataFrame:
         pl.col("pred").list.join("+"),
         pl.col("pred").alias("pieces"),
     )
-    main = source.scores.filter(pl.col("metric") == source.main_metric)
+    main = source.scores_by(source.main_metric)
     scored = pairs.join(main, on=["sample", "parser", "element", "pred"], how="left")
-    worst = scored.sort("value", "sample", "parser", "element", nulls_last=True)
+    worst = scored.sort("value", "sample", "parser", "element", "pred", nulls_last=True)
     return worst.select("sample", "parser", "element", "pieces")
 
 
@@ -111,7 +121,8 @@ def _elements(source: Source, pairs: pl.DataFrame) -> Iterator[tuple[Key, Elemen
 def _read(rows: pl.LazyFrame) -> dict[Key, Element]:
     """(sample, parser, id) to the element; what cannot be read has no explanation."""
     found: dict[Key, Element] = {}
-    for sample, parser, text in rows.collect().iter_rows():
+    # Few rows of a table that may be large: only these are held.
+    for sample, parser, text in rows.collect(engine="streaming").iter_rows():
         for data in json.loads(text)["elements"] if text else ():
             try:
                 element = element_from_json(data)

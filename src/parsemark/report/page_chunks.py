@@ -75,7 +75,7 @@ class _Scored:
         """Matches, scores and explanations of one parser on one page."""
         key = (sample, parser)
         matches = self.matches.get(key, {})
-        truths = {truth for found in matches.values() for match in found for truth in match[0]}
+        truths = (truth for found in matches.values() for match in found for truth in match[0])
         keys = {truth: (sample, parser, truth) for truth in truths}
         return {
             "matches": matches,
@@ -93,8 +93,7 @@ class _Batch:
         rows = source.rows_of("samples", ids)
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
         self.predictions = _by_key(source.rows_of("predictions", ids))
-        parses = source.parses.filter(pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1])))
-        self.parses = _by_key(parses)
+        self.parses = _by_key(source.rows_of("parses", ids))
         self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:

@@ -43,7 +43,8 @@ class Source:
         self.protocol = protocol or next(iter(run.protocols), None)
         self.summary: Summary = run.summary(self.protocol)
         self.recipe: PageProtocol = get_protocol(self.summary.protocol)
-        self.samples: pl.DataFrame = run.table("samples").drop("truth").with_row_index("page")
+        with run.scanning("samples") as samples:
+            self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
         names = self._parser_names()
         colours = colour_indices(names)
         self.parsers = tuple(Parser(n, colours[n], safe_name(n)) for n in names)
@@ -60,8 +61,9 @@ class Source:
 
     @cached_property
     def parses(self) -> pl.DataFrame:
-        """One row per page and parser."""
-        return self.run.table("parses")
+        """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`."""
+        with self.run.scanning("parses") as parses:
+            return parses.select("sample", "parser", "status", "cpu_s").collect()
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table that may be too large to hold; collect only what is needed of it."""
@@ -73,16 +75,28 @@ class Source:
         """One row per match, page and parser, under the rule of the leaderboard."""
         return self.scan("matches").filter(pl.col("rule") == self.rule).drop("rule").collect()
 
-    @cached_property
+    @property
     def scores(self) -> pl.DataFrame:
-        """One row per score of a table, under the rule of the leaderboard."""
+        """One row per score of a table, under the rule of the leaderboard; read anew each time."""
+        return self._scores().collect()
+
+    def scores_of(self, parser: str) -> pl.DataFrame:
+        """The same of one parser."""
+        return self._scores().filter(pl.col("parser") == parser).collect()
+
+    def scores_by(self, metric: str) -> pl.DataFrame:
+        """The same by one metric."""
+        return self._scores().filter(pl.col("metric") == metric).collect()
+
+    def _scores(self) -> pl.LazyFrame:
         own = self.scan("scores").filter((pl.col("rule") == self.rule) & (pl.col("element") != ""))
-        return own.select("sample", "parser", "element", "pred", "metric", "value", "status").collect()
+        return own.select("sample", "parser", "element", "pred", "metric", "value", "status")
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that pairs of tables were scored with, the best known first."""
-        return tuple(self.recipe.shown_metrics(sorted(self.scores["metric"].unique())))
+        present = self._scores().select(pl.col("metric").unique()).collect()["metric"]
+        return tuple(self.recipe.shown_metrics(sorted(present)))
 
     @cached_property
     def main_metric(self) -> str:
@@ -163,7 +177,8 @@ class Source:
     def failures(self, parser: str) -> pl.DataFrame:
         """The pages on which a parser did not answer, with the reason."""
         failed = (pl.col("parser") == parser) & (pl.col("status") != str(Status.OK))
-        return self.parses.filter(failed)
+        with self.run.scanning("parses") as parses:
+            return parses.filter(failed).collect()
 
     def pages_with(self, attribute: str, value: AttributeValue) -> list[str]:
         """Ids of the pages that have an attribute."""
@@ -178,7 +193,9 @@ class Source:
 
     def rows_of(self, name: str, ids: pl.Series) -> pl.DataFrame:
         """The rows of a large table for neighbouring pages."""
-        return self.scan(name).filter(pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1]))).collect()
+        own = pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1]))
+        with self.run.scanning(name, self.protocol) as rows:
+            return rows.filter(own).collect()
 
 
 def page_values(source: Source, parser: str, samples: pl.Series | None = None) -> list[float | None]:

@@ -13,7 +13,6 @@ directory: each has its own journal, and tables are replaced under a lock.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import re
@@ -34,10 +33,12 @@ from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS, SORT_KEYS, empty_table, schema_of
+from parsemark.store.tables import StoredTables, opened_table, rows_per_group
 from parsemark.system import locked, make_folder, remove_tree, replacing, write_bytes
 
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
+_SAID_BY_READER = (str(Status.OK), str(Status.PARSER_FAILED))
 
 
 class Run:
@@ -86,9 +87,17 @@ class Run:
 
         Without rows if not made yet. The protocol is by default the first one of the run.
         """
-        if name == "parses":
-            return _frame(name, (r.to_json() for r in self.records()))
-        return self._stored(name, protocol)
+        return self._parses() if name == "parses" else self._stored(name, protocol)
+
+    @contextlib.contextmanager
+    def scanning(self, name: str, protocol: str | None = None) -> Iterator[pl.LazyFrame]:
+        """The same table, to collect from what is needed of it; its rows are sorted by `SORT_KEYS`."""
+        path = self.table_path(name, protocol)
+        if not path.exists() or (name == "parses" and self._has_journals()):
+            yield self.table(name, protocol).lazy()
+            return
+        with self._reading(path, name), opened_table(path, name) as rows:
+            yield rows
 
     def table_path(self, name: str, protocol: str | None = None) -> Path:
         """Where a table lies, or will lie."""
@@ -101,13 +110,13 @@ class Run:
         """Where the text layers of the pages lie, in a run that came without its PDFs."""
         return self.path / "texts.parquet"
 
-    def texts(self) -> dict[str, str]:
-        """The text layers that came with a run whose PDFs are elsewhere, by sample; mostly none."""
+    def texts(self, where: pl.Expr) -> dict[str, str]:
+        """The text layers of some pages, by sample, in a run whose PDFs are elsewhere; mostly none."""
         if not self.texts_path.exists():
             return {}
         with self._reading(self.texts_path, "samples"):
-            frame = pl.read_parquet(BytesIO(self.texts_path.read_bytes()), columns=["sample", "text"])
-            return dict(frame.iter_rows())
+            rows = pl.scan_parquet(self.texts_path).select("sample", "text")
+            return dict(rows.filter(where).collect().iter_rows())
 
     @property
     def protocols(self) -> list[str]:
@@ -117,12 +126,9 @@ class Run:
     @property
     def is_baseline(self) -> bool:
         """Whether all outputs were left behind, as `parsemark gate --save` does: no new scores."""
-        recorded = self.recorded_blobs()
-        return bool(recorded) and not any(self.blobs.holds(blob) for blob in recorded)
-
-    def recorded_blobs(self) -> list[str]:
-        """The names of the outputs that records speak of."""
-        return [record.blob for record in self.records() if record.blob is not None]
+        with self.scanning("parses") as parses:
+            recorded = parses.select(pl.col("blob").drop_nulls()).collect()["blob"]
+        return len(recorded) > 0 and not any(self.blobs.holds(blob) for blob in recorded)
 
     def protocol_folder(self, protocol: str | None = None) -> Path:
         """Where the matches, scores and summary of a protocol are; by default of the first one."""
@@ -133,12 +139,7 @@ class Run:
 
     def run_tables(self, protocol: str | None = None) -> RunTables:
         """The tables that a protocol's aggregates are made of."""
-        return RunTables(
-            self.table("samples"),
-            self.table("parses"),
-            self.table("matches", protocol),
-            self.table("scores", protocol),
-        )
+        return StoredTables(self, protocol)
 
     def records(self) -> list[ParseRecord]:
         """What has been parsed, the latest record of each page and parser, sorted."""
@@ -161,7 +162,9 @@ class Run:
         """Move what finished journals hold into `parses.parquet`."""
         with self._locked():
             finished = finished_journals(self._journals)
-            self._write("parses", _frame("parses", (r.to_json() for r in self.records())))
+            if not finished and self.table_path("parses").exists():
+                return
+            self._write("parses", self._parses())
             for path in finished:
                 path.unlink()
 
@@ -176,7 +179,8 @@ class Run:
         They are streamed, so a table may be larger than memory.
         """
         with self._locked(), self._replacing_table(name, protocol) as temporary:
-            pl.scan_parquet(list(parts), schema=schema_of(name)).sink_parquet(temporary)
+            rows = pl.scan_parquet(list(parts), schema=schema_of(name))
+            rows.sink_parquet(temporary, row_group_size=rows_per_group(name))
         self.__dict__.pop("_predictions", None)
 
     @contextlib.contextmanager
@@ -194,28 +198,31 @@ class Run:
         Whether an output can be read is known once the predictions are made. An output that can be read by
         now, by a newer reader, is `ok` again.
         """
-        columns = ("sample", "parser", "status", "message")
-        read = {
-            (s, p): (status, why)
-            for s, p, status, why in self._stored("predictions").select(columns).iter_rows()
-        }
-        changed = False
         with self._locked():
             finished = finished_journals(self._journals)
-            records = self.records()
-            for index, record in enumerate(records):
-                status, why = read.get((record.sample, record.parser), (None, None))
-                if record.blob is None or status not in (Status.OK, Status.PARSER_FAILED):
-                    continue
-                told = dataclasses.replace(
-                    record, status=Status(status), error=why if status == Status.PARSER_FAILED else None
-                )
-                changed = changed or told != record
-                records[index] = told
-            if changed:
-                self._write("parses", _frame("parses", (r.to_json() for r in records)))
-                for path in finished:
-                    path.unlink(missing_ok=True)
+            told = None
+            for parses, predictions in self.run_tables().batches("parses", "predictions"):
+                told = self._with_statuses(parses, predictions)
+                if not told.equals(parses):
+                    break
+            else:
+                return
+            told = self._with_statuses(self._parses(), self._columns("predictions", "prediction"))
+            self._write("parses", told)
+            for path in finished:
+                path.unlink(missing_ok=True)
+
+    @staticmethod
+    def _with_statuses(parses: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
+        """The records of outputs with the status of what was read of them."""
+        read = predictions.select("sample", "parser", read="status", why="message")
+        joined = parses.join(read, on=["sample", "parser"], how="left", maintain_order="left")
+        of_reader = pl.col("blob").is_not_null() & pl.col("read").is_in(_SAID_BY_READER)
+        failed = pl.col("read") == str(Status.PARSER_FAILED)
+        return joined.with_columns(
+            status=pl.when(of_reader).then("read").otherwise("status"),
+            error=pl.when(of_reader).then(pl.when(failed).then("why")).otherwise("error"),
+        ).select(parses.columns)
 
     def add_samples(self, rows: Iterable[dict[str, Any]]) -> None:
         """Add samples, or replace those of the same id."""
@@ -350,10 +357,26 @@ class Run:
                 pl.col(column).cast(kind) for column, kind in schema.items()
             )
 
+    def _columns(self, name: str, *without: str) -> pl.DataFrame:
+        """A stored table without its large columns."""
+        with self.scanning(name) as rows:
+            return rows.drop(without).collect()
+
+    def _has_journals(self) -> bool:
+        return any(self._journals.glob("*.jsonl"))
+
+    def _parses(self) -> pl.DataFrame:
+        """The latest record of each page and parser, sorted: the table itself, if nothing has to be done."""
+        if not self._has_journals():
+            stored = self._stored("parses")
+            if _are_records(stored):
+                return stored
+        return _frame("parses", (r.to_json() for r in self.records()))
+
     def _write(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:
         ordered = frame.select(list(schema_of(name))).sort(SORT_KEYS[name], maintain_order=True)
         with self._replacing_table(name, protocol) as temporary:
-            ordered.write_parquet(temporary)
+            ordered.write_parquet(temporary, row_group_size=rows_per_group(name))
 
     @contextlib.contextmanager
     def _replacing_table(self, name: str, protocol: str | None) -> Iterator[Path]:
@@ -402,6 +425,20 @@ def _what_is_in_the_way(folder: Path) -> str | None:
     if found := next((name for name in names if (folder / name).exists()), None):
         return found
     return next((f"the run {path.parent.name}" for path in folder.glob(f"*/{MANIFEST}")), None)
+
+
+def _are_records(parses: pl.DataFrame) -> bool:
+    """Whether all rows are records as we write them, in order and each once."""
+    needed = ("sample", "parser", "status", "key", "n_bytes", "attempts", "finished")
+    before = [pl.col(key).shift(1) for key in SORT_KEYS["parses"]]
+    sample, parser = (pl.col(key) for key in SORT_KEYS["parses"])
+    in_order = (before[0] < sample) | ((before[0] == sample) & (before[1] < parser))
+    checks = parses.select(
+        known=pl.all_horizontal(pl.col(c).is_not_null().all() for c in needed),
+        statuses=pl.col("status").is_in([str(s) for s in Status]).all(),
+        in_order=in_order.fill_null(True).all(),
+    )
+    return all(checks.row(0))
 
 
 def _frame(name: str, rows: Iterable[dict[str, Any]]) -> pl.DataFrame:

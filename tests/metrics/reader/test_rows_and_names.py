@@ -152,6 +152,9 @@ def test_the_names_of_groups_do_not_hide_which_column_of_the_group_it_is() -> No
         ("x̄", "x", Change.MISREAD),
         ("É", "é", Change.MISREAD),
         ("δ_g^{cut}", "δcut g", Change.MISREAD),  # scripts in another order
+        ("CNN", "CNN [24]", Change.NONE),  # a citation that the truth leaves out
+        ("CNN", "[24]", Change.OTHER),
+        ("F1-epe", "Fl-epe", Change.MISREAD),  # a letter taken for a digit
     ],
 )
 def test_accents_and_scripts_of_names(written: str, given: str, change: Change) -> None:
@@ -163,3 +166,72 @@ def test_marks_of_emphasis_left_at_signs_are_no_scripts() -> None:
     marked = "| Tile | Error |\n|---|---|\n| A | 1.3_×10^{−_2} |\n| B | 7.1_×10^{−_3} |"
     assert value(truth, marked) > 9.5
     assert value(truth, marked.replace("7.1", "7.4")) < 8
+
+
+@pytest.mark.parametrize(
+    ("written", "given"),
+    [("20$\\sim$80 J", "20~80 J"), ("$12\\,^o$C", "12 °C"), ("$12^{o}$C", "12°C"), ("30$^\\circ$", "30^o")],
+)
+def test_signs_in_the_ways_that_authors_and_parsers_write_them(written: str, given: str) -> None:
+    truth = f"| Part | Range |\n|---|---|\n| first | {written} |\n| second | 7 |\n| third | 9 |"
+    assert value(truth, truth.replace(written, given)) > 9.8
+
+
+def test_a_title_that_does_not_say_how_far_it_reaches_is_a_title() -> None:
+    spanned, rows = r"\multicolumn{2}{c}{Training} \\", r"Episodes & 1000 \\ Teachers & 5 \end{tabular}"
+    truth, pred = (r"\begin{tabular}{ll} " + title + rows for title in (spanned, r"Training \\ "))
+    assert value(truth, pred) > 9
+
+
+SECTIONS = """| Method | Short | Long |
+|---|---|---|
+| small model |  |  |
+| plain | 1.01 | 11.13 |
+| tuned | 1.35 | 12.60 |
+| large model |  |  |
+| plain | 8.75 | 41.12 |
+| tuned | 8.08 | 40.71 |"""
+
+
+def test_a_section_heading_may_stand_in_a_middle_column() -> None:
+    assert value(SECTIONS, SECTIONS.replace("| large model |  |  |", "|  | large model |  |")) > 9
+    assert value(SECTIONS, SECTIONS.replace("| large model |  |  |\n", "")) < 8
+
+
+def test_a_last_row_after_a_spanning_name_is_missing_and_nothing_is_cut_off() -> None:
+    truth = """<table><tr><th>Set</th><th>Method</th><th>Error</th></tr>
+<tr><td rowspan=2>one</td><td>A</td><td>25.1</td></tr><tr><td>B</td><td>31.2</td></tr>
+<tr><td rowspan=3>two</td><td>A</td><td>23.4</td></tr><tr><td>B</td><td>26.4</td></tr>
+<tr><td>C</td><td>20.8</td></tr></table>"""
+    pred = """| Set | Method | Error |
+|---|---|---|
+| one | A | 25.1 |
+|  | B | 31.2 |
+| two | A | 23.4 |
+|  | B | 26.4 |"""
+    assert "row_missing" in kinds(truth, pred)
+    assert "cut_off" not in kinds(truth, pred)
+
+
+def test_names_run_together_over_their_columns_have_to_be_counted_out() -> None:
+    head = "<tr><th rowspan=2>Scene</th><th colspan=3>Accuracy ↑</th><th rowspan=2>Error ↓</th></tr>"
+    names = "<tr><th>Full</th><th>Verb</th><th>Noun</th></tr>"
+    rows = "<tr><td>inside</td><td>0.33</td><td>0.49</td><td>0.45</td><td>0.27</td></tr>"
+    rows += "<tr><td>outside</td><td>0.38</td><td>0.43</td><td>0.41</td><td>0.32</td></tr>"
+    one = "<tr><th>Scene</th><th colspan=3>Accuracy ↑ Full Verb Noun</th><th>Error ↓</th></tr>"
+    truth, pred = f"<table>{head}{names}{rows}</table>", f"<table>{one}{rows}</table>"
+    assert kinds(truth, pred) == {"header_shifted"}
+    assert 4 < value(truth, pred) < 8
+
+
+def test_headers_joined_with_their_group_are_still_compared_by_themselves() -> None:
+    head = "<tr><th rowspan=2>Model</th><th colspan=2>Films (train)</th><th colspan=2>Roads (train)</th></tr>"
+    names = "<tr><th>Clean</th><th>Final</th><th>F1-epe</th><th>F1-all</th></tr>"
+    rows = "".join(
+        f"<tr><td>M{k}</td><td>0.{k}1</td><td>2.{k}3</td><td>6.{k}7</td><td>19.{k}</td></tr>" for k in (1, 2)
+    )
+    flat = "<tr><th>Model</th><th>Films (train) Clean</th><th>Films (train) Final</th>"
+    flat += "<th>Roads (train) Fl-epe</th><th>Roads (train) Fl-all</th></tr>"
+    truth, pred = f"<table>{head}{names}{rows}</table>", f"<table>{flat}{rows}</table>"
+    assert kinds(truth, pred) == {"header_misread"}
+    assert value(truth, pred) > 7

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import groupby
+from operator import and_
 
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.reader.values import Position, Side, Values
 
 _CAPTION_LINES = 2
+_ARROWS = str.maketrans("↑↓", "  ")
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -77,6 +79,7 @@ def _columns(values: Values) -> Iterable[Named]:
     partners = side.alignment.columns
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
+    one_for_all = _names_run_together(side, truth, given[Fill.NOT])
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -91,7 +94,11 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.SHORT, given[Fill.RAGGED][partner]),
                 (How.COUNTED, counted[partner]),
             )
-            if col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
+            if (text := one_for_all.get(col)) is not None:
+                rest = tuple(t for t in given[Fill.NOT][partner] if t != text)
+                told = tuple(t for t in path if t in rest or _says(text, t))
+                readings = ((How.GIVEN, rest), (How.COUNTED, told))
+            elif col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and match_padded(padded[col], given, partner):
                 continue
@@ -99,6 +106,26 @@ def _columns(values: Values) -> Iterable[Named]:
         needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
+
+
+def _names_run_together(side: Side, truth: list[Path], given: list[Path]) -> dict[int, str]:
+    """Columns over which one cell holds the names of several of them, and what that cell says."""
+    over: dict[str, list[int]] = defaultdict(list)
+    for col, partner in side.alignment.columns.items():
+        for text in given[partner]:
+            if truth[col] and text not in truth[col] and _says(text, truth[col][-1]):
+                over[text].append(col)
+    return {
+        col: text
+        for text, columns in over.items()
+        if len({truth[c][-1] for c in columns if all(_says(text, truth[k][-1]) for k in columns)}) > 1
+        for col in columns
+    }
+
+
+def _says(text: str, name: str) -> bool:
+    """Whether a header holds a name, arrows aside: they are set tight."""
+    return holds(text.translate(_ARROWS), name.translate(_ARROWS))
 
 
 def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
@@ -208,11 +235,16 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
         if answered is not None:
             heading = answered in structure.sections
         else:
-            heading = bool(texts[0]) and (not any(texts[1:]) or is_section(pred, row))
+            heading = _is_heading(pred, row)
             heading = heading and (row >= side.pred_header or tight(texts[0]) in names)
-        section = texts[0] if heading else section
+        section = next(filter(None, texts), "") if heading else section
         found.append("" if heading else section)
     return found
+
+
+def _is_heading(pred: Sheet, row: int) -> bool:
+    """Whether a row says one text alone, wherever it stands."""
+    return sum(map(bool, pred.texts[row])) == 1 or is_section(pred, row)
 
 
 def _filled_down(
@@ -304,7 +336,8 @@ def _cut_off(side: Side) -> set[int]:
         return set()
     last = max(side.alignment.rows)
     at = side.alignment.rows[last]
-    complete = sum(side.pred.present[at]) >= sum(side.truth.present[last])
+    begun = sum(map(and_, side.truth.present[last], side.truth.starts[last]))
+    complete = sum(side.pred.present[at]) >= begun
     if complete or at != side.pred.n_rows - 1:
         return set()
     return set(range(last + 1, side.truth.n_rows))
@@ -347,7 +380,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     for r in body:
         if r in moved or (r not in rows and tuple(pred.texts[r]) in heads):
             continue  # a row that slipped, or a header that comes again
-        section = is_section(pred, r)
+        section = _is_heading(pred, r)
         for c in range(pred.n_cols):
             text = pred.texts[r][c]
             if not text or not pred.starts[r][c]:

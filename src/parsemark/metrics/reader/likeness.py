@@ -38,6 +38,10 @@ _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј", "abyeznikuvoptuxwaeopcyxkmtbhidsj")
 """Letters of other alphabets as the Latin ones that they are taken for."""
+_MISTAKEN = str.maketrans("olisbz", "011582", "-")
+"""Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
+_CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
+"""A citation behind a name, which the truth may leave out."""
 _ALIKE = 0.9
 _CACHE = 50_000
 _COMPARED = 400
@@ -182,12 +186,29 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
         return _marks(one, other)
     if {"^", "_"} <= set(one) and plain[:1] == given[:1] and sorted(plain) == sorted(given):
         return Difference(Change.MISREAD, 0.95, "scripts in another order")
-    if name and _undecorated(plain) == _undecorated(given) != "":
-        return Difference(Change.MISREAD, 0.95, "marks")
+    alike = _alike_names(plain, given) if name else None
+    if alike is not None:
+        return alike
     if _latin(plain) == _latin(given):
         return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
     similarity = float(Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED]))
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
+
+
+def _alike_names(plain: str, given: str) -> Difference | None:
+    """The difference of two names that are told from others by the same letters."""
+    if "[" in given and _uncited(plain) == _uncited(given) != "":
+        return SAME
+    if _undecorated(plain) == _undecorated(given) != "":
+        return Difference(Change.MISREAD, 0.95, "marks")
+    if plain.translate(_MISTAKEN) == given.translate(_MISTAKEN):
+        return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
+    return None
+
+
+@lru_cache(_CACHE)
+def _uncited(text: str) -> str:
+    return _CITED.sub("", text)
 
 
 @lru_cache(_CACHE)

@@ -27,7 +27,7 @@ _MOST_RIVALS = 4
 _MISLEADING = 1.3
 """Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
 _SLIGHT = 0.9
-"""A name that is more alike than this is hardly misread."""
+"""A name that is at least so much alike is hardly misread."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
@@ -183,7 +183,7 @@ def _explain(
         charged = True
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
             own = level.text == name.truth[-1]
-            needed = own or diff.likeness > _SLIGHT or _tells_apart(level.text, name.truth, rivals)
+            needed = own or diff.likeness >= _SLIGHT or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
         elif (told and any_level) or not name.needed:
             # Another text in its place is one cause with it: the span is wrong.
@@ -239,7 +239,8 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: b
         event = Event(Kind.NOTATION, name.extent, message, name.where)
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
     elif not needed:  # no more than if it were lost
-        causes.add((axis.context, level.text), Event(axis.context, name.extent, message, name.where))
+        cause = diff.cause or slip(level.text, level.found)
+        causes.add((axis.context, cause), Event(axis.context, name.extent, message, name.where))
     else:
         event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
         causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)

@@ -52,9 +52,11 @@ def _path(texts: Iterable[str]) -> Path:
 
 def _filled(sheet: Sheet, row: int, fill: Fill) -> list[str]:
     texts = list(sheet.texts[row])
+    # A row of one name is a title, whether or not it says how far it reaches.
+    title = len(texts) - texts.count("") == 1
     for col in range(1, len(texts)):
         empty = not sheet.present[row][col]
-        if empty and (fill is Fill.RAGGED or not sheet.holes[row][col]):
+        if empty and (title or fill is Fill.RAGGED or not sheet.holes[row][col]):
             texts[col] = texts[col - 1]
     return texts
 
@@ -130,6 +132,7 @@ def match(truth: Path, given: Path) -> Match:
         return Match(1.0, tuple(Level(text, text, SAME) for text in truth), ())
     # What is one level of the truth is not another one misread.
     left = tuple(text for text in given if text not in truth)
+    left += tuple(rest for text in left if (rest := _rest(text, truth)))
     levels = tuple(_level(text, given if text in given else left) for text in truth)
     likenesses = [level.difference.likeness for level in levels]
     credit = likenesses[-1]
@@ -161,6 +164,12 @@ def _flat(truth: Path, given: Path) -> bool:
             rest = f"{rest[:at]} {rest[at + len(level) :]}"
             at = rest.find(level)
     return not any(c.isalnum() for c in rest)
+
+
+def _rest(text: str, truth: Path) -> str:
+    """What a given level says besides the one true level that it begins with, if it does."""
+    begun = next((level for level in truth if text.startswith(level) and len(level) < len(text)), None)
+    return text[len(begun) :].strip(" -/|:>_") if begun else ""
 
 
 def _level(text: str, given: Path) -> Level:

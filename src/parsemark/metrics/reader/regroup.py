@@ -7,8 +7,10 @@ Rows run together are the same on the transposed tables, and lines of plain text
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -147,29 +149,32 @@ def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str
     if one == other and [t for _, t in ours] == [t for _, t in theirs]:
         same = list(zip(ours, theirs, strict=True))
         return _Row({p: [(c, 0, len(t))] for (c, t), (p, _) in same}, {c: (p,) for (c, _), (p, _) in same})
-    place = [0] * (len(one) + 1)
-    for op in Levenshtein.opcodes(one, other):
-        for i in range(op.src_start, op.src_end):
-            place[i] = op.dest_start + min(i - op.src_start, max(0, op.dest_end - op.dest_start))
-    place[len(one)] = len(other)
-    bounds: list[tuple[int, int, int]] = []
-    at = 0
-    for column, text in theirs:
-        bounds.append((column, at, at + len(text)))
-        at += len(text)
+    places = _places(list(accumulate((len(text) for _, text in ours), initial=0)), one, other)
+    ends = list(accumulate(len(text) for _, text in theirs))
+    bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
     parts: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     spread: dict[int, tuple[int, ...]] = {}
-    at = 0
-    for column, text in ours:
-        begin, end = place[at], place[at + len(text)]
-        at += len(text)
-        held = [(min(end, e) - max(begin, b), c, b, e) for c, b, e in bounds if b < end and begin < e]
-        if not held:
+    for (column, _), (begin, end) in zip(ours, pairwise(places), strict=True):
+        first, last = bisect_right(ends, begin), bisect_left(ends, end) + 1
+        held = [(min(end, e) - max(begin, b), c, b, e) for c, b, e in bounds[first:last]]
+        if not end or not held:
             continue
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
         parts[where].append((column, max(begin, b) - b, min(end, e) - b))
     return _Row(dict(parts), spread)
+
+
+def _places(positions: list[int], one: str, other: str) -> list[int]:
+    """Where positions of a text, in order, have gone in another text."""
+    places: list[int] = []
+    steps = iter(positions)
+    position = next(steps)
+    for op in Levenshtein.opcodes(one, other):
+        while position < op.src_end:
+            places.append(op.dest_start + min(position - op.src_start, op.dest_end - op.dest_start))
+            position = next(steps)
+    return [*places, len(other), *(len(other) for _ in steps)]
 
 
 def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]) -> Grouped:

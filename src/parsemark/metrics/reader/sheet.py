@@ -27,6 +27,10 @@ _STRAY = re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_")
 """A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`."""
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
 """A sign in italics inside a word, where Markdown knows no italics: `2_×_10`."""
+_RANGE = re.compile(r"(?<=\d)~(?=\d)")
+"""From one number to another: TeX would take it for a space, and nobody sets one there."""
+_DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
+"""A small o or a zero raised before a unit of temperature or behind a number."""
 _LONGEST_KEPT = 200
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
@@ -162,7 +166,8 @@ def folded_cell(text: str) -> str:
     ('3e-4', '3e-4', '10^3')
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
-    folded = fold_notation(_separated(written))
+    folded = fold_notation(_RANGE.sub("∼", _separated(written)))
+    folded = _DEGREE.sub("°", folded) if "^" in folded else folded
     folded = _COMMA.sub(";", folded) if "," in folded else folded
     if "_" in folded:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))

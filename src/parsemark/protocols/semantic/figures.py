@@ -214,7 +214,7 @@ def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
     sums = figure_sums(protocol, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
-    first = semantic.unique(["sample", "element"])
+    first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
     return Summary(
         protocol=str(protocol),
         comparability=protocol.comparability,

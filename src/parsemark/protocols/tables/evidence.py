@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.protocols.base import Floats
+from parsemark.protocols.base import Floats, RunTables
 
 THETA = 0.5
 """A table counts as found if its match overlaps it by more than this."""
@@ -30,18 +31,19 @@ class Pages:
     documents: tuple[str, ...]
     n_truth: Floats
 
-    @property
-    def index(self) -> dict[str, int]:
-        """Position of each sample."""
-        return {sample: k for k, sample in enumerate(self.samples)}
-
     @classmethod
-    def from_frame(cls, samples: pl.DataFrame) -> Pages:
-        """Pages of `samples.parquet` that have a truth."""
-        known = samples.filter(pl.col("truth").is_not_null()).sort("sample")
+    def of(cls, tables: RunTables) -> Pages:
+        """Pages of a run that have a truth."""
+        known = tables.read("samples", "sample", "document", "n_tables", where=pl.col("truth").is_not_null())
+        known = known.sort("sample")
         return cls(
             tuple(known["sample"]), tuple(known["document"]), known["n_tables"].to_numpy().astype(float)
         )
+
+    def frame(self) -> pl.DataFrame:
+        """`sample`, and its position as `page`."""
+        columns = {"sample": self.samples, "page": range(len(self.samples))}
+        return pl.DataFrame(columns, schema={"sample": pl.String, "page": pl.Int64})
 
 
 @dataclass(frozen=True)
@@ -82,24 +84,92 @@ def _credit(metric: str, values: Sequence[float | None]) -> Floats:
     return np.array([0.0 if value is None else credit(value) for value in values])
 
 
-def gather(pages: Pages, matches: pl.DataFrame, scores: pl.DataFrame, metrics: Sequence[str]) -> Evidence:
-    """Evidence from the rows of one parser and one rule."""
-    index = pages.index
-    rows = [r for r in matches.iter_rows(named=True) if r["pred"] and r["sample"] in index]
-    value = {
-        (s, e, p, m): v
-        for s, e, p, m, v in scores.select("sample", "element", "pred", "metric", "value").iter_rows()
-    }
-    keys = [(r["sample"], (r["truth"] or r["pred"])[0], "+".join(r["pred"])) for r in rows]
+def gather(
+    pages: Pages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
+) -> dict[tuple[str, str], Evidence]:
+    """The evidence of a run by rule and parser; nothing for those that answer nothing.
+
+    The rows are read some pages at a time, and only what statistics need of them is kept.
+    """
+    place = pages.frame()
+    parts: dict[tuple[str, str], list[pl.DataFrame]] = defaultdict(list)
+    for matches, scores in tables.batches("matches", "scores"):
+        answers = _answers(matches.filter(pl.col("rule").is_in(list(rules))), scores, place, metrics)
+        for (rule, parser), own in answers.group_by("rule", "parser", maintain_order=True):
+            parts[str(rule), str(parser)].append(own)
+    names: dict[str, str] = {}
+    return {key: _evidence(pages, parts.pop(key), metrics, names) for key in sorted(parts)}
+
+
+def no_evidence(pages: Pages, metrics: Sequence[str]) -> Evidence:
+    """Of a parser that answers nothing."""
+    return _evidence(pages, [], metrics, {})
+
+
+_KEYS = ("sample", "parser", "rule", "element", "pred")
+_KEPT = {
+    "page": pl.Int64,
+    "truth": pl.String,
+    "pred": pl.String,
+    "overlap": pl.Float64,
+    "confidence": pl.Float64,
+    "count": pl.Float64,
+}
+
+
+def _answers(
+    matches: pl.DataFrame, scores: pl.DataFrame, place: pl.DataFrame, metrics: Sequence[str]
+) -> pl.DataFrame:
+    """One row for each match that has a prediction, with the value of each metric."""
+    first = pl.col("truth").list.first()
+    rows = (
+        matches.with_columns(pl.col("truth", "pred").cast(pl.List(pl.String)))
+        .filter(pl.col("pred").list.len() > 0)
+        .join(place, on="sample", maintain_order="left")
+        .select(
+            "sample",
+            "parser",
+            "rule",
+            "page",
+            "confidence",
+            element=pl.coalesce(first, pl.col("pred").list.first()),
+            truth=first.fill_null(""),
+            pred=pl.col("pred").list.join("+"),
+            overlap=pl.col("overlap").fill_null(0.0),
+            count=pl.col("pred").list.len(),
+        )
+    )
+    for number, metric in enumerate(metrics):
+        values = scores.filter(pl.col("metric") == metric).unique(_KEYS, keep="last")
+        named = values.select(*_KEYS, pl.col("value").cast(pl.Float64).alias(f"value{number}"))
+        rows = rows.join(named, on=_KEYS, how="left", maintain_order="left")
+    kept = [pl.col(name).cast(kind) for name, kind in _KEPT.items()]
+    return rows.select("rule", "parser", *kept, pl.col(r"^value\d+$"))
+
+
+def _evidence(
+    pages: Pages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
+) -> Evidence:
+    """Evidence of the rows of one parser under one rule.
+
+    Args:
+        pages: The pages that have a truth.
+        parts: The rows.
+        metrics: Those of the columns `value0`, `value1`, ….
+        names: Ids that were seen; equal ones are held once.
+    """
+    schema = {**_KEPT, **{f"value{number}": pl.Float64 for number in range(len(metrics))}}
+    rows = pl.concat([part.select(list(schema)) for part in parts] or [pl.DataFrame(schema=schema)])
+    sure = rows["confidence"].is_not_null()
     return Evidence(
         pages=pages,
-        page=np.array([index[r["sample"]] for r in rows], dtype=np.int64),
-        truth=tuple(r["truth"][0] if r["truth"] else "" for r in rows),
-        pred=tuple(key[2] for key in keys),
-        overlap=np.array([r["overlap"] or 0.0 for r in rows]),
-        confidence=np.array([1.0 if r["confidence"] is None else r["confidence"] for r in rows]),
-        has_confidence=any(r["confidence"] is not None for r in rows),
-        positive=np.array([is_positive(r["confidence"]) for r in rows], dtype=bool),
-        count=np.array([float(len(r["pred"])) for r in rows]),
-        structure={m: _credit(m, [value.get((*key, m)) for key in keys]) for m in metrics},
+        page=rows["page"].to_numpy(),
+        truth=tuple(names.setdefault(name, name) for name in rows["truth"]),
+        pred=tuple(names.setdefault(name, name) for name in rows["pred"]),
+        overlap=rows["overlap"].to_numpy(),
+        confidence=rows["confidence"].fill_null(1.0).to_numpy(),
+        has_confidence=bool(sure.any()),
+        positive=(~sure | (rows["confidence"] > CONFIDENCE_THRESHOLD)).fill_null(True).to_numpy(),
+        count=rows["count"].to_numpy(),
+        structure={m: _credit(m, rows[f"value{number}"].to_list()) for number, m in enumerate(metrics)},
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.protocols.aggregate import make_figure, mean_statistic
-from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic
+from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA, Evidence
 from parsemark.protocols.tables.infos import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
@@ -131,12 +131,11 @@ class SumBuilder:
         page_statistic: Statistic | None = None,
     ) -> FigureSums:
         pages = next(iter(self.evidence.values())).pages
-        by_parser = {parser: sums(own) for parser, own in self.evidence.items()}
         return FigureSums(
             self.infos[name],
             pages.samples,
             pages.documents,
-            by_parser,
+            SumsOnDemand(tuple(self.evidence), lambda parser: sums(self.evidence[parser])),
             statistic,
             denominator,
             page_statistic,

@@ -5,69 +5,101 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
 from parsemark.protocols.aggregate import MAX_VALUES, attribute_label, from_sums, mean_statistic
-from parsemark.protocols.base import Figure, Floats, Slice
-from parsemark.protocols.tables.evidence import THETA, Evidence
+from parsemark.protocols.base import Figure, Floats, RunTables, Slice
+from parsemark.protocols.tables.evidence import THETA, Evidence, Pages
 from parsemark.protocols.tables.figures import extraction_credit
 from parsemark.protocols.tables.infos import short_name
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.detection import is_detected
 
-TruthKey = tuple[int, str]
-"""Position of the page, and id of the table."""
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The true tables with one value of one attribute."""
+
+    pages: list[int] = field(default_factory=list)
+    """Position of each table's page."""
+    ids: list[str] = field(default_factory=list)
 
 
-def table_slices(samples: pl.DataFrame, evidence: Mapping[str, Evidence]) -> list[Slice]:
+@dataclass(frozen=True)
+class Truths:
+    """What summaries need to know of the true tables of a run."""
+
+    n_unboxed: int
+    """How many have no box."""
+    groups: Mapping[str, Mapping[str, Group]]
+    """Attribute to value to the tables that have it."""
+
+    @classmethod
+    def of(cls, tables: RunTables, pages: Pages) -> Truths:
+        """Read the truths, some pages at a time."""
+        n_unboxed = 0
+        groups: dict[str, dict[str, Group]] = defaultdict(lambda: defaultdict(Group))
+        too_many: set[str] = set()
+        place = pages.frame()
+        names: dict[str, str] = {}
+        for (samples,) in tables.batches("samples"):
+            known = samples.select("sample", "truth").join(place, on="sample", maintain_order="left")
+            for text, page in known.select("truth", "page").iter_rows():
+                for table in page_from_json(json.loads(text)).tables:
+                    n_unboxed += table.box is None
+                    for name, value in table.attributes.items():
+                        if name in too_many:
+                            continue
+                        group = groups[name][attribute_label(value)]
+                        group.pages.append(page)
+                        group.ids.append(names.setdefault(table.id, table.id))
+                        if len(groups[name]) > MAX_VALUES:
+                            too_many.add(name)
+                            del groups[name]
+        return cls(n_unboxed, groups)
+
+
+def table_slices(truths: Truths, evidence: Mapping[str, Evidence]) -> list[Slice]:
     """The tables with each value of each attribute.
 
     A table attribute selects true tables, so only recall, and recall weighted by structure, are defined.
     """
     if not evidence:
         return []
-    groups = _table_groups(samples, next(iter(evidence.values())).pages.index)
+    groups = [
+        (attribute, value, group)
+        for attribute, values in sorted(truths.groups.items())
+        for value, group in sorted(values.items())
+    ]
+    figures: list[dict[str, dict[str, Figure]]] = [{} for _ in groups]
+    for parser, own in evidence.items():
+        credit = _recall_credits(own)
+        codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
+        answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
+        for (*_, group), found in zip(groups, figures, strict=True):
+            wanted = [
+                page * len(codes) + codes[name]
+                for page, name in zip(group.pages, group.ids, strict=True)
+                if name in codes
+            ]
+            inside = np.isin(answered, wanted) & own.positive
+            found[parser] = {name: _recall(own, group, earned, inside) for name, earned in credit.items()}
     return [
-        Slice(
-            scope="table",
-            attribute=attribute,
-            value=value,
-            n=len(members),
-            figures={parser: _recall_figures(own, members) for parser, own in evidence.items()},
-        )
-        for attribute, values in sorted(groups.items())
-        if len(values) <= MAX_VALUES
-        for value, members in sorted(values.items())
+        Slice(scope="table", attribute=attribute, value=value, n=len(group.ids), figures=found)
+        for (attribute, value, group), found in zip(groups, figures, strict=True)
     ]
 
 
-def _table_groups(samples: pl.DataFrame, index: Mapping[str, int]) -> dict[str, dict[str, list[TruthKey]]]:
-    groups: dict[str, dict[str, list[TruthKey]]] = defaultdict(lambda: defaultdict(list))
-    known = samples.filter(pl.col("truth").is_not_null())
-    for sample, text in known.select("sample", "truth").iter_rows():
-        for table in page_from_json(json.loads(text)).tables:
-            for name, value in table.attributes.items():
-                groups[name][attribute_label(value)].append((index[sample], table.id))
-    return groups
-
-
-def _recall_figures(evidence: Evidence, members: list[TruthKey]) -> dict[str, Figure]:
-    """Recall, and end-to-end recall, of the tables in a group; a table that was not found counts 0."""
-    wanted = set(members)
-    inside = np.array(
-        [(int(p), t) in wanted for p, t in zip(evidence.page, evidence.truth, strict=True)], dtype=bool
-    )
-    inside &= evidence.positive
-    found = {}
-    for name, credit in _recall_credits(evidence).items():
-        sums = np.zeros((len(evidence.pages.samples), 2))
-        np.add.at(sums[:, 0], evidence.page[inside], credit[inside])
-        np.add.at(sums[:, 1], [page for page, _ in members], 1.0)
-        found[name] = from_sums(sum_by_cluster(sums, evidence.pages.documents)[0], mean_statistic)
-    return found
+def _recall(evidence: Evidence, group: Group, credit: Floats, inside: NDArray[np.bool_]) -> Figure:
+    """Recall, or end-to-end recall, of the tables in a group; a table that was not found counts 0."""
+    sums = np.zeros((len(evidence.pages.samples), 2))
+    np.add.at(sums[:, 0], evidence.page[inside], credit[inside])
+    np.add.at(sums[:, 1], group.pages, 1.0)
+    return from_sums(sum_by_cluster(sums, evidence.pages.documents)[0], mean_statistic)
 
 
 def _recall_credits(evidence: Evidence) -> dict[str, Floats]:

@@ -7,7 +7,6 @@ parser's figures under every rule that applies to it stand in its details.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from parsemark.formats.model_json import page_from_json
 from parsemark.matching import bbox, content, ngrams
 from parsemark.model import Status
 from parsemark.protocols.aggregate import (
@@ -36,7 +34,7 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
 )
-from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather
+from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather, no_evidence
 from parsemark.protocols.tables.figures import (
     SumBuilder,
     curves,
@@ -46,7 +44,7 @@ from parsemark.protocols.tables.figures import (
 )
 from parsemark.protocols.tables.infos import SHORT_NAMES, figure_infos, short_name
 from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
-from parsemark.protocols.tables.slices import table_slices
+from parsemark.protocols.tables.slices import Truths, table_slices
 
 if TYPE_CHECKING:
     from parsemark.protocols.tables.protocol import TablesProtocol
@@ -76,21 +74,37 @@ class RunEvidence:
     """The same, matched in order of confidence, for AP, curves and calibration."""
     without_boxes: tuple[str, ...]
     """The parsers that give no boxes, or only for less than half of their tables."""
-    n_unboxed: int
-    """How many true tables have no box."""
+    truths: Truths
     rule: str
     """By which the leaderboard matches."""
 
     @classmethod
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunEvidence:
         """Gather it."""
-        pages = Pages.from_frame(tables.samples)
-        metrics = _metrics(tables.scores, rank_by)
-        plain, ranked = (_by_rule(pages, tables, metrics, ending) for ending in ("", RANKED))
-        without = tuple(p for p in tables.parsers if not _gives_boxes(tables, p))
-        n_unboxed = _count_unboxed(tables.samples)
-        rule = match if match != "auto" else bbox.RULE if not without and not n_unboxed else ngrams.RULE
-        return cls(tables, pages, metrics, plain, ranked, without, n_unboxed, rule)
+        pages = Pages.of(tables)
+        metrics = _metrics(tables, rank_by)
+        found = gather(pages, tables, metrics, [*RULES, *(rule + RANKED for rule in RULES)])
+        none = no_evidence(pages, metrics)
+        plain = {rule: {p: found.get((rule, p), none) for p in tables.parsers} for rule in RULES}
+        ranked_parsers = _ranked_parsers(tables)
+        # A parser without confidences has the same ranked evidence as unranked.
+        ranked = {
+            rule: {
+                p: found.get((rule + RANKED, p), none) if (rule + RANKED, p) in ranked_parsers else own
+                for p, own in plain[rule].items()
+            }
+            for rule in RULES
+        }
+        without = _without_boxes(tables)
+        truths = Truths.of(tables, pages)
+        boxed = not without and not truths.n_unboxed
+        rule = match if match != "auto" else bbox.RULE if boxed else ngrams.RULE
+        return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
+
+    @property
+    def n_unboxed(self) -> int:
+        """How many true tables have no box."""
+        return self.truths.n_unboxed
 
     def applies(self, rule: str, parser: str) -> bool:
         """Whether a rule can say anything about a parser."""
@@ -122,9 +136,8 @@ class RunEvidence:
 
     def _page_sums(self) -> list[FigureSums]:
         """Tables found and invented text: measures of whole pages."""
-        of_pages = self.tables.scores.filter(pl.col("element") == PAGE_LEVEL)
         return [
-            mean_sums(self.infos[name], of_pages.filter(pl.col("metric") == metric), "value", self.tables)
+            mean_sums(self.infos[name], _page_values(self.tables, metric), "value", self.tables)
             for metric, name in _PAGE_METRICS.items()
         ]
 
@@ -144,8 +157,8 @@ def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
         slices=[
-            *page_slices(sums, _groups(tables.samples)),
-            *table_slices(tables.samples, evidence),
+            *page_slices(sums, _groups(tables)),
+            *table_slices(run.truths, evidence),
         ],
         ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
         notes=_notes(run),
@@ -169,55 +182,54 @@ def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
     )
 
 
-def _metrics(scores: pl.DataFrame, rank_by: str) -> tuple[str, ...]:
+def _metrics(tables: RunTables, rank_by: str) -> tuple[str, ...]:
     """The metrics of pairs: that of the ranking first, then as they are usually named, then by name."""
-    present = set(scores.filter(pl.col("element") != PAGE_LEVEL)["metric"].unique()) or set(SHORT_NAMES)
+    named = tables.read("scores", pl.col("metric").unique(), where=pl.col("element") != PAGE_LEVEL)
+    present = set(named["metric"]) or set(SHORT_NAMES)
     known = [metric for metric in dict.fromkeys([rank_by, *SHORT_NAMES]) if metric in present]
     return (*known, *sorted(present - set(known)))
 
 
-def _by_rule(
-    pages: Pages, tables: RunTables, metrics: tuple[str, ...], ending: str
-) -> dict[str, dict[str, Evidence]]:
-    """Rule to parser to evidence; a parser without confidences has the same ranked evidence as unranked."""
-    found: dict[str, dict[str, Evidence]] = {}
-    for rule in RULES:
-        of_rule = pl.col("rule").is_in([rule, rule + ending])
-        matches, scores = tables.matches.filter(of_rule), tables.scores.filter(of_rule)
-        has_ranks = set(matches.filter(pl.col("rule") == rule + ending)["parser"])
-        found[rule] = {}
-        for parser in tables.parsers:
-            wanted = rule + ending if parser in has_ranks else rule
-            own = (pl.col("parser") == parser) & (pl.col("rule") == wanted)
-            found[rule][parser] = gather(pages, matches.filter(own), scores.filter(own), metrics)
-    return found
+def _ranked_parsers(tables: RunTables) -> set[tuple[str, str]]:
+    """The rules in order of confidence, each with the parsers that were matched by it."""
+    ranked = tables.read("matches", pl.struct("rule", "parser").unique(), where=_is_ranked())
+    return {(row["rule"], row["parser"]) for row in ranked.to_series()}
 
 
-def _gives_boxes(tables: RunTables, parser: str) -> bool:
-    """Whether at least half of a parser's tables have a box; whoever leaves out some is judged without them.
+def _is_ranked() -> pl.Expr:
+    return pl.col("rule").is_in([rule + RANKED for rule in RULES])
+
+
+def _page_values(tables: RunTables, metric: str) -> pl.DataFrame:
+    """What was measured of whole pages: `sample`, `parser`, `value`."""
+    of_pages = (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric)
+    return tables.read("scores", "sample", "parser", pl.col("value").cast(pl.Float64), where=of_pages)
+
+
+def _without_boxes(tables: RunTables) -> tuple[str, ...]:
+    """The parsers less than half of whose tables have a box; whoever leaves out some is judged without them.
 
     A run of which that was not recorded has boxes where it was matched by them.
     """
-    own = tables.scores.filter((pl.col("parser") == parser) & (pl.col("element") == PAGE_LEVEL))
-    counts = [own.filter(pl.col("metric") == m)["value"] for m in (TABLES_FOUND, BOXES_FOUND)]
-    if not len(counts[1]):
-        by_box = tables.matches.filter((pl.col("parser") == parser) & (pl.col("rule") == bbox.RULE))
-        return not by_box.is_empty()
-    n_tables, n_boxes = (float(values.fill_null(0.0).sum()) for values in counts)
-    return n_boxes >= n_tables / 2
-
-
-def _count_unboxed(samples: pl.DataFrame) -> int:
-    """How many true tables have no box."""
-    known = samples.filter(pl.col("n_tables") > 0)["truth"]
-    tables = (table for text in known if text for table in page_from_json(json.loads(text)).tables)
-    return sum(table.box is None for table in tables)
+    counts = [
+        dict(_page_values(tables, metric).group_by("parser").agg(pl.col("value").sum()).iter_rows())
+        for metric in (TABLES_FOUND, BOXES_FOUND)
+    ]
+    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == bbox.RULE)["parser"]
+    boxed = set(by_box)
+    return tuple(
+        parser
+        for parser in tables.parsers
+        if not (
+            counts[1][parser] >= counts[0].get(parser, 0.0) / 2 if parser in counts[1] else parser in boxed
+        )
+    )
 
 
 def _counts(run: RunEvidence) -> dict[str, int]:
     counts = {
-        "documents": run.tables.samples["document"].n_unique(),
-        "pages": run.tables.samples.height,
+        "documents": len(set(run.tables.places.documents)),
+        "pages": len(run.tables.places.samples),
         "pages with truth": len(run.pages.samples),
     }
     if run.has_truth:
@@ -233,24 +245,32 @@ def _parser_figures(run: RunEvidence, sums: list[FigureSums], parser: str) -> di
         **_pieces(run, parser),
         **_agreement(run, parser),
     }
-    own = _scores_of(run, parser)
-    failed = own.filter(pl.col("status") == str(Status.METRIC_FAILED))
-    return {**found, "metric_failures": make_figure(failed.height, own.height)}
+    failed = pl.col("status") == str(Status.METRIC_FAILED)
+    counts = run.tables.read("scores", failed=failed.sum(), all=pl.len(), where=_is_score_of(run, parser))
+    n_failed, n = counts.row(0)
+    return {**found, "metric_failures": make_figure(n_failed, n)}
 
 
-def _scores_of(run: RunEvidence, parser: str) -> pl.DataFrame:
-    return run.tables.scores.filter((pl.col("parser") == parser) & (pl.col("rule") == run.rule))
+def _is_score_of(run: RunEvidence, parser: str) -> pl.Expr:
+    return (pl.col("parser") == parser) & (pl.col("rule") == run.rule)
 
 
 def _pieces(run: RunEvidence, parser: str) -> dict[str, Figure]:
     """How many true tables came merged with another, or in pieces."""
     of_parser = (pl.col("parser") == parser) & (pl.col("rule") == ngrams.RULE)
-    own, n = run.tables.matches.filter(of_parser), run.pages.n_truth.sum()
-    lost = [len(truth) - 1 for truth in own.filter(pl.col("kind") == "merge")["truth"]]
-    n_split = own.filter(pl.col("kind") == "split").height
-    known = bool(n) and not own.is_empty()
+    n = run.pages.n_truth.sum()
+    merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
+    counts = run.tables.read(
+        "matches",
+        lost=merged.filter(kind == "merge").sum(),
+        split=(kind == "split").sum(),
+        all=pl.len(),
+        where=of_parser,
+    )
+    n_lost, n_split, n_all = counts.row(0)
+    known = bool(n) and n_all > 0
     return {
-        "merged_tables": make_figure(sum(lost) if known else None, n if known else 0),
+        "merged_tables": make_figure(n_lost if known else None, n if known else 0),
         "split_tables": make_figure(n_split if known else None, n if known else 0),
     }
 
@@ -261,8 +281,9 @@ def _rule_figures(run: RunEvidence, rule: str, parser: str) -> dict[str, Any]:
     return {name: figure.model_dump() for name, figure in found.items()}
 
 
-def _groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
+def _groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
     """Pages by attribute, and with and without tables."""
+    samples = tables.read("samples", "sample", "attributes", "n_tables")
     groups = page_groups(samples)
     counted = samples.filter(pl.col("n_tables").is_not_null())
     parts = {
@@ -273,7 +294,7 @@ def _groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:
 
 
 def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
-    failed = tables.parses.filter(pl.col("status") != str(Status.OK))
+    failed = tables.read("parses", "parser", "status", where=pl.col("status") != str(Status.OK))
     counts = failed.group_by("parser", "status").len().sort("parser", "status")
     found: dict[str, dict[str, int]] = {}
     for parser, status, n in counts.iter_rows():
@@ -285,7 +306,9 @@ def _notes(run: RunEvidence) -> list[str]:
     """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
     notes = [*_match_notes(run), *_doubtful_negatives(run)] if run.has_truth else []
     for parser in run.tables.parsers:
-        failed = _scores_of(run, parser).filter(pl.col("status") == str(Status.METRIC_FAILED))
+        is_failure = _is_score_of(run, parser) & (pl.col("status") == str(Status.METRIC_FAILED))
+        columns = ("sample", "element", "metric", "message")
+        failed = run.tables.read("scores", *columns, where=is_failure)
         if failed.is_empty():
             continue
         first = failed.sort("sample", "element", "metric").row(0, named=True)
@@ -317,11 +340,8 @@ def _match_notes(run: RunEvidence) -> list[str]:
 def _doubtful_negatives(run: RunEvidence) -> list[str]:
     """Pages without a table in the truth on which most parsers find one: perhaps it is the truth."""
     negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
-    found = run.tables.scores.filter(
-        (pl.col("element") == PAGE_LEVEL)
-        & (pl.col("metric") == TABLES_FOUND)
-        & (pl.col("value") > 0)
-        & pl.col("sample").is_in(negative)
+    found = _page_values(run.tables, TABLES_FOUND).filter(
+        (pl.col("value") > 0) & pl.col("sample").is_in(negative)
     )
     counts = found.group_by("sample").agg(pl.col("parser").n_unique())
     n_parsers = len(run.tables.parsers)

@@ -180,4 +180,4 @@ def whole_samples(tables: RunTables) -> RunTables:
         # The other pages have nothing of their own to find; their times and failures stay.
         rows += [{**row, "n_tables": None, "truth": None} for row in pages[1:]]
     samples = pl.DataFrame(rows, schema=tables.samples.schema).sort("sample")
-    return replace(tables, samples=samples)
+    return tables.changed(samples=samples)

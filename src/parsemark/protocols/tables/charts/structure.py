@@ -68,9 +68,8 @@ def score_histogram(
 
 def histogram_shares(run: RunView, metric: str, parser: str) -> list[float] | None:
     """Share of the true tables in each bin; what lies outside falls into the outermost."""
-    rows = run.scores.filter(
-        (pl.col("parser") == parser) & (pl.col("metric") == metric) & (pl.col("status") != "no_truth")
-    )
+    own = (pl.col("parser") == parser) & (pl.col("status") != "no_truth")
+    rows = run.scores_by(metric).filter(own)
     if rows.is_empty():
         return None
     low, high = metric_range(metric)
@@ -87,9 +86,11 @@ def metric_scatters(run: RunView) -> list[Chart]:
 
 def _scatter(run: RunView, a: str, b: str) -> Chart | None:
     keys = ["sample", "parser", "element", "pred"]
-    known = run.scores.filter(pl.col("value").is_not_null())
-    left = known.filter(pl.col("metric") == a).select(*keys, pl.col("value").alias("a"))
-    both = left.join(known.filter(pl.col("metric") == b).select(*keys, pl.col("value").alias("b")), on=keys)
+    left, right = (
+        run.scores_by(metric).filter(pl.col("value").is_not_null()).select(*keys, pl.col("value").alias(side))
+        for metric, side in ((a, "a"), (b, "b"))
+    )
+    both = left.join(right, on=keys, maintain_order="left")
     series = []
     for parser in run.parsers:
         own = both.filter(pl.col("parser") == parser.name).sort("sample", "element")

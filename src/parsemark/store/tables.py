@@ -1,0 +1,81 @@
+"""Parquet files of a run that may be larger than memory: read in parts, through one open file each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from parsemark.protocols.base import RunTables
+from parsemark.store.schemas import schema_of
+
+if TYPE_CHECKING:
+    from parsemark.store.run import Run
+
+ROWS_PER_GROUP: Mapping[str, int] = {"samples": 128, "parses": 4_096, "predictions": 512}
+"""So that neighbouring pages are read without the others; of rows that hold whole pages few are a group."""
+_OTHER_ROWS = 16_384
+
+
+def rows_per_group(name: str) -> int:
+    """How many rows of a table are stored, and read, together."""
+    return ROWS_PER_GROUP.get(name, _OTHER_ROWS)
+
+
+@contextlib.contextmanager
+def opened_table(path: Path, name: str) -> Iterator[pl.LazyFrame]:
+    """A stored table, to collect from while this is open.
+
+    Everything is read through one open file: polars opens a path again for every query, and another process
+    may put a new table there in between.
+    """
+    with path.open("rb") as file:
+        numbered = Path(f"/dev/fd/{file.fileno()}")
+        rows = pl.scan_parquet(numbered if numbered.exists() else path)
+        yield rows.select(pl.col(column).cast(kind) for column, kind in schema_of(name).items())
+
+
+class StoredTables(RunTables):
+    """The tables of a run under one protocol, each read when it is asked for."""
+
+    def __init__(self, run: Run, protocol: str | None) -> None:
+        self._run = run
+        self._protocol = protocol
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:  # type: ignore[override]  # read late
+        """One row for each page, with its truth."""
+        return self._run.table("samples")
+
+    @cached_property
+    def parses(self) -> pl.DataFrame:  # type: ignore[override]
+        """One row for each page and parser."""
+        return self._run.table("parses")
+
+    @cached_property
+    def matches(self) -> pl.DataFrame:  # type: ignore[override]
+        """One row for each match of a page."""
+        return self._run.table("matches", self._protocol)
+
+    @cached_property
+    def scores(self) -> pl.DataFrame:  # type: ignore[override]
+        """One row for each score."""
+        return self._run.table("scores", self._protocol)
+
+    @cached_property
+    def parsers(self) -> list[str]:
+        """Names of the parsers, sorted."""
+        return sorted(self.read("parses", pl.col("parser").unique())["parser"])
+
+    @contextlib.contextmanager
+    def scanning(self, name: str) -> Iterator[pl.LazyFrame]:
+        """A table, to collect from what is needed of it."""
+        if name in self.__dict__:  # it was read already, or is another one than the run's
+            yield self.__dict__[name].lazy()
+            return
+        with self._run.scanning(name, self._protocol) as rows:
+            yield rows
