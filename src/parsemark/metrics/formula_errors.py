@@ -114,13 +114,11 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
     categories = {_category(s, mark) for s in shown}
     if len(categories) > 1:
         return "another_kind"
-    if _Category.NUMBER in categories:
-        return "symbol"
-    if _Category.STRUCTURE in categories:
-        return "structure"
     if _Category.LETTER in categories:
         return "symbol" if len(shown) == 2 else "lost_or_added"
-    return "look_alike" if all(s in _PUNCTUATION for s in shown) else "sign"
+    if all(s in _PUNCTUATION for s in shown):
+        return "look_alike"
+    return _KIND_OF.get(categories.pop(), "sign")
 
 
 class _Category(Enum):
@@ -147,6 +145,7 @@ def _category(symbol: str, mark: bool) -> _Category:
     return _Category.LETTER if mark and found not in (_Category.RELATION, _Category.BRACKET) else found
 
 
+_KIND_OF = {_Category.NUMBER: "symbol", _Category.STRUCTURE: "structure"}
 _SIGNS = {
     _Category.BRACKET: frozenset("()[]{}⟨⟩⌈⌉⌊⌋‖|"),
     _Category.RELATION: frozenset("=<>≤≥≠∼≈≡∈∉∋⊂⊆⊃⊇⊊⊄→↦←↔⇒⇐⇔⟶⟵⟹≅≃≐∝:∣∤⊥∥≪≫≺≻⊢⊨"),
