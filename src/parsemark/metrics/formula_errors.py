@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.formats.formula import CLOSE, Symbols
+from parsemark.formats.latex.formula import CLOSE, Symbols
 
 _LOOK_ALIKE = "νvυ χx× θϑ αa ρpϱ ħh μu κk ωw γy τt ηn o0 l1I| εe∈ ∂δ ⟨(<[ ⟩)>] LΛ ø∅"
 _ALIKE = frozenset(frozenset((a, b)) for group in _LOOK_ALIKE.split() for a in group for b in group if a != b)

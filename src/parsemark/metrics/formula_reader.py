@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsemark.formats.formula import read_formula
+from parsemark.formats.latex.formula import read_formula
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.formula_errors import FormulaError, formula_errors
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
