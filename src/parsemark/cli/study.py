@@ -143,11 +143,11 @@ def _print(console: Console, result: StudyResult) -> None:
         f"{len(result.ratings.problems)} broken.",
         highlight=False,
     )
-    for name, found in result.in_sample.items():
-        n_unseen = found.n_pairs - found.n
-        others = f"; the other {n_unseen}: Pearson {_number(found.unseen.pearson)}" if n_unseen else ""
+    for name, known in result.in_sample.items():
+        n_unseen = known.n_pairs - known.n
+        others = f"; the other {n_unseen}: Pearson {_number(known.unseen.pearson)}" if n_unseen else ""
         console.print(
-            f"In sample: {name} was fitted to ratings of the truths of {found.n} of these {found.n_pairs} "
+            f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
             f"pairs, so its figure flatters{others}. docs/reader.md has the figures on left-out tables.",
             highlight=False,
         )
