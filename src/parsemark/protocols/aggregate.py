@@ -157,9 +157,22 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
         higher_is_better=False,
         main=True,
     )
-    failed = (pl.col("status") != str(Status.OK)).cast(pl.Float64)
+    unanswered = FigureInfo(
+        name="unanswered",
+        label="No output",
+        definition="Pages of which there is no output: no file among the predictions, or not parsed. They "
+        "stay in every other score as pages on which nothing was found.",
+        denominator="all pages",
+        style="count",
+        higher_is_better=False,
+        main=True,
+    )
+    is_missing = pl.col("status") == str(Status.NO_PREDICTION)
+    failed = ((pl.col("status") != str(Status.OK)) & ~is_missing).cast(pl.Float64)
     parses = tables.read("parses", "sample", "parser", "status", *(column for column, *_ in _COSTS))
     found = [sums_of_rows(failures, parses, failed, tables, total_statistic)]
+    if parses.select(is_missing.any()).item():
+        found.append(sums_of_rows(unanswered, parses, is_missing, tables, total_statistic))
     for column, name, label, definition, style in _COSTS:
         info = FigureInfo(
             name=name,
