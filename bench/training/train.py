@@ -1,19 +1,21 @@
 """Trains Table Transformer's detector or structure model from nothing, within a given time, on one GPU.
 
-    python bench/training/train.py FOLDER/detection --task detection --limit-s 300 --out OUT
+    python bench/training/train.py FOLDER/detection --task detection --limit-s 500 --out OUT
 
-Self-contained: torch, transformers, numpy and Pillow; no network, no parsemark. FOLDER is made by
-`prepare.py`. The architecture is the published one (DETR with ResNet-18, 6 + 6 layers of 256; 15 or 125
-queries), so the weights run wherever the published ones do. What differs from DETR's recipe, because minutes
-must do what days did there:
+Needs torch, transformers, numpy and Pillow; no network, no parsemark. FOLDER is made by `prepare.py`. The
+architecture is the published one (DETR with ResNet-18, 6 + 6 layers of 256; 15 or 125 queries), so the
+weights run wherever the published ones do. What differs from DETR's recipe, because minutes must do what
+days did there:
 
-- the backbone learns with real batch normalisation, which is frozen into the weights when they are saved;
-- a linear head on the encoder's output sees at each place whether it lies in an object of each class, and in
-  which box: a dense loss teaches the features from the first step on. It is thrown away afterwards;
-- pictures begin at half their size; the learning rate follows the clock; the weights are averaged over steps;
-- a query that answers an object is told where to look: the attention of the decoder that falls into the
-  object's box is rewarded, which is what a DETR otherwise needs most of its days to find out;
-- queries and objects are paired greedily on the GPU, once per step, for all decoder layers.
+- all pictures lie on the device as bytes and are varied there (`pictures.py`); most steps see them smaller,
+  the last ones as the worker will show them;
+- each query begins as the answer for one place and class, looks there, and is paired with the objects next
+  to that place; later what it says counts as well. Further groups of queries, dropped at the end, learn with
+  other places (`network.py`);
+- linear heads on the maps of the backbone and the encoder say at each place which objects it lies in: a dense
+  loss that teaches the features from the first step on (`losses.py`);
+- batch normalisation learns and is measured anew at the end; the learning rate follows the clock; the weights
+  are averaged over steps.
 
 Writes OUT/weights.part0… (half precision; safetensors, cut into parts under 16 MB: `cat` joins them),
 OUT/config.json and OUT/log.json.
@@ -24,338 +26,135 @@ import json
 import math
 import random
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import invent
+import losses
+import network
 import numpy as np
+import pictures
 import torch
-import torch.nn.functional as F  # noqa: N812 - as everybody calls it
-from PIL import Image
 from torch import nn
-from transformers import ResNetConfig, TableTransformerConfig, TableTransformerForObjectDetection
 
-QUERIES = {"detection": 15, "structure": 125}
-NO_OBJECT_WEIGHT = {"detection": 0.2, "structure": 0.4}
-STEP = 64
-"""Canvas sizes are multiples of this."""
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-PART_BYTES = 15 * 1024 * 1024
-MAX_TARGETS = 125
+NO_OBJECT = {"detection": 0.3, "structure": 0.3}
+GROUPS = {"detection": 9, "structure": 4}
+SMALL = {"detection": 0.52, "structure": 0.64}
+"""Share of the full size in most steps."""
+PIXELS = {"detection": 16e6, "structure": 16e6}
+"""Pixels in one step on a GPU."""
 EVERY = 8
 """Steps between two of the averaged weights."""
 
 
-# --- Data -----------------------------------------------------------------------------------------------
+class Teacher(nn.Module):
+    """The network with everything that only training needs; gives the loss of a batch."""
 
-
-class Bucket:
-    """Pictures of about the same shape on canvases of one size, on the device."""
-
-    def __init__(self, pictures, boxes, labels, device):
-        height = math.ceil(max(p.shape[0] for p in pictures) / STEP) * STEP
-        width = math.ceil(max(p.shape[1] for p in pictures) / STEP) * STEP
-        canvas = np.full((len(pictures), height, width), 255, dtype=np.uint8)
-        count = min(MAX_TARGETS, max(1, *(len(b) for b in boxes)))
-        corners = np.zeros((len(pictures), count, 4), dtype=np.float32)
-        classes = np.full((len(pictures), count), -1, dtype=np.int64)
-        for i, (picture, found, kinds) in enumerate(zip(pictures, boxes, labels, strict=True)):
-            canvas[i, : picture.shape[0], : picture.shape[1]] = picture
-            n = min(count, len(found))
-            if n:
-                corners[i, :n] = np.asarray(found[:n], dtype=np.float32) / (width, height, width, height)
-                classes[i, :n] = kinds[:n]
-        self.pictures = torch.from_numpy(canvas).to(device)
-        self.corners = torch.from_numpy(corners).to(device)
-        self.classes = torch.from_numpy(classes).to(device)
-
-    def __len__(self):
-        return len(self.pictures)
-
-
-def load(folder, validation, device, at_most=None):
-    """The pictures of one half, in buckets by shape."""
-    content = json.loads((folder / "coco.json").read_text())
-    images = [i for i in content["images"] if i["validation"] is validation][:at_most]
-    found = {i["id"]: ([], []) for i in images}
-    for a in content["annotations"]:
-        if a["image_id"] in found:
-            x, y, w, h = a["bbox"]
-            found[a["image_id"]][0].append((x, y, x + w, y + h))
-            found[a["image_id"]][1].append(a["category_id"])
-    with ThreadPoolExecutor(8) as pool:
-        pictures = list(pool.map(lambda i: read(folder / "images" / i["file_name"]), images))
-    groups = {}
-    for image, picture in zip(images, pictures, strict=True):
-        shape = tuple(math.ceil(s / 256) for s in picture.shape)
-        groups.setdefault(shape, []).append((picture, *found[image["id"]]))
-    return [Bucket(*map(list, zip(*group, strict=True)), device) for _, group in sorted(groups.items())]
-
-
-def read(path):
-    with Image.open(path) as picture:
-        return np.asarray(picture.convert("L"))
-
-
-def batch_of(bucket, chosen, scale, augment):
-    """Pictures (normalised), boxes as corners in 0…1 and classes (-1: none) of the chosen items."""
-    pixels = bucket.pictures[chosen].float().div_(255)[:, None]
-    corners, classes = bucket.corners[chosen].clone(), bucket.classes[chosen]
-    if scale < 1:
-        size = [max(STEP, round(s * scale / 32) * 32) for s in pixels.shape[-2:]]
-        pixels = F.interpolate(pixels, size=size, mode="area")
-    if augment:
-        pixels, corners = moved(pixels, corners)
-        pixels = inked(pixels)
-    mean = torch.tensor(MEAN, device=pixels.device).view(1, 3, 1, 1)
-    std = torch.tensor(STD, device=pixels.device).view(1, 3, 1, 1)
-    return (pixels.expand(-1, 3, -1, -1) - mean) / std, corners, classes
-
-
-def moved(pixels, corners):
-    """Shrunk, shifted within the canvas, and half of them mirrored."""
-    n, device = len(pixels), pixels.device
-    zoom = 1 - 0.35 * torch.rand(n, 2, device=device) * (torch.rand(n, 1, device=device) < 0.7)
-    zoom = 0.5 * zoom + 0.5 * zoom.mean(1, keepdim=True)
-    shift = (1 - zoom) * torch.rand(n, 2, device=device)
-    mirrored = torch.rand(n, device=device) < 0.5
-    # Output place u (0…1) shows input place (u - shift) / zoom.
-    theta = torch.zeros(n, 2, 3, device=device)
-    for axis in (0, 1):
-        theta[:, axis, axis] = 1 / zoom[:, axis]
-        theta[:, axis, 2] = (1 - 2 * shift[:, axis]) / zoom[:, axis] - 1
-    theta[mirrored, 0] *= -1
-    grid = F.affine_grid(theta, list(pixels.shape), align_corners=False)
-    pixels = 1 - F.grid_sample(1 - pixels, grid, mode="bilinear", align_corners=False)
-    flipped = corners.clone()
-    flipped[..., 0], flipped[..., 2] = 1 - corners[..., 2], 1 - corners[..., 0]
-    corners = torch.where(mirrored[:, None, None], flipped, corners)
-    return pixels, corners * zoom.repeat(1, 2)[:, None] + shift.repeat(1, 2)[:, None]
-
-
-def inked(pixels):
-    """Fainter or bolder ink, some blur, some noise, some grey paper."""
-    n, device = len(pixels), pixels.device
-
-    def draw(low, high):
-        return low + (high - low) * torch.rand(n, 1, 1, 1, device=device)
-
-    ink = (1 - pixels).clamp(0, 1) ** draw(0.6, 1.5) * draw(0.55, 1.0)
-    blurred = F.avg_pool2d(ink, 3, 1, 1)
-    ink = torch.where(torch.rand(n, 1, 1, 1, device=device) < 0.25, blurred, ink)
-    paper = 1 - draw(0, 0.12) * (torch.rand(n, 1, 1, 1, device=device) < 0.3)
-    return (paper * (1 - ink) + draw(0, 0.04) * torch.randn_like(ink)).clamp(0, 1)
-
-
-# --- Model and loss -------------------------------------------------------------------------------------
-
-
-def make_model(task, names, layers):
-    backbone = ResNetConfig(
-        layer_type="basic", depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512], out_features=["stage4"]
-    )
-    config = TableTransformerConfig(
-        use_timm_backbone=False,
-        backbone=None,
-        backbone_config=backbone,
-        num_queries=QUERIES[task],
-        id2label=dict(enumerate(names)),
-        label2id={name: i for i, name in enumerate(names)},
-        encoder_layers=layers,
-        decoder_layers=layers,
-        auxiliary_loss=True,
-    )
-    return TableTransformerForObjectDetection(config)
-
-
-def thaw(module):
-    """Real batch normalisation in place of the frozen one, whose statistics mean nothing before training."""
-    for name, child in module.named_children():
-        if type(child).__name__ == "TableTransformerFrozenBatchNorm2d":
-            setattr(module, name, nn.BatchNorm2d(child.weight.numel()))
-        else:
-            thaw(child)
-
-
-class Dense(nn.Module):
-    """At each place of the encoder's output, for each class: in such an object? in which box?"""
-
-    def __init__(self, width, n_classes):
+    def __init__(self, model, anchors, kinds, task):
         super().__init__()
-        self.n_classes = n_classes
-        self.out = nn.Linear(width, n_classes * 5)
+        width, channels = model.config.d_model, model.config.backbone_config.hidden_sizes[-1]
+        self.trainee = network.Trainee(model, anchors)
+        self.register_buffer("kinds", kinds)
+        self.n_classes, self.no_object = model.config.num_labels, NO_OBJECT[task]
+        self.at_backbone = losses.Dense(channels, self.n_classes, absolute=False)
+        depth = len(model.model.encoder.layers)
+        self.watched = sorted({0, depth // 2, depth - 1})
+        self.at_encoder = nn.ModuleList(
+            losses.Dense(width, self.n_classes, absolute=True) for _ in self.watched
+        )
 
-    def forward(self, features, shape, corners, classes):
-        n, (height, width) = len(features), shape
-        seen = self.out(features.float()).view(n, -1, self.n_classes, 5)
-        ys = (torch.arange(height, device=features.device) + 0.5) / height
-        xs = (torch.arange(width, device=features.device) + 0.5) / width
-        y, x = (v.flatten() for v in torch.meshgrid(ys, xs, indexing="ij"))
-        inside = (
-            (x >= corners[..., 0:1])
-            & (x < corners[..., 2:3])
-            & (y >= corners[..., 1:2])
-            & (y < corners[..., 3:4])
-        )  # n, targets, places
-        area = (corners[..., 2] - corners[..., 0]) * (corners[..., 3] - corners[..., 1])
-        loss = features.new_zeros((), dtype=torch.float)
-        for kind in range(self.n_classes):
-            cost = torch.where(inside & (classes == kind)[..., None], area[..., None], torch.inf)
-            smallest, which = cost.min(1)
-            hit = smallest.isfinite()
-            loss = loss + F.binary_cross_entropy_with_logits(seen[:, :, kind, 0], hit.float())
-            wanted = corners.gather(1, which[..., None].expand(-1, -1, 4))
-            off = (seen[:, :, kind, 1:].sigmoid() - wanted).abs().mean(-1) * hit
-            loss = loss + 5 * off.sum() / hit.sum().clamp(min=1)
-        return loss / self.n_classes
-
-
-def centred(corners):
-    return torch.cat([(corners[..., :2] + corners[..., 2:]) / 2, corners[..., 2:] - corners[..., :2]], -1)
-
-
-def cornered(boxes):
-    return torch.cat([boxes[..., :2] - boxes[..., 2:] / 2, boxes[..., :2] + boxes[..., 2:] / 2], -1)
+    def forward(self, batch, trust, dense_weight):
+        pixels, corners, classes = batch
+        logits, boxes, seen, states = self.trainee(pixels)
+        with torch.autocast(pixels.device.type, enabled=False):
+            goals = losses.dense_goals(seen.shape[-2:], corners, classes, self.n_classes)
+            dense = self.at_backbone(seen.flatten(2).transpose(1, 2), goals)
+            for head, number in zip(self.at_encoder, self.watched, strict=True):
+                dense = dense + head(states[number], goals)
+            cost = losses.pair_cost(
+                logits[-1].detach(),
+                boxes[-1].detach(),
+                corners,
+                classes,
+                self.trainee.anchors,
+                self.kinds,
+                trust,
+            )
+            chosen = losses.pair(cost.flatten(0, 1)).view(*cost.shape[:2], -1)
+            whole, last = losses.set_loss(logits, boxes, corners, classes, chosen, self.no_object)
+        return 2 * whole + dense_weight * dense / (1 + len(self.watched)), last
 
 
-def giou(a, b):
-    """Generalised IoU of boxes given by corners; shapes broadcast."""
-    low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
-    shared = (high - low).clamp(min=0).prod(-1)
-    size_a, size_b = (a[..., 2:] - a[..., :2]).prod(-1), (b[..., 2:] - b[..., :2]).prod(-1)
-    union = size_a + size_b - shared
-    hull = (torch.maximum(a[..., 2:], b[..., 2:]) - torch.minimum(a[..., :2], b[..., :2])).prod(-1)
-    return shared / (union + 1e-7) - (hull - union) / (hull + 1e-7)
+# --- How good it is -------------------------------------------------------------------------------------
 
 
 @torch.no_grad()
-def pair(logits, boxes, corners, classes):
-    """For each target the query it is paired with, the cheapest pair first; -1 for padding."""
-    n, queries, targets = len(logits), logits.shape[1], corners.shape[1]
-    chance = logits.softmax(-1)
-    index = classes.clamp(min=0)[:, None].expand(-1, queries, -1)
-    cost = (
-        -chance.gather(2, index)
-        + 5 * torch.cdist(boxes, centred(corners), p=1)
-        - 2 * giou(cornered(boxes)[:, :, None], corners[:, None])
-    )
-    cost = cost.masked_fill((classes < 0)[:, None], torch.inf)
-    chosen = torch.full((n, targets), -1, dtype=torch.long, device=logits.device)
-    rows = torch.arange(n, device=logits.device)
-    for _ in range(int((classes >= 0).sum(1).max())):
-        best, flat = cost.view(n, -1).min(1)
-        query, target = flat // targets, flat % targets
-        open_ = best.isfinite()
-        chosen[rows[open_], target[open_]] = query[open_]
-        cost[rows, query] = torch.inf
-        cost[rows, :, target] = torch.inf
-    rows, targets = (chosen >= 0).nonzero(as_tuple=True)
-    return rows, chosen[rows, targets], targets
+def validate(model, items, task):
+    """Per class, on whole pictures as the worker shows them: recall and precision at IoU .5, and AP.
 
-
-def set_loss(logits, boxes, corners, classes, chosen, no_object):
-    """DETR's loss: classes of all queries, L1 and GIoU of the paired ones (rows, queries, targets)."""
-    n_classes = logits.shape[-1] - 1
-    wanted = torch.full(logits.shape[:2], n_classes, dtype=torch.long, device=logits.device)
-    rows, queries, targets = chosen
-    wanted[rows, queries] = classes[rows, targets]
-    weight = torch.ones(n_classes + 1, device=logits.device)
-    weight[-1] = no_object
-    loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), weight)
-    if len(rows):
-        mine, truth = boxes[rows, queries], corners[rows, targets]
-        loss = loss + 5 * (mine - centred(truth)).abs().sum(-1).mean()
-        loss = loss + 2 * (1 - giou(cornered(mine), truth)).mean()
-    return loss
-
-
-def looking(attentions, shape, corners, chosen):
-    """How little of each answering query's attention lies in its object's box and half a place around it."""
-    rows, queries, targets = chosen
-    height, width = shape
-    box = corners[rows, targets]
-    ys = (torch.arange(height, device=box.device) + 0.5) / height
-    xs = (torch.arange(width, device=box.device) + 0.5) / width
-    y, x = (v.flatten() for v in torch.meshgrid(ys, xs, indexing="ij"))
-    inside = (x >= box[:, 0:1] - 0.5 / width) & (x <= box[:, 2:3] + 0.5 / width)
-    inside &= (y >= box[:, 1:2] - 0.5 / height) & (y <= box[:, 3:4] + 0.5 / height)
-    loss = box.new_zeros(())
-    if not len(rows):
-        return loss
-    for attention in attentions:
-        share = (attention[rows, :, queries].float().mean(1) * inside).sum(-1)
-        loss = loss - (share + 1e-3).log().mean()
-    return loss / len(attentions)
-
-
-def loss_of(model, dense, batch, no_object, bf16, guided):
-    pixels, corners, classes = batch
-    with torch.autocast(pixels.device.type, torch.bfloat16, enabled=bf16):
-        out = model.model(pixels.contiguous(memory_format=torch.channels_last), output_attentions=True)
-        layers = out.intermediate_hidden_states
-        logits = model.class_labels_classifier(layers).float()
-        boxes = model.bbox_predictor(layers).float().sigmoid()
-    chosen = chosen_last = pair(logits[-1], boxes[-1], corners, classes)
-    last = set_loss(logits[-1], boxes[-1], corners, classes, chosen, no_object)
-    # Where objects are few, the other layers answer each several times: more queries learn from a picture.
-    times = 3 if logits.shape[2] < 50 else 1
-    many, kinds = corners.repeat(1, times, 1), classes.repeat(1, times)
-    chosen = pair(logits[-1], boxes[-1], many, kinds) if times > 1 else chosen
-    earlier = [set_loss(c, b, many, kinds, chosen, no_object) for c, b in zip(logits[:-1], boxes[:-1])]  # noqa: B905
-    shape = [math.ceil(s / 32) for s in pixels.shape[-2:]]
-    seen = dense(out.encoder_last_hidden_state, shape, corners, classes)
-    # The first layer has seen nothing of the page yet and must look around.
-    looked = looking(out.cross_attentions[1:], shape, corners, chosen_last)
-    return (sum(earlier) + last) / len(layers) + 2 * seen + guided * looked, last
-
-
-# --- Training -------------------------------------------------------------------------------------------
-
-
-@torch.no_grad()
-def validate(model, buckets, n_classes, batch_size, bf16):
-    """Per class: recall of boxes at IoU .5 and .75 with the right class, and precision at score .5."""
+    A box counts if its score is over .5, its class right, and no better box has the same truth.
+    """
     model.eval()
-    hits50, hits75, truths, right, claimed = (torch.zeros(n_classes) for _ in range(5))
-    for bucket in buckets:
-        for start in range(0, len(bucket), batch_size):
-            pixels, corners, classes = batch_of(bucket, slice(start, start + batch_size), 1.0, False)
-            with torch.autocast(pixels.device.type, torch.bfloat16, enabled=bf16):
-                out = model(pixels)
-            scores, kinds = out.logits.float().softmax(-1)[..., :-1].max(-1)
-            iou = _iou(cornered(out.pred_boxes.float())[:, :, None], corners[:, None])
-            same = (kinds[:, :, None] == classes[:, None]) & (scores > 0.5)[..., None]
-            best = (iou * same).max(1).values
-            found = (iou * same).max(2).values > 0.5
-            for kind in range(n_classes):
-                mine = classes == kind
-                truths[kind] += mine.sum().cpu()
-                hits50[kind] += (best[mine] > 0.5).sum().cpu()
-                hits75[kind] += (best[mine] > 0.75).sum().cpu()
-                asked = (kinds == kind) & (scores > 0.5)
-                claimed[kind] += asked.sum().cpu()
-                right[kind] += found[asked].sum().cpu()
-    model.train()
-    return [
-        {"n": int(t), "recall50": _share(a, t), "recall75": _share(b, t), "precision50": _share(r, c)}
-        for t, a, b, r, c in zip(truths, hits50, hits75, right, claimed, strict=True)
-    ]
+    device = next(model.parameters()).device
+    names = [model.config.id2label[i] for i in range(model.config.num_labels)]
+    claims, truths = {name: [] for name in names}, dict.fromkeys(names, 0)
+    for picture, boxes, kinds in items:
+        pixels = torch.from_numpy(picture.copy()).to(device).float().div_(255)[None, None]
+        scale = pictures.WORKER_SIDE[task] / max(picture.shape)
+        if abs(scale - 1) > 0.01:
+            size = [max(32, round(s * scale)) for s in picture.shape]
+            pixels = torch.nn.functional.interpolate(pixels, size=size, mode="bilinear", antialias=True)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            out = model(pictures.normalised(pixels))
+        chances = out.logits[0].float().softmax(-1)[:, :-1]
+        size = torch.tensor([picture.shape[1], picture.shape[0]] * 2)
+        found = losses.cornered(out.pred_boxes[0].float()).cpu() * size
+        scores, classes = (v.cpu() for v in chances.max(-1))
+        for number, name in enumerate(names):
+            wanted = torch.tensor([b for b, k in zip(boxes, kinds, strict=True) if k == number]).view(-1, 4)
+            truths[name] += len(wanted)
+            mine = classes == number
+            claims[name] += judged(scores[mine], found[mine], wanted)
+    return {name: figures(claims[name], truths[name]) for name in names}
 
 
-def _iou(a, b):
-    low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
-    shared = (high - low).clamp(min=0).prod(-1)
-    return shared / ((a[..., 2:] - a[..., :2]).prod(-1) + (b[..., 2:] - b[..., :2]).prod(-1) - shared + 1e-7)
+def judged(scores, boxes, truths):
+    """(score, right, IoU) of each box, the most confident first; a truth is found once."""
+    order = scores.argsort(descending=True)
+    left = torch.ones(len(truths), dtype=torch.bool)
+    rows = []
+    for i in order.tolist():
+        iou = losses.overlap(boxes[i], truths)[0] * left if len(truths) else torch.zeros(1)
+        best = int(iou.argmax())
+        right = float(iou[best]) >= 0.5
+        if right:
+            left[best] = False
+        rows.append((float(scores[i]), right, float(iou[best])))
+    return rows
 
 
-def _share(part, whole):
-    return round(float(part / whole), 4) if whole else None
+def figures(rows, n_truths):
+    """Recall and precision at score .5, mean IoU of the right ones, and average precision."""
+    sure = [row for row in rows if row[0] > 0.5]
+    right = [row for row in sure if row[1]]
+    rows = sorted(rows, key=lambda row: -row[0])
+    hits = np.cumsum([row[1] for row in rows]) if rows else np.zeros(0)
+    precision = hits / (np.arange(len(rows)) + 1)
+    envelope = np.maximum.accumulate(precision[::-1])[::-1]
+    average = sum(e for e, row in zip(envelope, rows, strict=True) if row[1]) / n_truths if n_truths else None
+    return {
+        "n": n_truths,
+        "recall": round(len(right) / n_truths, 4) if n_truths else None,
+        "precision": round(len(right) / len(sure), 4) if sure else None,
+        "iou": round(float(np.mean([row[2] for row in right])), 4) if right else None,
+        "ap": None if average is None else round(float(average), 4),
+    }
 
 
 @torch.no_grad()
-def settle(model, buckets, pictures, bf16):
+def settle(model, buckets, count):
     """Measure the statistics of batch normalisation anew, for the weights as they are.
 
-    Those that were gathered on the way belong to other weights and to pictures of half the size.
+    Those that were gathered on the way belong to other weights and mostly to smaller pictures.
     """
     norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
     model.eval()
@@ -363,34 +162,18 @@ def settle(model, buckets, pictures, bf16):
         norm.reset_running_stats()
         norm.momentum = None  # the plain mean over all batches
         norm.train()
-    device = next(model.parameters()).device
-    done = 0
-    while done < pictures:
-        bucket = random.choices(buckets, [len(b) for b in buckets])[0]
-        chosen = torch.randint(len(bucket), (min(len(bucket), 8),), device=device)
-        pixels, _, _ = batch_of(bucket, chosen, 1.0, False)
-        with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+    device, done = next(model.parameters()).device, 0
+    while done < count:
+        bucket = random.choices(buckets, [b.filled for b in buckets])[0]
+        chosen = bucket.draw(np.random.default_rng(done), min(bucket.filled, 24))
+        pixels, _, _ = pictures.batch_of(bucket, chosen, 1.0, varied=0.3)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             model.model.backbone.conv_encoder.model(pixels)
         done += len(chosen)
     model.eval()
 
 
-def save(model, out):
-    """Half-precision weights in parts, the configuration beside them."""
-    from safetensors.torch import save as to_bytes
-
-    out.mkdir(parents=True, exist_ok=True)
-    state = {
-        name: value.detach().to("cpu", torch.float32 if "running_" in name else torch.float16).contiguous()
-        for name, value in model.state_dict().items()
-        if not name.endswith("num_batches_tracked")
-    }
-    data = to_bytes(state, metadata={"format": "pt"})
-    for old in out.glob("weights.part*"):
-        old.unlink()
-    for number, start in enumerate(range(0, len(data), PART_BYTES)):
-        (out / f"weights.part{number}").write_bytes(data[start : start + PART_BYTES])
-    model.config.save_pretrained(out)
+# --- Training -------------------------------------------------------------------------------------------
 
 
 @torch.no_grad()
@@ -403,136 +186,222 @@ def follow(average, model, share):
         average[name].copy_(state[name])
 
 
+def rate_at(passed):
+    """The learning rate as a share of its peak: a short rise, then a cosine to nearly nothing."""
+    rise = 0.04
+    if passed < rise:
+        return max(0.01, passed / rise)
+    return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (passed - rise) / (1 - rise)))
+
+
+class Stepper:
+    """One step of training: on a GPU a recorded one (a CUDA graph for each shape), else step by step.
+
+    Launching some thousand kernels takes the host several times as long as the GPU needs to run them.
+    """
+
+    def __init__(self, teacher, optimiser, device, recorded):
+        self.teacher, self.optimiser, self.device, self.recorded = teacher, optimiser, device, recorded
+        self.trust = torch.zeros((), device=device)
+        self.dense_weight = torch.zeros((), device=device)
+        self.records = {}
+        self.pool = torch.cuda.graph_pool_handle() if recorded else None
+
+    def set(self, rate, trust, dense_weight):
+        self.trust.fill_(trust)
+        self.dense_weight.fill_(dense_weight)
+        for group in self.optimiser.param_groups:
+            if isinstance(group["lr"], torch.Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+
+    def __call__(self, batch):
+        """The loss of the batch, and the part of the last layer."""
+        if not self.recorded:
+            return self._work(batch)
+        key = tuple(tuple(value.shape) for value in batch)
+        if key not in self.records:
+            try:
+                self.records[key] = self._record(batch)
+            except RuntimeError as error:  # a driver or a version that cannot: slower, but it goes on
+                print(json.dumps({"not recorded": str(error)[:500]}), flush=True)
+                torch.cuda.synchronize()
+                self.recorded, self.records = False, {}
+                return self._work(batch)
+        record, inputs, outputs = self.records[key]
+        for mine, new in zip(inputs, batch, strict=True):
+            mine.copy_(new)
+        record.replay()
+        return outputs
+
+    def _record(self, batch):
+        inputs = [value.clone(memory_format=torch.preserve_format) for value in batch]
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            for _ in range(3):
+                self._work(inputs)
+        torch.cuda.current_stream().wait_stream(aside)
+        self.optimiser.zero_grad(set_to_none=True)
+        record = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(record, pool=self.pool):
+            outputs = self._work(inputs)
+        return record, inputs, outputs
+
+    def _work(self, batch):
+        self.optimiser.zero_grad(set_to_none=True)
+        bf16 = self.device == "cuda"
+        with torch.autocast(self.device, torch.bfloat16, enabled=bf16, cache_enabled=False):
+            loss, last = self.teacher(batch, self.trust, self.dense_weight)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.teacher.parameters(), 1.0)
+        self.optimiser.step()
+        return loss.detach(), last.detach()
+
+
+def load(given, feeder, device):
+    """Buckets to learn from (with room for invented pictures), and pictures to be measured on."""
+    items = pictures.read_folder(given.data, False, given.at_most)
+    if given.task == "structure" and given.parts:
+        items += pictures.parts_of_tables(items, given.parts, given.seed)
+    held_back = pictures.read_folder(given.data, True, given.at_most)
+    buckets = pictures.into_buckets(items, given.task, device, given.invent if feeder else 0)
+    if feeder:
+        take(feeder, buckets, parcel=1, wait=20.0)
+    return buckets, held_back
+
+
+def take(feeder, buckets, parcel=24, wait=0.0):
+    """Add what has been invented by now to the buckets it fits in, in parcels: each makes the GPU wait."""
+    feeder.collect(wait)
+    for shape, items in feeder.kept.items():
+        if len(items) >= parcel and shape in buckets:
+            buckets[shape].add(items)
+        if len(items) >= parcel:
+            feeder.kept[shape] = []
+
+
 def train(given):  # noqa: PLR0915 - one loop, told in order
     started = time.monotonic()
+    # Before CUDA is touched: the processes are forked.
+    feeder = invent.Feeder(given.task, given.fonts, given.processes, given.seed) if given.fonts else None
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    bf16 = device == "cuda"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(given.seed)
     random.seed(given.seed)
+    rng = np.random.default_rng(given.seed)
     names = [c["name"] for c in json.loads((given.data / "coco.json").read_text())["categories"]]
-    buckets = load(given.data, False, device, given.at_most)
-    held_back = load(given.data, True, device, given.at_most)
-    model = make_model(given.task, names, given.layers)
-    thaw(model)
-    model.to(device, memory_format=torch.channels_last).train()
-    dense = Dense(256, len(names)).to(device)
-    if given.weights:
-        from safetensors.torch import load_file
-
-        state = load_file(given.weights, device=device)
-        mine = model.state_dict()
-        fitting = {k: v.float() for k, v in state.items() if k in mine and v.shape == mine[k].shape}
-        model.load_state_dict(fitting, strict=False)
-        print(f"{len(fitting)} of {len(mine)} weights from {given.weights}", flush=True)
+    shapes, held_back = load(given, feeder, device)
+    buckets = list(shapes.values())
+    anchors, kinds = network.make_anchors(buckets, given.task, given.groups or GROUPS[given.task], given.seed)
+    model = network.make_model(given.task, names, given.layers)
+    network.begin(model)
+    teacher = Teacher(model, anchors, kinds, given.task).to(device)
+    model.to(memory_format=torch.channels_last)
+    if given.resume:
+        teacher.load_state_dict(torch.load(given.resume, map_location=device, weights_only=True))
+    teacher.train()
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
-    earlier = 0.0
-    if given.resume and given.resume.exists():
-        print(f"going on from {given.resume}", flush=True)
-        state = torch.load(given.resume, map_location=device, weights_only=True)
-        model.load_state_dict(state["model"])
-        dense.load_state_dict(state["dense"])
-        average = state["average"]
-        earlier = 1.0
-    optimiser = torch.optim.AdamW(
-        [*model.parameters(), *dense.parameters()], lr=given.lr, weight_decay=1e-4, fused=device == "cuda"
-    )
-    sizes = [len(b) for b in buckets]
-    print(
-        f"{device}: {sum(sizes)} images, {len(sizes)} buckets, loaded in {time.monotonic() - started:.0f} s",
-        flush=True,
-    )
-    log, step, seen, shown = [], 0, 0, time.monotonic()
-    begun = checked = time.monotonic()
-    while given.limit_s > 0 and (passed := (time.monotonic() - begun) / given.limit_s) < 1:
-        small = passed < given.small_share and not earlier
-        scale = 0.5 if small else 1.0
-        rate = min(1.0, (step + 1) / 200) * (0.5 * (1 + math.cos(math.pi * passed)) * 0.98 + 0.02)
-        for group in optimiser.param_groups:
-            group["lr"] = given.lr * rate
-        bucket = random.choices(buckets, sizes)[0]
-        room = (
-            given.batch
-            * (3 if small else 1)
-            * 640_000
-            // (bucket.pictures.shape[1] * bucket.pictures.shape[2])
+    stepper = Stepper(teacher, optimiser_of(teacher, given.lr, device), device, device == "cuda")
+    log = [{"device": device, "canvases": {str(b.shape): b.filled for b in buckets}}]
+    print(json.dumps(log[0] | {"loaded_s": round(time.monotonic() - started)}), flush=True)
+    step, seen = 0, 0
+    begun = shown = checked = time.monotonic()
+    while (passed := (time.monotonic() - begun) / given.limit_s) < 1 and step < given.max_steps:
+        late = passed > 0.9
+        scale = SMALL[given.task] if passed < given.small_share else 1.0
+        stepper.set(given.lr * rate_at(passed), min(0.7, max(0.0, passed - 0.25) * 1.4), 1.5 - passed)
+        if feeder and step % 2 == 0:
+            take(feeder, shapes)
+        bucket = random.choices(buckets, [b.filled for b in buckets])[0]
+        height, width = bucket.canvases(scale).shape[1:]
+        # What is not recorded leaves the GPU idle most of the time: larger steps cost next to nothing there.
+        pixels = given.pixels * (1 if stepper.recorded or device == "cpu" else 4)
+        room = int(max(1, pixels / (height * width)))
+        batch = pictures.batch_of(
+            bucket,
+            bucket.draw(rng, room),
+            scale,
+            spliced=0.5 * (given.task == "detection") * (not late) * given.varied,
+            varied=given.varied * (0.4 if late else 1.0),
         )
-        chosen = torch.randint(len(bucket), (max(1, min(room, 256)),), device=device)
-        loss, last = loss_of(
-            model,
-            dense,
-            batch_of(bucket, chosen, scale, True),
-            NO_OBJECT_WEIGHT[given.task],
-            bf16,
-            given.guided * (1 - passed),
-        )
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 0.5)
-        optimiser.step()
-        step, seen = step + 1, seen + len(chosen)
+        loss, last = stepper(batch)
+        step, seen = step + 1, seen + room
         if step % EVERY == 0:
-            follow(average, model, max(0.02, EVERY / (step + 1)))
-        if time.monotonic() - shown > given.show_s:
-            shown = time.monotonic()
+            follow(average, model, max(0.02, EVERY / (step + EVERY)))
+        now = time.monotonic()
+        if now - shown > given.show_s:
+            shown = now
             log.append(
-                {
-                    "s": round(shown - begun),
-                    "step": step,
-                    "seen": seen,
-                    "loss": round(float(last.detach()), 4),
-                }
+                {"s": round(now - begun), "step": step, "seen": seen, "loss": round(float(loss), 4)}
+                | {"last": round(float(last), 4), "pictures": sum(b.filled for b in buckets)}
             )
             print(json.dumps(log[-1]), flush=True)
-        if held_back and time.monotonic() - checked > given.check_s:
-            checked = time.monotonic()
-            figures = validate(model, held_back, len(names), 16, bf16)
-            print(json.dumps({"s": round(checked - begun), "validation": figures}), flush=True)
+        if held_back and now - checked > given.check_s:
+            checked = now
+            log.append({"s": round(now - begun), "validation": validate(model, held_back[:40], given.task)})
+            print(json.dumps(log[-1]), flush=True)
+            teacher.train()
+    if feeder:
+        feeder.close()
     if given.checkpoint:
-        torch.save(
-            {"model": model.state_dict(), "dense": dense.state_dict(), "average": average}, given.checkpoint
-        )
-    if given.limit_s > 0:
-        model.load_state_dict(average)
-    settle(model, buckets, given.settle, bf16)
-    figures = (
-        dict(zip(names, validate(model, held_back, len(names), 16, bf16), strict=True)) if held_back else {}
-    )
-    print(json.dumps(figures, indent=1), flush=True)
-    save(model, given.out)
+        torch.save(teacher.state_dict(), given.checkpoint)
+    model.load_state_dict(average)
+    settle(model, buckets, given.settle)
+    network.save(model, given.out)
+    final = validate(model, held_back, given.task)
+    print(json.dumps(final), flush=True)
     content = {"task": given.task, "device": device, "arguments": {k: str(v) for k, v in vars(given).items()}}
-    content |= {"steps": step, "pictures": seen, "validation": figures, "log": log}
+    content |= {"steps": step, "pictures": seen, "validation": final, "log": log}
     (given.out / "log.json").write_text(json.dumps(content, indent=1))
+    return final
+
+
+def optimiser_of(teacher, rate, device):
+    flat = [p for p in teacher.parameters() if p.ndim < 2]
+    deep = [p for p in teacher.parameters() if p.ndim >= 2]
+    gpu = device == "cuda"
+    return torch.optim.AdamW(
+        [{"params": deep, "weight_decay": 1e-2}, {"params": flat, "weight_decay": 0.0}],
+        lr=torch.tensor(rate, device=device) if gpu else rate,
+        betas=(0.9, 0.98),
+        fused=gpu,
+        capturable=gpu,
+    )
+
+
+def arguments():
+    said = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    said.add_argument("data", type=Path)
+    said.add_argument("--task", choices=sorted(network.QUERIES), required=True)
+    said.add_argument("--out", type=Path, required=True)
+    said.add_argument("--fonts", type=Path, help="folder of typefaces to invent further pictures with")
+    said.add_argument("--invent", type=int, default=6000, help="how many at most of each shape")
+    said.add_argument("--processes", type=int, default=14, help="that invent pictures beside the training")
+    said.add_argument("--limit-s", type=float, default=500, help="seconds of training, loading not counted")
+    said.add_argument("--max-steps", type=int, default=10**9)
+    said.add_argument("--pixels", type=float, help="pixels in one step")
+    said.add_argument("--lr", type=float, default=4e-4)
+    said.add_argument("--layers", type=int, default=6)
+    said.add_argument("--groups", type=int, help="groups of queries in training")
+    said.add_argument("--parts", type=int, default=4, help="parts of each table to learn from as well")
+    said.add_argument("--small-share", type=float, default=0.6, help="share of the time at the smaller size")
+    said.add_argument("--varied", type=float, default=1.0, help="how much pictures are varied")
+    said.add_argument("--checkpoint", type=Path, help="where the state is kept for --resume")
+    said.add_argument("--resume", type=Path, help="begin with this state")
+    said.add_argument("--settle", type=int, default=512, help="pictures for the statistics at the end")
+    said.add_argument("--at-most", type=int, help="use only so many pictures (for a trial)")
+    said.add_argument("--check-s", type=float, default=100, help="seconds between two validations")
+    said.add_argument("--show-s", type=float, default=10)
+    said.add_argument("--seed", type=int, default=0)
+    return said
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    arguments.add_argument("data", type=Path)
-    arguments.add_argument("--task", choices=sorted(QUERIES), required=True)
-    arguments.add_argument("--out", type=Path, required=True)
-    arguments.add_argument(
-        "--limit-s", type=float, default=300, help="seconds of training, loading not counted"
-    )
-    arguments.add_argument("--batch", type=int, default=16, help="pictures of 800 x 800 in one step")
-    arguments.add_argument("--lr", type=float, default=3e-4)
-    arguments.add_argument("--layers", type=int, default=6)
-    arguments.add_argument(
-        "--small-share", type=float, default=0.3, help="share of the time at half the size"
-    )
-    arguments.add_argument("--checkpoint", type=Path, help="where the state is kept for --resume")
-    arguments.add_argument("--resume", type=Path)
-    arguments.add_argument(
-        "--weights", type=Path, help="begin with these (safetensors); --limit-s 0: only settle"
-    )
-    arguments.add_argument("--settle", type=int, default=512, help="pictures for the statistics at the end")
-    arguments.add_argument("--at-most", type=int, help="use only so many pictures (for a trial)")
-    arguments.add_argument(
-        "--guided", type=float, default=1.0, help="weight of the attention's loss at the start"
-    )
-    arguments.add_argument("--check-s", type=float, default=120, help="seconds between two validations")
-    arguments.add_argument("--show-s", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=0)
-    train(arguments.parse_args())
+    given = arguments().parse_args()
+    given.pixels = given.pixels or PIXELS[given.task]
+    train(given)
 
 
 if __name__ == "__main__":
