@@ -18,6 +18,7 @@ from parsemark.errors import ParserError, UsageError
 from parsemark.registry import OptionValue
 
 Gives = Literal["boxes", "cells", "confidence", "html", "markdown", "text", "latex"]
+Reads = Literal["pdf", "docx", "html"]
 
 _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s*$")
 _SIZE_LIMIT = 1_000_000
@@ -61,6 +62,8 @@ class Info(BaseModel):
     licence: str = "unknown"
     homepage: str = ""
     gives: tuple[Gives, ...] = ()
+    reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
+    """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
     needs: tuple[str, ...] = ()
     """Beyond Python packages: see `parsemark.parsers.needs`."""
     weights: str = ""

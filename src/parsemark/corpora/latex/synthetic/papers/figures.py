@@ -30,7 +30,6 @@ class Figure:
 
     latex: str
     kind: str
-    is_photo: bool = False
 
 
 def draw_figure(writer: Writer, folder: Path, name: str, width: float) -> Figure:
@@ -295,7 +294,7 @@ def _photos(rng: random.Random, folder: Path, name: str, width: float) -> Figure
         if count > 1:
             picture = rf"\begin{{minipage}}[b]{{{wide:.1f}pt}}\centering {picture}\par{{\footnotesize ({'abc'[index]})}}\end{{minipage}}"
         parts.append(picture)
-    return Figure(r"\hfill ".join(parts), "photos", is_photo=True)
+    return Figure(r"\hfill ".join(parts), "photos")
 
 
 def _photo(rng: random.Random, *, grey: bool) -> bytes:

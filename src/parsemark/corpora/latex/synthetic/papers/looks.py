@@ -51,8 +51,9 @@ class Look:
     head: str = "journal"
     """Running heads: `journal`, `authors`, `conference`, `thesis`, `foot` or `none`."""
     alphabetical: bool = True
-    line_numbers: bool = False
     is_thesis: bool = False
+    title_case: bool = False
+    """Capitals in Titles and Headings."""
     sizes: tuple[str, ...] = (r"\small", r"\footnotesize", r"\footnotesize", r"\scriptsize")
     """Of the fonts of tables, by how full they are."""
 
@@ -98,6 +99,7 @@ LOOKS: dict[str, Look] = {
             roman_tables=True,
             head="none",
             alphabetical=False,
+            title_case=True,
         ),
         Look(
             "ieee-journal",
@@ -115,6 +117,7 @@ LOOKS: dict[str, Look] = {
             figure_label="Fig. {}.",
             roman_tables=True,
             alphabetical=False,
+            title_case=True,
         ),
         Look(
             "acm",
@@ -129,6 +132,7 @@ LOOKS: dict[str, Look] = {
             9,
             "letter",
             head="conference",
+            title_case=True,
         ),
         Look(
             "llncs",
@@ -145,6 +149,7 @@ LOOKS: dict[str, Look] = {
             table_label="Table {}.",
             figure_label="Fig. {}.",
             head="authors",
+            title_case=True,
         ),
         Look(
             "icml",
@@ -167,6 +172,7 @@ LOOKS: dict[str, Look] = {
             table_label="Table {}.",
             figure_label="Figure {}.",
             head="conference",
+            title_case=True,
         ),
         Look(
             "neurips",
@@ -186,6 +192,7 @@ LOOKS: dict[str, Look] = {
             10,
             "letter",
             head="foot",
+            title_case=True,
         ),
         Look(
             "acl",
@@ -206,6 +213,7 @@ LOOKS: dict[str, Look] = {
             "a4",
             head="foot",
             table_caption_below=True,
+            title_case=True,
         ),
         Look(
             "elsevier",
@@ -398,3 +406,14 @@ def roman(value: int) -> str:
         while value >= size:
             out, value = out + letters, value - size
     return out
+
+
+_SMALL_WORDS = frozenset(
+    ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "under", "with"]
+)
+
+
+def title_case(text: str) -> str:
+    """Capitals for all words but the small ones."""
+    words = text.split(" ")
+    return " ".join(w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words))

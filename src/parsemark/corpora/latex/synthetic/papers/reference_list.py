@@ -18,9 +18,17 @@ class Citations:
     works: Sequence[Reference]
     places: Mapping[int, int]
     """From the number that a writer gave a work to its place in the list."""
+    colour: str = ""
+    """Of links, where they have one."""
 
     def __call__(self, kind: str, cited: list[int]) -> tuple[str, str]:
         """As it is set, and its truth."""
+        latex, truth = self._plain(kind, cited)
+        if not self.colour:
+            return latex, truth
+        return " ".join(rf"\textcolor{{{self.colour}}}{{{part}}}" for part in latex.split(" ")), truth
+
+    def _plain(self, kind: str, cited: list[int]) -> tuple[str, str]:
         places = [self.places[i] for i in cited]
         numbers = [p + 1 for p in places]
         if kind == "citet":

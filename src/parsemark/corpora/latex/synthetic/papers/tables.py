@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -68,7 +69,7 @@ def _results(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     groups = rng.sample(words["groups"], k=rng.choice([1, 1, 2, 3]))
     names = rng.sample(words["rows"], k=rng.randint(4, min(14, len(words["rows"]))))
     arrows, turned = rng.random() < 0.45, len(groups) == 1 and len(measures) > 3 and rng.random() < 0.35
-    spread = rng.choice(["", "", "", "pm", "sub"])
+    spread = rng.choice(["", "", "", "", "pm", "sub", "change"])
     columns = [measure for _ in groups for measure in measures]
     grid = [[_value(rng, column) for column in columns] for _ in names]
     if rng.random() < 0.5:  # ours is the best in most columns
@@ -297,7 +298,7 @@ def _known(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     )
     draft = varied(rng, KINDS[kind](rng, "english", rng.randint(3, 12), rng.randint(3, 6)), "english")
     notes = tuple(note.text for note in draft.notes)
-    caption = f"{writer.phrase('head_result')}: {_listed([g.piece.text for g in draft.levels[-1] if g.piece.text][:4]) or 'overview'}."
+    caption = f"{writer.phrase('head_result')}: {_listed([g.piece.text for g in draft.levels[-1] if re.match(r'[A-Za-z]{3}', g.piece.text)][:4]) or 'overview'}."
     return _table(draft, caption, notes, "Further figures are given in @T@.")
 
 
@@ -336,7 +337,13 @@ def _ranked(
     tail = EMPTY
     if spread and column[5] > 0:
         error = f"{rng.uniform(0.1, 2) * 10 ** (1 - column[5]):.{column[5]}f}"
-        tail = plain(f" ± {error}") if spread == "pm" else _lowered(f"±{error}")
+        if spread == "change":
+            up = rng.random() < 0.6
+            is_good = up == (column[2] == "up")
+            colour = "green!45!black" if is_good else "red!75!black"
+            tail = plain(f" ({'+' if up else '−'}{error})").looking(colour=colour)
+        else:
+            tail = plain(f" ± {error}") if spread == "pm" else _lowered(f"±{error}")
     if not column[2]:
         return plain(text) + tail
     ordered = sorted({row[col] for row in grid}, reverse=column[2] == "up")

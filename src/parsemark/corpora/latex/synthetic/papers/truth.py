@@ -23,6 +23,7 @@ FLOATS = frozenset(
         Category.FIGURE,
         Category.FIGURE_CAPTION,
         Category.CODE_ALGORITHM,
+        Category.CODE_TXT,
         Category.CODE_ALGORITHM_CAPTION,
     }
 )

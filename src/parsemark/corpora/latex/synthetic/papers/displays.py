@@ -1,4 +1,4 @@
-"""Displayed formulas: sums, integrals, estimators, systems of equations over several lines."""
+"""What is displayed: formulas of one and of several lines, and short programs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import random
 _LONG_SHARE = 0.25
 
 
-def display_formula(rng: random.Random) -> str:
-    """LaTeX of a formula, without delimiters."""
+def display_formula(rng: random.Random) -> tuple[str, str]:
+    """LaTeX of a formula, without delimiters, and a symbol of it."""
     a, b, c = rng.sample(["x", "y", "u", "w", "h", "q", "z", "v", "s"], k=3)
     g, d = rng.sample(
         ["\\alpha", "\\beta", "\\theta", "\\lambda", "\\mu", "\\sigma", "\\phi", "\\gamma"], k=2
@@ -32,4 +32,25 @@ def display_formula(rng: random.Random) -> str:
         f"f({a}) = \\begin{{cases}} {a}^2 & \\text{{if }} {a} < {b}, \\\\ {c} & \\text{{otherwise}} \\end{{cases}}",
         f"\\begin{{aligned}} E[{a}] &= \\sum_{{{i}=1}}^{{{n}}} p_{i} {a}_{i} \\\\ &\\leq {g} + \\frac{{{d}}}{{{n}}} \\sum_{{{i}=1}}^{{{n}}} | {b}_{i} | \\end{{aligned}}",
     ]
-    return rng.choice(lines if rng.random() < _LONG_SHARE else one_line)
+    chosen = rng.choice(lines if rng.random() < _LONG_SHARE else one_line)
+    symbols = [symbol for symbol in (g, d, c, b, a) if symbol in chosen] or ["k"]
+    return chosen, rng.choice(symbols)
+
+
+def program(rng: random.Random) -> tuple[str, ...]:
+    """Lines of a function."""
+    name, data = (
+        rng.choice(["fit", "update", "estimate", "run_step", "evaluate"]),
+        rng.choice(["batch", "samples", "x", "rows"]),
+    )
+    value, size = rng.choice(["loss", "error", "score", "total"]), rng.choice([16, 32, 64, 100])
+    step = rng.choice(["0.01", "1e-3", "0.1"])
+    return (
+        f"def {name}({data}, steps={size}):",
+        f"    {value} = 0.0",
+        "    for t in range(steps):",
+        f"        y = model({data}[t])",
+        f"        {value} += (y - target[t]) ** 2",
+        f"        model.step(rate={step})",
+        f"    return {value} / steps",
+    )
