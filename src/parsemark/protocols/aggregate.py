@@ -27,7 +27,7 @@ from parsemark.protocols.base import (
 )
 from parsemark.registry import is_made_of_others
 from parsemark.stats.bootstrap import sum_by_cluster
-from parsemark.stats.comparison import Contrast, contrasts, rank_intervals
+from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import Range, jackknife_interval
 
@@ -318,7 +318,9 @@ def _state(contrast: Contrast, info: FigureInfo) -> State:
 
 def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
     notes = []
-    if resolution is not None:
+    if resolution is not None and n_documents < FEWEST_DOCUMENTS:
+        notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
+    elif resolution is not None:
         digits = 3 if resolution < 0.1 else 2
         notes.append(
             f"{n_documents} documents: differences under {resolution:.{digits}f} in {info.label} are mostly "
