@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from parsemark.formats.formula import read_formula
+from parsemark.formats.latex.formula import read_formula
 from parsemark.metrics.formula_errors import KINDS, formula_errors
 from parsemark.metrics.formula_reader import FORMULA_PARAMETERS, FormulaParameters
 from parsemark.study import correlate, read_ratings

@@ -13,7 +13,7 @@ packages=(
   fonts-noto-core fonts-noto-cjk libreoffice-writer-nogui
   texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended
   texlive-science texlive-plain-generic texlive-pictures lmodern cm-super
-  latex-cjk-chinese latex-cjk-chinese-arphic-gkai00mp
+  latex-cjk-chinese latex-cjk-chinese-arphic-gkai00mp latex-cjk-chinese-arphic-gbsn00lp
   # Real documents: the classes of publishers, bibliographies, other engines, EPS figures
   texlive-publishers texlive-bibtex-extra biber texlive-humanities texlive-pstricks feynmf
   texlive-xetex texlive-luatex tex-gyre ghostscript

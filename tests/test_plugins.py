@@ -118,6 +118,10 @@ BROKEN = {
         "from dataclasses import dataclass\nfrom acme_protocol import Found\n\n\n"
         "@dataclass(frozen=True)\nclass NoPages(Found):\n    name = 'no_pages'\n\n"
         "    def score_page(self, truth, prediction, page_text):\n        raise RuntimeError('no page')\n\n\n"
+        "@dataclass(frozen=True)\nclass SomePages(Found):\n    name = 'some_pages'\n\n"
+        "    def score_page(self, truth, prediction, page_text):\n"
+        "        if prediction.sample == 'one':\n            raise RuntimeError('not this one')\n"
+        "        return super().score_page(truth, prediction, page_text)\n\n\n"
         "@dataclass(frozen=True)\nclass NoSummary(Found):\n    name = 'no_summary'\n\n"
         "    def summarise(self, tables):\n        raise RuntimeError('no summary')\n"
     ),
@@ -137,7 +141,7 @@ def broken(work: Path) -> Path:
             "leaves = bad_metric:Leaves\nseven = bad_metric:Seven\n"
             "other = bad_metric:Seven\nbye = bad_exit:Metric\n"
             "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
-            "no_summary = bad_protocol:NoSummary\n"
+            "no_summary = bad_protocol:NoSummary\nsome_pages = bad_protocol:SomePages\n"
             "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n"
         )
         for name, content in BROKEN.items():
@@ -189,3 +193,17 @@ def test_what_breaks_while_scoring_costs_itself(broken: Path) -> None:
     assert any("no such luck" in message for message in messages)
     pages = run.table("scores", "no_pages")
     assert set(pages["status"]) == {"metric_failed"} and "no page" in pages["message"][0]
+
+
+def test_a_page_on_which_a_protocol_breaks_stays_in_the_denominator(broken: Path) -> None:
+    command = "parsemark score --predictions mine --corpus invoices:documents --protocol some_pages"
+    shown = " ".join(parsemark(broken, f"{command} --out run-some").split())
+    assert "Broken" in shown and "some_pages broke on 1 output" in shown and "not this one" in shown
+    assert re.search(r"mine +0\.000", shown), "one page broke, the other has no answer"
+    figures = Run.open(broken / "run-some").summary("some_pages").parsers["mine"]
+    assert figures["right_count"].n == 2 and figures["broken_pages"].value == 1
+    said = " ".join(parsemark(broken, "parsemark gate run-some", code=1).split())
+    assert "one: metric_failed" in said and "not this one" in said
+    # The same outputs under a protocol that does not break are compared with them on all pages.
+    parsemark(broken, "parsemark report run-some --out report-some")
+    assert "Broken" in (broken / "report-some" / "index.html").read_text()

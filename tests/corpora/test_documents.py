@@ -202,8 +202,8 @@ def test_vertical_rules_are_as_wide_as_in_the_clean_document(tmp_path: Path, pac
     source = tmp_path / "rules.tex"
     table = r"\begin{tabular}{|l|c||r|}\hline a & 1 & x \\ \hline b & 22 & y \\ \hline\end{tabular}"
     source.write_text(rf"\documentclass{{article}}{packages}\begin{{document}}Here: {table}\end{{document}}")
-    make_documents([source], tmp_path / "corpus", workers=1)
-    figures = check_corpus(load_corpus(str(tmp_path / "corpus"))).figures
+    make_documents([source], tmp_path / "out", workers=1)
+    figures = check_corpus(load_corpus(str(tmp_path / "out"))).figures
     assert figures.tables == 1
     assert figures.worst_ink_distance < 0.1
     assert figures.cells_equal == figures.cells == 6
@@ -399,10 +399,10 @@ def test_a_broken_picture_costs_only_itself(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "paper.tex").write_text(ONE_TABLE)
     (folder / "figure.pdf").write_text(NO_PAGE + "trailer<</Root 1 0 R>>\n")
-    _, report = make_documents([folder], tmp_path / "corpus", workers=1)
+    _, report = make_documents([folder], tmp_path / "out", workers=1)
     assert report.documents[0].tables == 1
     assert any("is broken" in note for note in report.documents[0].notes)
-    assert check_corpus(load_corpus(str(tmp_path / "corpus"))).is_faithful
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
 
 
 @pytest.mark.parametrize(
@@ -452,3 +452,49 @@ def test_pictures_outside_of_the_document_are_left_alone(tmp_path: Path) -> None
     (tmp_path / "root" / "link.png").symlink_to(outside)
     assert not repair(Broken(tmp_path / "root", log.format("link.png")), fatal=True)
     assert outside.read_bytes() == b"mine"
+
+
+OVERLAY = r"""\documentclass{beamer}\begin{document}\begin{frame}{Results}
+\begin{tabular}{lr} Method & Rate \\ \hline alpha & 12 \\ \pause beta & 15 \\ gamma & 99 \\ \end{tabular}
+\end{frame}\end{document}"""
+LONG_CAPTIONS = r"""\documentclass{article}\usepackage{longtable,booktabs,dcolumn,nobodyhasthis}
+\newcount\columns \columns 3
+\begin{document}
+\begin{tabular}{l@{\hspace{1em}}r@{.}l} Name & \multicolumn{2}{c}{Value} \\ \hline
+\multicolumn{\columns}{l}{All of them} \\ \noalign{\hbox{between two rows}} one & 12 & 5 \\
+two & 3 & 25 \\ \end{tabular}
+
+\begin{tabular}{D{.}{.}{1}D{.}{.}{1}} 72.32 & 141.384 \\ 8.5 & 3.4 \\ 9.1 & 2.2 \end{tabular}
+\begin{longtable}{ll} \caption{First}\\ \toprule Key & Value \\ \midrule \endfirsthead
+\multicolumn{2}{l}{Table 1 continued}\\ \toprule Key & Value \\ \midrule \endhead \bottomrule \endfoot
+ROWS \end{longtable}
+\end{document}""".replace("ROWS", r" \\ ".join(f"key{i} & value{i}" for i in range(60)))
+
+
+def test_what_beamer_covers_is_not_there(tmp_path: Path) -> None:
+    samples, _ = make_one(tmp_path, {"talk.tex": OVERLAY})
+    shown = [
+        table.table.text_rows() for sample in samples.values() for table in tables(sample) if table.table
+    ]
+    assert shown == [
+        [["Method", "Rate"], ["alpha", "12"]],
+        [["Method", "Rate"], ["alpha", "12"], ["beta", "15"], ["gamma", "99"]],
+    ]
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
+
+
+def test_captions_of_long_tables_registers_seams_and_a_missing_package(tmp_path: Path) -> None:
+    samples, report = make_one(tmp_path, {"paper.tex": LONG_CAPTIONS})
+    assert any("nobodyhasthis.sty is missing" in note for note in report.documents[0].notes)
+    found = [table for sample in samples.values() for table in tables(sample)]
+    assert found[0].table is not None
+    assert found[0].table.text_rows() == [
+        ["Name", "Value"],
+        ["All of them", "All of them"],
+        ["between two rows", "between two rows"],
+        ["one", "12.5"],
+        ["two", "3.25"],
+    ]
+    check = check_corpus(load_corpus(str(tmp_path / "out")))
+    assert check.figures.tables == check.figures.tables_at_ink == len(found) == 4
+    assert check.figures.cells == check.figures.cells_equal

@@ -22,6 +22,7 @@ from parsemark.corpora.fresh import (
     same_pdfs,
     secret_path,
 )
+from parsemark.corpora.latex.synthetic.options import GENERATOR
 from parsemark.errors import CorpusError, UsageError
 
 
@@ -33,7 +34,7 @@ def fake_corpus(root: Path, seed: int = 7, text: str = "truth", pdf: str = "pdf"
         root,
         name="fresh",
         licence="CC0",
-        generator="parsemark synthetic 1",
+        generator=f"parsemark {GENERATOR}",
         seed=seed,
         settings={"pages": 1, "long": 0.1},
     )

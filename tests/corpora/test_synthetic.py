@@ -28,7 +28,7 @@ from parsemark.formats import read_table
 from parsemark.model import Box, Element
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5)
+SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5, papers=0)
 
 
 @settings(deadline=None, max_examples=60)
@@ -50,6 +50,12 @@ def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, lon
     assert all(len(plan.pages) >= 2 for plan in plans if plan.long)
     assert len({plan.name for plan in plans}) == len(plans)
     assert plans == plan_documents(options)
+    papers = [plan for plan in plans if plan.paper]
+    able = [plan for plan in plans if plan.language == "english" and not plan.long]
+    able = [plan for plan in able if not any(page.rotated for page in plan.pages)]
+    assert all(plan in able for plan in papers)
+    assert len(papers) == round(options.papers * len(able))
+    assert [replace(p, paper=False) for p in plans] == plan_documents(replace(options, papers=0))
 
 
 @settings(deadline=None, max_examples=60)
@@ -71,6 +77,8 @@ def test_every_kind_of_table_fills_its_grid(kind, language, rows, cols, seed) ->
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         SyntheticOptions(3, empty=1.5)
+    with pytest.raises(UsageError, match=r"There is no look baroque; there are .*llncs"):
+        SyntheticOptions(3, looks=("llncs", "baroque"))
     with pytest.raises(UsageError, match="line styles"):
         SyntheticOptions(3, lines={"wavy": 1.0})
     with pytest.raises(UsageError, match="Cannot read"):
@@ -105,7 +113,7 @@ def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeyp
         return make(self, folder)
 
     monkeypatch.setattr(Draw, "make", fail)
-    options = SyntheticOptions(3, 4, document_pages=1, long=0, rotated=0)
+    options = SyntheticOptions(3, 4, document_pages=1, long=0, rotated=0, papers=0)
     manifest = make_synthetic(options, tmp_path / "corpus", workers=1)
     assert len(load_corpus(str(tmp_path / "corpus"))) == 3
     assert list(manifest.settings["replaced"]) == ["synthetic-0001"]
@@ -123,7 +131,9 @@ def test_what_cannot_be_made_at_all_says_why(tmp_path, monkeypatch) -> None:
 
     monkeypatch.setattr(Draw, "make", fail)
     with pytest.raises(LatexError, match=r"2 of 2 documents.*synthetic-0001.*24 draws.*Never.*another seed"):
-        make_synthetic(SyntheticOptions(2, 4, document_pages=1, long=0), tmp_path / "corpus", workers=1)
+        make_synthetic(
+            SyntheticOptions(2, 4, document_pages=1, long=0, papers=0), tmp_path / "corpus", workers=1
+        )
 
 
 @pytest.mark.latex

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.errors import FormatError
-from parsemark.formats.formula import MAX_FORMULA_CHARS, read_formula
+from parsemark.formats.latex.formula import MAX_FORMULA_CHARS, read_formula
 
 SAME = [
     [

@@ -8,8 +8,8 @@ import pytest
 from tests.growth import HTML, LATEX, MARKDOWN, N_SHAPES, NUMBERS, TEXT, excess, inputs
 
 from parsemark.formats import read_document, read_tables
-from parsemark.formats.formula import read_formula
 from parsemark.formats.latex import latex_to_text, read_definitions, read_latex_table
+from parsemark.formats.latex.formula import read_formula
 from parsemark.formats.notation import fold_notation
 
 READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {

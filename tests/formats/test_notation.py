@@ -146,3 +146,64 @@ def test_folding_the_text_of_latex_is_folding_the_latex(around: str) -> None:
             continue  # what it prints is LaTeX again
         source = around.format(f"\\{name} " if name.isalpha() else f"\\{name}")
         assert fold_notation(latex_to_text(source)) == fold_notation(source), source
+
+
+NESTED = ["x", "y", "12", "3.5", "n", "+", "-", "=", "(", ")", ",", "<", "|", "'"]
+PRINTABLE = [
+    name
+    for name in symbol_names()
+    if name.isalpha() and (symbol(name) or "").strip() and not set(symbol(name) or "") & set("\\{}_^$&~`<")
+]
+WRAPPERS = ["hat", "bar", "vec", "mathbf", "mathrm", "mathcal", "text", "operatorname", "overline", "sqrt"]
+LEAF = st.one_of(st.sampled_from(NESTED), st.sampled_from(PRINTABLE).map(lambda name: f"\\{name} "))
+
+
+def _nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    group = st.lists(inner, min_size=1, max_size=3).map("".join)
+    base = st.sampled_from(["x", "A", "\\alpha "])
+    fraction = st.sampled_from(["frac", "dfrac", "nicefrac"])
+    mark = st.sampled_from(["_", "^", " _ ", " ^"])
+    return st.one_of(
+        group,
+        st.tuples(base, mark, group).map(lambda t: f"{t[0]}{t[1]}{{{t[2]}}}"),
+        st.tuples(base, group, group).map(lambda t: f"{t[0]}_{{{t[1]}}}^{{{t[2]}}}"),
+        st.tuples(base, st.sampled_from("_^"), inner).map(lambda t: f"{t[0]}{t[1]}{t[2]}"),
+        st.tuples(fraction, group, group).map(lambda t: f"\\{t[0]}{{{t[1]}}}{{{t[2]}}}"),
+        st.tuples(st.sampled_from(WRAPPERS), group).map(lambda t: f"\\{t[0]}{{{t[1]}}}"),
+        group.map(lambda g: f"\\left({g}\\right)"),
+        st.tuples(st.sampled_from(["overset", "underset"]), group, base).map(
+            lambda t: f"\\{t[0]}{{{t[1]}}}{{{t[2]}}}"
+        ),
+    )
+
+
+@given(st.recursive(LEAF, _nested, max_leaves=8), st.sampled_from(["${}$", "a ${}$ b", r"\textbf{{${}$}}"]))
+def test_folding_the_text_of_a_nested_formula_is_folding_the_formula(formula: str, around: str) -> None:
+    source = around.format(formula)
+    assert fold_notation(latex_to_text(source)) == fold_notation(source)
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        ["$H_2O$", "H_2O", "H<sub>2</sub>O", "H₂O", r"H\textsubscript{2}O", r"$\mathrm{H_2O}$"],
+        ["$x_i y$", "x<sub>i</sub>y", "xᵢy", r"$x_{i}\mathrm{y}$"],
+        ["$x^2y_1$", "x^2y_1", "$x^{2}y_{1}$", "$x ^{2} y _{1}$", "x<sup>2</sup>y<sub>1</sub>", "x²y₁"],
+        [r"$\sin^2\theta_{12}$", r"\(\sin ^{2} \theta _{12}\)", "sin^2 θ_12", r"$\sin ^2 \theta_{12}$"],
+        ["$10^{-5}eV^2$", "10^-5eV^2", "10^{−5}eV^2", r"$10^{-5}\mathrm{eV}^{2}$", "10⁻⁵eV²"],
+        ["$m^2_{21}$", "$m_{21}^{2}$", "m_21^2", "m<sup>2</sup><sub>21</sub>"],
+        ["$90{}^\\circ$", "$90{ }^{\\circ}$", "90°", "$90 ^ \\circ$"],
+        ["$0.5^*$", "0.5*", "$0.5$$^{*}$"],
+    ],
+)
+def test_a_script_is_written_alike_whatever_follows(ways: list[str]) -> None:
+    assert len({fold_notation(way) for way in ways}) == 1, [fold_notation(way) for way in ways]
+
+
+def test_operators_behind_commands_are_kept() -> None:
+    assert fold_notation(r"$\alpha*\beta$") == "α*β"
+
+
+@pytest.mark.parametrize("text", ["Name: ____", "a_ b", "x ^ y", "~5", "$5 to $6", "50% & more"])
+def test_text_that_is_no_latex_is_kept(text: str) -> None:
+    assert fold_notation(text).replace(" ", "").casefold() == text.replace(" ", "").casefold()

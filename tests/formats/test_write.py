@@ -2,9 +2,12 @@
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from parsemark.errors import UsageError
 from parsemark.formats import WRITERS, read_table, write_table
+from parsemark.formats.latex import latex_to_text
+from parsemark.formats.latex.writer import escape_latex
 from parsemark.model import Cell, Table
 
 from .strategies import plain_tables, spanning_tables
@@ -71,3 +74,28 @@ def test_an_unknown_format_names_the_known() -> None:
 @pytest.mark.parametrize("format", WRITERS)
 def test_a_table_without_columns_can_be_written(format: str) -> None:
     assert isinstance(write_table(Table(1, 0), format), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("x^2", "x$^2$"),
+        ("10^{−3} m", "10$^{-3}$ m"),
+        ("x_i", "x$_i$"),
+        ("d_{model}", "d$_{model}$"),
+        ("x_1^2", "x$_1^2$"),
+        ("Dev^{a b}", r"Dev$^{\text{a b}}$"),
+        ("file_1", r"file\_1"),
+        ("snake_case", r"snake\_case"),
+        ("^ and _", r"\textasciicircum{} and \_"),
+    ],
+)
+def test_scripts_are_written_as_mathematics(text: str, latex: str) -> None:
+    assert escape_latex(text) == latex
+    assert read_table(write_table(Table(1, 1, (Cell(0, 0, text),)), "latex"), "latex").cells[0].text == text
+
+
+@given(st.text("xyz19^_{}$\\−-+*'° ", max_size=12))
+def test_latex_gives_back_any_text(text: str) -> None:
+    text = " ".join(text.split())
+    assert latex_to_text(escape_latex(text)) == text

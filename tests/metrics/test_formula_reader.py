@@ -32,7 +32,31 @@ def test_errors_cost_by_what_they_change() -> None:
     look_alike = value(TRUTH.replace(r"n\pi", r"\eta\pi"))
     letter = value(TRUTH.replace("y}", "q}"))
     number = value(TRUTH.replace("2", "3"))
-    assert 10 > look_alike > letter > number > 0
+    another_kind = value(TRUTH.replace("2", "("))
+    assert 10 > look_alike > letter >= number > another_kind > 0
+
+
+def test_what_turns_a_statement_into_another_costs_more_than_another_name() -> None:
+    truth = r"f(t)\sim\sum_n t^{\alpha_n}+v^{*}"
+    relation = read(truth, truth.replace(r"\sim", "-"))
+    renamed = read(truth, truth.replace(r"\alpha", r"\beta"))
+    mark = read(truth, truth.replace("*", "c"))
+    assert relation.details["errors"][0]["kind"] == "another_kind"
+    assert renamed.details["errors"][0]["kind"] == "renamed"
+    assert mark.details["errors"][0]["kind"] == "symbol"
+    assert relation.value < mark.value < renamed.value < 10
+
+
+def test_a_constant_is_no_letter() -> None:
+    wrong = read(TRUTH, TRUTH.replace(r"\pi", "k"))
+    assert wrong.details["errors"][0]["kind"] == "another_kind"
+    assert wrong.value < value(TRUTH.replace("n", "k"))
+
+
+def test_punctuation_inside_costs_little() -> None:
+    lost = read(r"F(a,b)=c", r"F(a;b)=c")
+    assert lost.value > read(r"F(a,b)=c", r"F(a+b)=c").value
+    assert lost.value < 10
 
 
 def test_the_same_error_again_costs_less_than_another_one() -> None:

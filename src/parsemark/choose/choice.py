@@ -17,6 +17,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
 from parsemark.model import Prediction, Sample
 from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
+from parsemark.protocols.broken import complete_sums
 from parsemark.stats.prediction_powered import (
     Estimate,
     LabelOrder,
@@ -270,7 +271,7 @@ def page_scores(
     tables = RunTables(
         run.table("samples"), run.table("parses"), run.table("matches", spec), run.table("scores", spec)
     )
-    for figure in recipe.figure_sums(tables):
+    for figure in complete_sums(recipe, tables):
         if figure.info.name == summary.primary:
             place = {sample: k for k, sample in enumerate(figure.samples)}
             scores = np.full((len(parsers), len(samples)), np.nan)

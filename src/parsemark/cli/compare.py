@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from parsemark.protocols import Summary
 
 
 def compare(
@@ -47,7 +50,7 @@ def compare(
         if report:
             build_report(run, run / "report")
         typer.echo(comparison_markdown(comparison), nl=False)
-        typer.echo(f"\nFigures of {Run.open(run).summary(protocol).protocol}.")
+        _say_of_which(Run.open(run).summary(protocol))
         typer.echo("\n" + side_by_side(Run.open(run), comparison), nl=False)
         return
     old = Run.open(run)
@@ -61,11 +64,17 @@ def compare(
     if report:
         build_report(new.path, new.path / "report", against=run)
     typer.echo(runs_markdown(result, fail_below), nl=False)
-    typer.echo(f"\nFigures of {new.summary(protocol).protocol}.")
+    _say_of_which(new.summary(protocol))
     changed = sorted(result.comparisons, key=lambda c: c.primary.difference)
     typer.echo("\n" + side_by_side(new, changed[0], older=True), nl=False)
     if fail_below is not None and result.drops(fail_below):
         raise typer.Exit(1)
+
+
+def _say_of_which(summary: Summary) -> None:
+    typer.echo(f"\nFigures of {summary.protocol}.")
+    for note in summary.notes:
+        typer.echo(f"\nNote: {note}")
 
 
 def register(app: typer.Typer) -> None:

@@ -21,6 +21,8 @@ INK_TOLERANCE = 0.5
 
 _MATH = re.compile(r"\$[^$]*\$")
 _ACCENTS = frozenset("´`ˆ˜¨¯˘˙˚˝ˇ¸˛ ")
+_DOTTED = {"ı": "i", "ȷ": "j"}
+"""Letters that have an accent in the place of their dot."""
 _ONE_BRACKET = str.maketrans(")]}>»", "([{<«")
 _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
 
@@ -214,7 +216,7 @@ def _without_divisions(glyphs: list[Glyph]) -> str:
 def _without_accents(key: str) -> str:
     """Old fonts set an accent as a glyph of its own, beside its letter."""
     letters = (c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
-    return "".join(c for c in letters if c not in _ACCENTS)
+    return "".join(_DOTTED.get(c, c) for c in letters if c not in _ACCENTS)
 
 
 def _text_key(text: str) -> str:

@@ -18,7 +18,7 @@ from parsemark.errors import CorpusError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
-from parsemark.protocols.base import PAGE_LEVEL, PageProtocol, PageScores, ScoreRow, get_protocol
+from parsemark.protocols.base import BROKEN, PAGE_LEVEL, PageProtocol, PageScores, ScoreRow, get_protocol
 from parsemark.store import Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
@@ -312,7 +312,7 @@ def _score(
         return protocol.score_page(truth, failed, None)
     except Exception:  # it cannot even say that it failed: that is said in its place
         place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
-        return PageScores(scores=[ScoreRow(*place, protocol.name, None, Status.METRIC_FAILED, why)])
+        return PageScores(scores=[ScoreRow(*place, BROKEN, None, Status.METRIC_FAILED, why)])
 
 
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:

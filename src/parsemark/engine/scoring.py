@@ -13,15 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
-import polars as pl
-
 from parsemark.engine.events import Events
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.score_chunk import Chunk, PartFiles, score_chunk
 from parsemark.engine.score_plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
-from parsemark.model import Status
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
+from parsemark.protocols.broken import complete_summary
 from parsemark.registry import parse_spec
 from parsemark.store import Run
 from parsemark.store.schemas import PROTOCOL_TABLES
@@ -99,7 +97,7 @@ def _publish(
         for table in PROTOCOL_TABLES:
             run.join_parts(table, [files.part(table, spec) for files in final], spec)
         try:
-            summary = get_protocol(spec).summarise(run.run_tables(spec))
+            summary = complete_summary(get_protocol(spec), run.run_tables(spec))
         except Exception as error:  # the engine's boundary: a plug-in's failure must not cost the others
             name = parse_spec(spec).name
             if not PROTOCOLS.is_plugin(name):
@@ -109,25 +107,11 @@ def _publish(
             continue
         run.write_summary(summary)
         summaries.append(summary)
-        _tell_what_failed(run, spec, events)
     if failed and not summaries:
         raise failed[0]
     if nobody_else_scores():
         remove_tree(run.path / "parts")
     return summaries
-
-
-def _tell_what_failed(run: Run, spec: str, events: Events) -> None:
-    """Say of how many outputs a protocol could say nothing at all, not even that it failed."""
-    own = (pl.col("metric") == parse_spec(spec).name) & (pl.col("status") == str(Status.METRIC_FAILED))
-    with run.scanning("scores", spec) as scores:
-        failed = scores.filter(own).collect()
-    if failed.height:
-        first = failed.row(0, named=True)
-        events.note(
-            f"{spec} failed on {failed.height} outputs, which are in no figure of it. The first is "
-            f"{first['sample']} of {first['parser']}: {first['message']}"
-        )
 
 
 def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:

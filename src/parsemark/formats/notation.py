@@ -12,7 +12,7 @@ import unicodedata
 from functools import lru_cache
 
 from parsemark.formats.html.markup import unescape
-from parsemark.formats.notation_latex import fold_latex
+from parsemark.formats.latex.fold import fold_latex
 
 _INLINE_TAG = re.compile(
     r"</?(?:b|i|u|s|em|strong|span|p|div|font|small|big|tt|code|a|strike|del|ins|mark|math|mi|mn|mo|mrow"
@@ -39,13 +39,10 @@ _UNICODE_SCRIPT_RUN = re.compile(
     f"[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '^')}]+"
     f"|[{''.join(c for c, (mark, _) in _UNICODE_SCRIPTS.items() if mark == '_')}]+"
 )
-_DASHES = dict.fromkeys("‐‑‒–—−―﹣－⁃˗\ufffe", "-")  # U+FFFE is how pdfium writes a hyphen at a line's end
 _SAME_CHARACTER = str.maketrans(
     {
-        **_DASHES,
         **dict.fromkeys("’‘‛′ʹ`´ʼ", "'"),
         **dict.fromkeys("“”„‟″", '"'),
-        **dict.fromkeys("∗⋆＊﹡", "*"),
         **dict.fromkeys("∼～˜", "~"),
         **dict.fromkeys("✔☑✅", "✓"),
         **dict.fromkeys("✘❌☒✕✖", "✗"),
@@ -66,9 +63,6 @@ _SAME_CHARACTER = str.maketrans(
         **dict.fromkeys("\u0305", "\u0304"),
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0e\ufe0f", ""),
     }
-)
-_BEFORE_LATEX = str.maketrans(
-    {**_DASHES, **dict.fromkeys("∗⋆＊﹡", "*"), **dict.fromkeys("∘˚", "°"), "′": "'"}
 )
 _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
 _DIGIT_GROUPS = re.compile(
@@ -98,8 +92,8 @@ def fold_notation(text: str) -> str:
     if "<" in text:
         text = _fold_tags(text)
     text = _fold_markdown(text)
-    text = _UNICODE_SCRIPT_RUN.sub(_unicode_script, text).translate(_BEFORE_LATEX)
-    text = _fold_characters(fold_latex(text))
+    text = fold_latex(_UNICODE_SCRIPT_RUN.sub(_unicode_script, text))
+    text = _fold_characters(text)
     text = _fold_numbers(text)
     return _fold_space(text)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsemark.formats.formula import read_formula
+from parsemark.formats.latex.formula import read_formula
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.formula_errors import FormulaError, formula_errors
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
@@ -19,25 +19,25 @@ FULL_SCORE = 10.0
 class FormulaParameters:
     """The fitted numbers (`python -m bench.formula_fit RATINGS.json`); the first seven weigh one error."""
 
-    look_alike: float = 0.48
-    """A symbol read as one that looks like it (ν as v), another case, or another accent."""
-    renamed: float = 0.88
-    """A letter read everywhere as one that the formula does not use: it still tells which one."""
-    letter: float = 2.26
-    """A letter read as another one of the formula, or only in some places."""
-    number: float = 3.7
-    """A digit that is wrong, lost or added."""
-    sign: float = 1.87
-    """An operator, relation, bracket or other sign."""
-    structure: float = 2.01
+    look_alike: float = 0.55
+    """A symbol read as one that looks like it (ν as v), another case, another accent; a comma."""
+    renamed: float = 0.79
+    """A name given everywhere by one that the formula does not use: it still tells which one."""
+    symbol: float = 2.06
+    """A letter read as another one of the formula, or only in some places; a digit wrong, lost or added."""
+    another_kind: float = 4.64
+    """Something of another kind: a relation read as an operator, a letter as a bracket, π as a letter."""
+    sign: float = 1.32
+    """An operator, relation or bracket read as another one, lost or added."""
+    structure: float = 2.07
     """A script, fraction, root, matrix or accent."""
-    lost_or_added: float = 0.78
+    lost_or_added: float = 0.68
     """A letter that is lost or added."""
     again: float = 0.05
     """Share of the weight for each time that the same error comes again."""
-    size: float = 0.48
+    size: float = 0.46
     """Power of the formula's length by which errors are divided: 1 counts shares, 0 counts errors."""
-    bend: float = 0.5
+    bend: float = 0.58
     """Power of the total: below 1, the first errors cost more than the next ones."""
 
     def weight(self, error: FormulaError) -> float:

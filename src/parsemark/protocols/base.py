@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
+BROKEN = "protocol_broken"
+"""`ScoreRow.metric` of a page on which the protocol itself failed; the engine writes it (see `broken.py`)."""
 BATCH_PAGES = 512
 """How many pages are looked at together where a run may have any number of them."""
 SUMMARY_VERSION = 1

@@ -21,6 +21,7 @@ from parsemark.protocols.base import (
     Summary,
     Verdict,
 )
+from parsemark.protocols.broken import complete_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def compare_parsers(
     """
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
-    compared = _compared(protocol.figure_sums(tables), summary.primary)
+    compared = _compared(complete_sums(protocol, tables), summary.primary)
     verdicts = [verdict for f in compared if (verdict := rank(f).verdict(a, b))]
     if not verdicts or verdicts[0].figure != summary.primary:
         raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
@@ -86,7 +87,7 @@ def compare_runs(
         UsageError: The runs were scored in ways that cannot be compared, or share no page.
     """
     require_comparable(old[0], new[0])
-    sums = [_compared(protocol.figure_sums(tables), new[0].primary) for _, tables in (old, new)]
+    sums = [_compared(complete_sums(protocol, tables), new[0].primary) for _, tables in (old, new)]
     old_sums = {f.info.name: f for f in sums[0]}
     joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
     if not joined or not joined[0].samples:

@@ -19,9 +19,11 @@ import polars as pl
 from scipy import stats
 
 from parsemark.errors import UsageError
+from parsemark.model import Status
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import PageProtocol, RunTables
+from parsemark.protocols.broken import broken_pages
 from parsemark.protocols.comparison import Comparison
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
@@ -263,8 +265,10 @@ def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Compari
 
 
 def _failing(tables: RunTables, parser: str) -> dict[str, str]:
+    """Pages without an answer, and pages on which the protocol itself broke."""
     rows = tables.parses.filter((pl.col("parser") == parser) & (pl.col("status") != "ok"))
-    return {
+    broken = broken_pages(tables).get(parser, {})
+    return {sample: f"{Status.METRIC_FAILED}: {_one_line(why)}" for sample, why in broken.items()} | {
         row["sample"]: f"{row['status']}: {_one_line(row['error'])}" if row["error"] else row["status"]
         for row in rows.select("sample", "status", "error").iter_rows(named=True)
     }

@@ -21,6 +21,7 @@ from parsemark.engine.parse import sample_rows
 from parsemark.engine.score_chunk import write_predictions
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.protocols import Summary, get_protocol
+from parsemark.protocols.broken import complete_summary
 from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run
 from parsemark.store.bundle import Bundle, ProtocolEntry
 from parsemark.system import file_sha256
@@ -250,5 +251,5 @@ def join_league(
             had_pdf = dict(zip(samples["sample"], samples["pdf_sha256"].is_not_null(), strict=True))
             run.replace_samples(sample_rows(corpus, had_pdf))
     write_predictions(run)
-    run.write_summary(get_protocol(league.protocol).summarise(run.run_tables(league.protocol)))
+    run.write_summary(complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol)))
     return run

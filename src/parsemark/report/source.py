@@ -13,6 +13,7 @@ import polars as pl
 
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums, PageProtocol, Summary, get_protocol
+from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.exhibits import PageViews
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
@@ -161,7 +162,7 @@ class Source:
     @cached_property
     def primary_sums(self) -> FigureSums | None:
         """What the primary figure is made of, page by page; None where nothing could be scored."""
-        sums = self.recipe.figure_sums(self.run.run_tables(self.protocol))
+        sums = complete_sums(self.recipe, self.run.run_tables(self.protocol))
         return next((f for f in sums if f.info.name == self.primary), None)
 
     @cached_property

@@ -105,7 +105,8 @@ def interval_from(
     variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
     t = t_quantile(level, n - 1)
     if bounds == "positive":
-        return _log_interval(value, t * math.sqrt(variance + (UNSEEN * value / n) ** 2))
+        half = t * math.sqrt(variance + (UNSEEN * value / n) ** 2)
+        return _log_interval(value, half, half * (1 + max(_skewness(left_out), 0.0) / math.sqrt(n)))
     seen_low, seen_high = _logit_interval(value, t * math.sqrt(variance))
     low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
@@ -121,15 +122,22 @@ def _logit_interval(value: float, half: float) -> Interval:
     return _expit(centre - width), _expit(centre + width)
 
 
-def _log_interval(value: float, half: float) -> Interval:
-    """Symmetric on the log scale; upwards only while that is less than doubling twice or so.
+def _skewness(left_out: Floats) -> float:
+    """Of what the documents add: a document that adds much leaves little when it is left out."""
+    added = left_out.mean() - left_out
+    spread = float(np.sqrt(np.mean(added**2)))
+    return float(np.mean(added**3)) / spread**3 if spread > 1e-12 else 0.0
 
-    Few documents of very different value have a half-width of many times the value. On the log scale that
-    would be a factor of millions, so from `half == value` on the upper end goes on as a straight line.
+
+def _log_interval(value: float, down: float, up: float) -> Interval:
+    """Half-widths on the log scale; upwards only while that is less than doubling twice or so.
+
+    Of a few costs the largest are usually not among those drawn, so the upper half-width is the longer one
+    (see `_skewness`). Few documents of very different value have a half-width of many times the value. On the
+    log scale that would be a factor of millions, so from `up == value` on the end goes on as a straight line.
     """
-    relative = half / value
-    low = value * float(np.exp(-min(relative, 700.0)))
-    return low, value * float(np.exp(relative)) if relative <= 1 else value + half * (np.e - 1)
+    low = value * float(np.exp(-min(down / value, 700.0)))
+    return low, value * float(np.exp(up / value)) if up <= value else value + up * (np.e - 1)
 
 
 def group_documents(n_documents: int, seed: int = 0) -> NDArray[np.int64]:

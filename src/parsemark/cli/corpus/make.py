@@ -33,6 +33,12 @@ def synthetic(
     lines: Annotated[
         str, typer.Option(help="Weights of the line styles.")
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
+    papers: Annotated[
+        float, typer.Option(help="Share of documents in the looks of publishers, where they can be.")
+    ] = 0.85,
+    looks: Annotated[
+        str, typer.Option(help="Which looks, separated by commas (ieee-journal,llncs); `all` of them.")
+    ] = "all",
     pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: opt.Processes = None,
     commit: Commit = None,
@@ -42,6 +48,7 @@ def synthetic(
     from parsemark.cli.page_progress import page_progress
     from parsemark.corpora.latex.synthetic.make import make_synthetic
     from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
+    from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
 
     fresh = Fresh(commit, reveal)
     if (secret := fresh.secret()) is not None:
@@ -58,6 +65,8 @@ def synthetic(
             long=long,
             document_pages=document_pages,
             lines=read_line_weights(lines),
+            papers=papers,
+            looks=tuple(LOOKS) if looks == "all" else tuple(looks.split(",")),
             pool=pool,
         )
     with page_progress("Making pages", options.pages) as progress:

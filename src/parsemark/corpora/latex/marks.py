@@ -184,7 +184,7 @@ def _read_ink(page: Any) -> _Ink:
         text = _utf16(lambda b, n, i=item: raw.FPDFTextObj_GetText(i, text_page, b, n)) if is_text else ""
         if is_text and not text.strip():
             continue
-        if not is_text and _is_unseen(item, box):
+        if _is_beside(page, box) or (not is_text and _is_unseen(item, box)):
             continue
         ink.boxes.append(box)
         if kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_SHADING):
@@ -217,6 +217,12 @@ def _is_drawn(item: Any, box: Box) -> bool:
     return bool(is_read and stroke.value) and min(box.width, box.height) > RULE_HEIGHT
 
 
+def _is_beside(page: Any, box: Box) -> bool:
+    """Whether it lies beside the page, where beamer puts what it covers."""
+    width, height = page.get_size()
+    return box.x1 < 0 or box.y1 < 0 or box.x0 > width or box.y0 > height
+
+
 def _is_unseen(item: Any, box: Box) -> bool:
     """A path that paints nothing: without area, or neither filled nor stroked."""
     if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
@@ -235,6 +241,7 @@ def _read_characters(
     """The characters of each cell, one by one."""
     rectangle = raw.FS_RECTF()
     x, y, matrix = ctypes.c_double(), ctypes.c_double(), raw.FS_MATRIX()
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     for index, code in character_codes(text_page):
         item = raw.FPDFText_GetTextObject(text_page, index)
         if not item or raw.FPDFText_IsGenerated(text_page, index) == 1:
@@ -255,7 +262,9 @@ def _read_characters(
         for cell in cells:
             ink.characters[cell].append(character)
         if not cells:
-            ink.loose.append((box, angle, character))
+            raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+            tight = to_page_box(page, left.value, bottom.value, right.value, top.value)
+            ink.loose.append((tight, angle, character))
 
 
 def _is_bold(item: Any, known: dict[int, bool]) -> bool:

@@ -27,6 +27,9 @@ RULE_HEIGHT, RULE_DISTANCE = 2.0, 8.0
 """What is a rule, and how far from the cells of a long table it may lie, in points."""
 
 
+MIN_LETTERS = 3
+"""Letters and figures of a line between two rows that make it one of its own."""
+
 InkPiece = tuple[Box, str, int]
 """Something painted: its box, its glyphs, and the angle of these."""
 LooseCharacter = tuple[Box, int, Character]
@@ -105,6 +108,8 @@ class MarkedTable:
     """The lines of the table, in its own frame (see `turn`)."""
     picture_share: float = 0.0
     """The share of the table's area that pictures cover."""
+    painted: tuple[Box, ...] = ()
+    """All ink of the table, in its own frame."""
 
 
 def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:
@@ -127,15 +132,17 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
             max(bands[row], bands[row + span]),
         )
         ink = Box.hull(b for b, _, _ in cell.ink) if cell.ink else None
-        turned_back = _turn_back(slot, angle)
+        turned_back = turn_back(slot, angle)
         placed.append(
             MarkedCell(row, cell.col, span, cell.colspan, cell.text, turned_back, ink, cell.is_bold)
         )
-    inside = (turn(ink, angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
+    inside = tuple(turn(ink, angle) for ink in page_ink if box.expanded(SLACK).contains(ink))
     rules = tuple(ink for ink in inside if min(ink.width, ink.height) < RULE_HEIGHT)
     covered = sum(picture.intersection_area(box) for picture in pictures)
     share = min(1.0, covered / box.area) if box.area else 0.0
-    return MarkedTable(table.id, angle, box, len(rows), n_cols, tuple(placed), table.parent, rules, share)
+    return MarkedTable(
+        table.id, angle, box, len(rows), n_cols, tuple(placed), table.parent, rules, share, inside
+    )
 
 
 def columns_of(table: RawTable) -> list[RawTable]:
@@ -186,18 +193,26 @@ def _kept(cell: RawCell, frame: tuple[float, float], angle: int) -> RawCell:
 
 
 def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
-    """Give what stands between the columns of a table (`r@{.}l`) to the cell before it, or else behind it."""
+    r"""Give what stands between the columns of a table (`r@{.}l`) to the cell before it, or else behind it.
+
+    What stands between its rows (`\noalign`) becomes a row of its own.
+    """
     angle = _angle(table.cells)
     if table.box is not None:
         frame = table.box.expanded(SLACK)
     else:
         frame = Box.hull(box for cell in table.cells for box in (cell.start, cell.end) if box is not None)
+    between: list[LooseCharacter] = []
+    bands = _row_bands(table, angle)
     for box, own_angle, character in loose:
         if own_angle != angle or not frame.contains(box, SLACK):
             continue
         place = turn(box, angle)
         x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
         row = [c for c in table.cells if turn(c.start, angle).y0 <= y <= turn(c.start, angle).y1]
+        if not any(top <= y <= bottom for top, bottom in bands.values()):
+            between.append((box, angle, character))
+            continue
         ends = [(turn(c.end, angle).x1, c) for c in row if c.end is not None]
         before = [(end, c) for end, c in ends if end <= x + SLACK]
         after = [(turn(c.start, angle).x0, c) for c in row if turn(c.start, angle).x0 >= x - SLACK]
@@ -210,6 +225,51 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
         else:
             continue
         cell.ink.append((box, character.text, angle))
+
+    if between:
+        _add_rows(table, between, bands, angle)
+
+
+def _row_bands(table: RawTable, angle: int) -> dict[int, tuple[float, float]]:
+    """From where to where the struts and the ink of each row reach."""
+    reach: dict[int, list[float]] = defaultdict(list)
+    for cell in table.cells:
+        boxes = [cell.start, *([cell.end] if cell.end is not None else []), *(box for box, _, _ in cell.ink)]
+        for box in boxes:
+            turned = turn(box, angle)
+            reach[cell.row] += [turned.y0, turned.y1]
+    return {row: (min(values), max(values)) for row, values in reach.items()}
+
+
+def _add_rows(
+    table: RawTable,
+    between: Sequence[LooseCharacter],
+    bands: dict[int, tuple[float, float]],
+    angle: int,
+) -> None:
+    """Rows for lines of text that stand between those of the alignment, over all its columns."""
+    lines: dict[float, list[LooseCharacter]] = {}
+    for piece in between:
+        character = piece[2]
+        near = (y for y in lines if abs(y - character.baseline) < 0.6 * character.size)
+        lines.setdefault(next(near, character.baseline), []).append(piece)
+    n_cols = max(c.col + c.colspan for c in table.cells)
+    added: list[tuple[int, RawCell]] = []
+    for line in lines.values():
+        if sum(character.text.isalnum() for _, _, character in line) < MIN_LETTERS:
+            continue
+        frame = Box.hull(box for box, _, _ in line)
+        y = (turn(frame, angle).y0 + turn(frame, angle).y1) / 2
+        above = sum(bottom < y for _, bottom in bands.values())
+        ink = [(box, character.text, angle) for box, _, character in line]
+        cell = RawCell(above, 0, n_cols, frame, ink, [character for _, _, character in line], frame)
+        added.append((above, cell))
+    order = sorted(bands, key=lambda row: bands[row] if table.box is None else (row, row))
+    numbers = {row: 2 * rank + 1 for rank, row in enumerate(order)}
+    added = [(above, cell) for above, cell in added if 0 < above < len(order)]
+    if added:
+        kept = [replace(cell, row=numbers[cell.row]) for cell in table.cells]
+        table.cells = [*kept, *(replace(cell, row=2 * above) for above, cell in added)]
 
 
 def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
@@ -280,7 +340,7 @@ def _ink_box(table: RawTable, page_ink: Iterable[Box], angle: int) -> Box:
     painted = [turn(ink, angle) for ink in page_ink]
     own = [turn(ink, angle) for ink in inks]
     own += [ink for ink in painted if near.contains(ink) or _is_rule_of(ink, frame)]
-    return _turn_back(Box.hull(own or marks), angle)
+    return turn_back(Box.hull(own or marks), angle)
 
 
 def _is_rule_of(ink: Box, frame: Box) -> bool:
@@ -300,10 +360,29 @@ def _column_edges(table: RawTable, n_cols: int, angle: int, frame: Box) -> list[
     for col in range(1, n_cols):
         if col not in middles and col in starts and col in ends:
             middles[col] = (ends[col] + starts[col]) / 2
+    _follow_ink(table, middles, angle)
     edges = [frame.x0]
     for col in range(1, n_cols):
         edges.append(max(edges[-1], middles.get(col, edges[-1])))
     return [*(min(edge, frame.x1) for edge in edges), frame.x1]
+
+
+def _follow_ink(table: RawTable, middles: dict[int, float], angle: int) -> None:
+    """Move an edge that the ink of a column runs over (`D{.}{.}{1}` is as wide as TeX is told) into the gap
+    between the columns, if there is one.
+    """
+    left: dict[int, float] = {}
+    right: dict[int, float] = {}
+    for cell in table.cells:
+        for box, text, _ in cell.ink:
+            if not text.strip():
+                continue
+            ink, after = turn(box, angle), cell.col + cell.colspan
+            left[cell.col] = min(ink.x0, left.get(cell.col, ink.x0))
+            right[after] = max(ink.x1, right.get(after, ink.x1))
+    for col, middle in middles.items():
+        if col in left and col in right and right[col] < left[col] and not right[col] <= middle <= left[col]:
+            middles[col] = (right[col] + left[col]) / 2
 
 
 def _middle(sides: Iterable[Box]) -> float:
@@ -376,7 +455,7 @@ def turn(box: Box, angle: int) -> Box:
     return box
 
 
-def _turn_back(box: Box, angle: int) -> Box:
+def turn_back(box: Box, angle: int) -> Box:
     """Inverse of `turn`."""
     if angle == 90:
         return Box(box.y0, -box.x1, box.y1, -box.x0)

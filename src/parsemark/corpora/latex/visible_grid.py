@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
-from parsemark.corpora.latex.slots import MarkedTable, turn
+from parsemark.corpora.latex.slots import MarkedCell, MarkedTable, turn
 from parsemark.model import Box, Table
 
 NEAR_EDGE = 3.0
@@ -13,6 +16,74 @@ NEAR_EDGE = 3.0
 THIN, LOW = 0.5, 0.9
 """An empty row that is lower than this share of the others is space between lines; so is one that is a little
 lower, if TeX ended it before the last column."""
+
+SEAM = 0.25
+"""Two parts of a number are no further apart than this share of their height."""
+
+
+def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
+    """The table with columns joined that only align the two parts of a number, as `r@{.}l` does."""
+    for col in range(marked.n_cols - 1, 0, -1):
+        if _is_seam(marked, col):
+            marked = _joined_at(marked, col)
+    return marked
+
+
+def _is_seam(marked: MarkedTable, col: int) -> bool:
+    """Whether each number before a column goes on in it: at least two do, and nothing else stands there."""
+    n_whole = 0
+    for row in _rows(marked).values():
+        before = next((c for c in row if c.col + c.colspan == col and c.text), None)
+        after = next((c for c in row if c.col == col and c.text), None)
+        if before is None or after is None:
+            continue
+        if before.colspan > 1 or after.colspan > 1 or before.rowspan > 1 or after.rowspan > 1:
+            return False
+        if before.ink is None or after.ink is None or not _is_number(before.text, after.text):
+            return False
+        left, right = turn(before.ink, marked.angle), turn(after.ink, marked.angle)
+        if not -SEAM * left.height <= right.x0 - left.x1 <= SEAM * left.height:
+            return False
+        n_whole += 1
+    return n_whole > 1
+
+
+def _rows(marked: MarkedTable) -> Mapping[int, list[MarkedCell]]:
+    rows: dict[int, list[MarkedCell]] = defaultdict(list)
+    for cell in marked.cells:
+        rows[cell.row].append(cell)
+    return rows
+
+
+def _is_number(before: str, after: str) -> bool:
+    """Whether the mark of a number stands at the seam."""
+    return (before[-1] in ".,±" and after[0].isdecimal()) or (before[-1].isdecimal() and after[0] in ".,±")
+
+
+def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
+    cells: list[MarkedCell] = []
+    for row in _rows(marked).values():
+        own = sorted(row, key=lambda cell: cell.col)
+        for before, cell in pairwise([None, *own]):
+            assert cell is not None
+            if cell.col < col < cell.col + cell.colspan:
+                cells.append(replace(cell, colspan=cell.colspan - 1))
+            elif cell.col < col:
+                cells.append(cell)
+            elif cell.col > col or before is None or before.col + before.colspan != col:
+                cells.append(replace(cell, col=cell.col - 1))
+            elif before.colspan > 1 or cell.colspan > 1 or before.rowspan != cell.rowspan:
+                cells.append(replace(cell, col=cell.col - 1, colspan=cell.colspan))
+            else:
+                inks = [ink for ink in (before.ink, cell.ink) if ink is not None]
+                cells[-1] = replace(
+                    before,
+                    text=before.text + cell.text,
+                    box=Box.hull((before.box, cell.box)),
+                    ink=Box.hull(inks) if inks else None,
+                    is_bold=before.is_bold and cell.is_bold,
+                )
+    return replace(marked, n_cols=marked.n_cols - 1, cells=tuple(cells))
 
 
 def without_unseen(table: Table, marked: MarkedTable) -> Table:

@@ -44,7 +44,12 @@ class Atom:
     sup: str = ""
 
     def __str__(self) -> str:
-        return self.text + script("_", self.sub) + script("^", self.sup)
+        return self.before("")
+
+    def before(self, following: str) -> str:
+        """The atom as text, with the scripts told from the text that follows."""
+        upper = script("^", self.sup, following)
+        return self.text + script("_", self.sub, upper or following) + upper
 
 
 def atom(text: str) -> Atom:
@@ -60,11 +65,17 @@ def atom(text: str) -> Atom:
     return Atom(text, Class.SPACE if text == " " else Class.ORDINARY)
 
 
-def script(mark: str, text: str) -> str:
+def runs_on(content: str, following: str) -> bool:
+    """Whether a text would be read as one number or one word with what follows it."""
+    last, first = content[-1:], following[:1]
+    return (last.isdigit() and first.isdigit()) or (last.isalpha() and first.isalpha())
+
+
+def script(mark: str, text: str, following: str = "") -> str:
     r"""A super- or subscript: braces where it has more than one character; degrees and primes are themselves.
 
-    >>> script("^", "2"), script("_", "ij"), script("^", "∘"), script("^", "'")
-    ('^2', '_{ij}', '°', "'")
+    >>> script("^", "2"), script("_", "ij"), script("^", "∘"), script("^", "'"), script("_", "i", "x")
+    ('^2', '_{ij}', '°', "'", '_{i}')
     """
     if not text:
         return ""
@@ -74,33 +85,39 @@ def script(mark: str, text: str) -> str:
         primes = len(text) - len(text.lstrip("'′"))
         if primes:
             return text[:primes].replace("′", "'") + script("^", text[primes:].strip())
-    return mark + (text if len(text) == 1 else f"{{{text}}}")
+    return mark + (text if len(text) == 1 and not runs_on(text, following) else f"{{{text}}}")
 
 
 def join(atoms: Iterable[Atom], spaced: bool = True) -> str:
     """The atoms as text, with spaces around operators that have something on both sides."""
     line = [a for a in atoms if a.kind is Class.SPACE or a.text or a.sub or a.sup]
-    if not spaced:
-        return "".join(" " if a.kind is Class.SPACE else str(a) for a in line).strip()
     pieces: list[str] = []
-    for index, item in enumerate(line):
-        before = line[index - 1] if index else None
-        after = line[index + 1] if index + 1 < len(line) else None
-        pieces.append(_spaced(item, before, after))
-    return _GAP.sub(" ", "".join(pieces)).strip()
+    following = ""
+    after: Atom | None = None
+    for index in range(len(line) - 1, -1, -1):
+        item, before = line[index], line[index - 1] if index else None
+        if spaced:
+            following = _spaced(item, before, after, following)
+        else:
+            following = " " if item.kind is Class.SPACE else item.before(following)
+        pieces.append(following)
+        after = item
+    text = "".join(reversed(pieces)).strip()
+    return _GAP.sub(" ", text) if spaced else text
 
 
-def _spaced(item: Atom, before: Atom | None, after: Atom | None) -> str:
-    text = str(item)
+def _spaced(item: Atom, before: Atom | None, after: Atom | None, following: str) -> str:
+    """An atom as text with its spaces; `following` is the text of the one behind it."""
+    text = item.before(following)
     if item.kind is Class.SPACE:
         text = " "
     elif item.kind is Class.PUNCTUATION and after is not None:
         is_in_number = before is not None and (before.text + after.text).isdigit()
         text = text if is_in_number else f"{text} "
     elif item.kind in (Class.FUNCTION, Class.FRACTION):
-        text = _is_word(before) * " " + text + _is_word(after) * " "
+        text = _is_word(before) * " " + (f"{item} " if _is_word(after) else text)
     elif item.kind in (Class.BINARY, Class.RELATION) and _has_operands(before, after):
-        text = f" {text} "
+        text = f" {item} "
     return text
 
 

@@ -14,7 +14,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.latex.atoms import Atom, Class, atom, join, script
 from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
-from parsemark.formats.latex.rows import skip_arguments
+from parsemark.formats.latex.rows import read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source, Token
 from parsemark.formats.latex.symbols import FUNCTIONS, symbol
 from parsemark.formats.limits import MAX_LATEX_DEPTH
@@ -114,6 +114,8 @@ class Printer:
             elif token.kind is Kind.COMMAND and token.text in ("over", "atop"):
                 rest = self.atoms((index + 1, end))
                 line, index = [fraction(join(line), join(rest))], end
+            elif token.kind is Kind.SPACE:
+                index += 1
             elif token.kind is Kind.CHAR:
                 line += [atom(_MATH_CHARACTERS.get(character, character)) for character in token.text]
                 index += 1
@@ -150,10 +152,14 @@ class Printer:
             return Atom("\n"), skip_arguments(self.source, "l", behind, end)
         if name in SIGNATURES:
             return self._known(name, SIGNATURES[name], index, end, math)
-        found = symbol(name)
+        found = self.symbol(name)
         if found is not None:
             return _symbol_atom(name, found), self._skip_gobbled_space(name, index, end, math)
         return self._unknown(name, index, end, math)
+
+    def symbol(self, name: str) -> str | None:
+        """The text of a command that stands for characters."""
+        return symbol(name)
 
     def knows_all(self, span: Range) -> bool:
         """Whether every command in a range is known, so that what it prints is certain."""
@@ -279,22 +285,12 @@ class Printer:
         return "".join([*lines, self.formula((start, end))])
 
     def _known(self, name: str, signature: str, index: int, end: int, math: bool) -> Printed:
+        arguments, index = read_arguments(self.source, signature, index, end)
         printed: list[str] = []
-        for kind in signature:
-            argument: Range | None = None
-            if kind == "*":
-                index = self.source.starred(index, end)
-            elif kind in "oO":
-                argument, index = self.source.optional(index, end)
-            elif kind == "l":
-                index = skip_arguments(self.source, "l", index, end)
-            elif kind == "p":
-                index = self.source.parenthesised(index, end)
-            elif self.source.skip_space(index, end) < end:
-                argument, index = self.source.argument(index, end)
-            if kind == "V" and argument is not None:
+        for kind, argument in arguments:
+            if kind == "V":
                 printed.append(self.source.raw(argument))
-            elif kind.isupper() and argument is not None:
+            elif kind.isupper():
                 printed.append(self.print(argument, math and name not in TEXT_IN_MATH))
         text = " ".join(printed)
         if name in SPACING:
@@ -334,4 +330,16 @@ def fraction(numerator: str, denominator: str) -> Atom:
 
 
 def _factor(text: str) -> str:
-    return f"({text})" if any(c in text for c in " +−±·×/") and not text.startswith("(") else text
+    return f"({text})" if any(c in text for c in " +−±·×/") and not _is_enclosed(text) else text
+
+
+def _is_enclosed(text: str) -> bool:
+    """Whether the parenthesis at the start is closed at the very end: (a + b), not (a) + (b)."""
+    if not text.startswith("("):
+        return False
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return position == len(text) - 1
+    return True

@@ -204,17 +204,28 @@ def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, 
     return index, (Line.NONE, Line.SINGLE, Line.DOUBLE)[min(full_rules, 2)]
 
 
-def skip_arguments(source: Source, signature: str, index: int, end: int) -> int:
-    """Behind the arguments of a command."""
+def read_arguments(
+    source: Source, signature: str, index: int, end: int
+) -> tuple[list[tuple[str, Range]], int]:
+    """The arguments of a command with their letters in its signature, and the index behind them."""
+    found: list[tuple[str, Range]] = []
     for kind in signature:
+        argument: Range | None = None
         if kind == "*":
             index = source.starred(index, end)
-        elif kind == "o":
-            _, index = source.optional(index, end)
+        elif kind in "oO":
+            argument, index = source.optional(index, end)
         elif kind == "l":
             index = _skip_length(source, index, end)
         elif kind == "p":
             index = source.parenthesised(index, end)
         elif source.skip_space(index, end) < end:
-            _, index = source.argument(index, end)
-    return index
+            argument, index = source.argument(index, end)
+        if argument is not None:
+            found.append((kind, argument))
+    return found, index
+
+
+def skip_arguments(source: Source, signature: str, index: int, end: int) -> int:
+    """Behind the arguments of a command."""
+    return read_arguments(source, signature, index, end)[1]

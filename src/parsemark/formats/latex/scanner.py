@@ -60,17 +60,30 @@ _SPECIAL_KINDS = {
     "_": Kind.SUB,
     "~": Kind.TIE,
 }
+_ENVIRONMENT = r"(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})(?:\}|\Z))"
+_VERBATIM = r"(?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))"
+_COMMAND = r"\\(?P<command>[A-Za-z]+|.|$)"
+_COMMENT = r"(?P<comment>%[^\n]*(?:\n[ \t]*)?)"
+_RUN = r"(?P<run>[^\\{}&$%^_~\s\[\]()*=\#@!?<>'`|\"-]+)"
 _TOKEN = re.compile(
-    r"""(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})(?:\}|\Z))
-      | (?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))
-      | \\(?P<command>[A-Za-z]+|.|$)
-      | (?P<comment>%[^\n]*(?:\n[ \t]*)?)
-      | (?P<space>\s+)
-      | (?P<math>\$\$?)
-      | (?P<run>[^\\{}&$%^_~\s\[\]()*=\#@!?<>'`|"-]+)
-      | (?P<char>.)""",
-    re.VERBOSE | re.DOTALL,
+    "|".join(
+        [
+            _RUN,
+            r"(?P<space>\s+)",
+            _ENVIRONMENT,
+            _VERBATIM,
+            _COMMAND,
+            _COMMENT,
+            r"(?P<math>\$\$?)",
+            "(?P<char>.)",
+        ]
+    ),
+    re.DOTALL,
 )
+_INLINE_TOKEN = re.compile(
+    "|".join([_RUN, r"(?P<space>[ \t\r\n]+)", _ENVIRONMENT, _COMMAND, "(?P<char>.)"]), re.DOTALL
+)
+"""In text that need not be LaTeX: a per cent sign or a dollar is one, and only plain blanks are space."""
 _TAKE_ARGUMENTS = frozenset("}]^_")
 _MOST_ARGUMENTS = 3
 """How many characters behind a command may each be an argument."""
@@ -86,16 +99,23 @@ _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 
 
 class Source:
-    """A scanned source: its tokens, and for each opening token the index of its partner."""
+    """A scanned source: its tokens, and for each opening token the index of its partner.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        text: The source.
+        inline: Whether it is text that may hold LaTeX, such as a parser's cell, and not a TeX source: there
+            are no comments, nothing is verbatim, and a dollar is a character.
+    """
+
+    def __init__(self, text: str, *, inline: bool = False) -> None:
         check_size(text, MAX_LATEX_CHARS)
         self.text = text
-        self.tokens = _scan(text)
+        self.tokens = _scan(text, _INLINE_TOKEN if inline else _TOKEN)
         self.marks = _marks(self.tokens)
         """Indices of all tokens but ordinary characters and white space."""
         self.partner = _match_groups(self.tokens, self.marks)
-        _match_brackets(self.tokens, self.marks, self.partner)
+        if "[" in text or "\\(" in text:
+            _match_brackets(self.tokens, self.marks, self.partner)
 
     @property
     def whole(self) -> Range:
@@ -178,47 +198,44 @@ class Source:
         return token.kind is Kind.COMMAND and token.text == name
 
 
-def _scan(text: str) -> list[Token]:
+def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
     tokens: list[Token] = []
+    # tuple.__new__ is twice as fast as Token(...).
     append, new = tokens.append, tuple.__new__
-
-    def add(*parts: object) -> None:
-        append(new(Token, parts))  # twice as fast as Token(...)
-
-    match_token = _TOKEN.match
+    match_token = pattern.match
     position, length = 0, len(text)
     singles = 0
-    char, space, command = Kind.CHAR, Kind.SPACE, Kind.COMMAND
+    char, space, command, special = Kind.CHAR, Kind.SPACE, Kind.COMMAND, _SPECIAL_KINDS.get
     while position < length:
         match = match_token(text, position)
         assert match is not None, "the pattern accepts every character"
         group, start, position = match.lastgroup, position, match.end()
         if group == "run":
             while singles and start < position:
-                add(char, text[start], start, start + 1)
+                append(new(Token, (char, text[start], start, start + 1)))
                 start, singles = start + 1, singles - 1
             if start < position:
-                add(char, text[start:position], start, position)
-        elif group == "space":
-            add(space, " ", start, position)
+                append(new(Token, (char, text[start:position], start, position)))
         elif group == "command":
-            name = match["command"]
-            add(command, name, start, position)
+            name = text[start + 1 : position]
+            append(new(Token, (command, name, start, position)))
             singles = _LONGEST_LENGTH if name in _WITH_LENGTH else _MOST_ARGUMENTS
         elif group == "char":
             character = text[start]
-            add(_SPECIAL_KINDS.get(character, Kind.CHAR), character, start, position)
+            append(new(Token, (special(character, char), character, start, position)))
             singles = _MOST_ARGUMENTS if character in _TAKE_ARGUMENTS else max(singles - 1, 0)
+        elif group == "space":
+            append(new(Token, (space, " ", start, position)))
         elif group == "comment":
             if _is_percent_sign(text, start):
                 position = start + 1
-                add(char, "%", start, position)
+                append(new(Token, (char, "%", start, position)))
         elif group == "math":
-            add(Kind.MATH, match["math"], start, position)
+            append(new(Token, (Kind.MATH, match["math"], start, position)))
             singles = 0
         elif group == "env":
             kind = Kind.BEGIN if match["side"] == "begin" else Kind.END
-            add(kind, match["name"].strip(), start, position)
+            append(new(Token, (kind, match["name"].strip(), start, position)))
         else:
             token = _verb(text, start, position, match["quote"])
             position = token.end
@@ -245,12 +262,8 @@ def _verb(text: str, start: int, begin: int, quote: str) -> Token:
 
 
 def _marks(tokens: list[Token]) -> list[int]:
-    char, space = Kind.CHAR, Kind.SPACE
-    marks: list[int] = []
-    for index, (kind, text, _, _) in enumerate(tokens):
-        if (kind is not char and kind is not space) or text in _BRACKETS:
-            marks.append(index)
-    return marks
+    plain = (Kind.CHAR, Kind.SPACE)
+    return [k for k, (kind, text, _, _) in enumerate(tokens) if kind not in plain or text in _BRACKETS]
 
 
 def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:

@@ -2,10 +2,16 @@ r"""A table as LaTeX (`booktabs` and `multirow` are needed to compile it).
 
 LaTeX cannot say: where a hole is, unless it is at the end of a row (others are written as empty cells); which
 cells are headers, unless these are whole rows at the top; and columns or rows in which no cell begins.
+Scripts, which text has as `x^2` and `x_{ij}`, are written as mathematics.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
+from parsemark.errors import FormatError
+from parsemark.formats.latex.text import latex_to_text
 from parsemark.model import Cell, Table
 
 _ESCAPES = str.maketrans(
@@ -17,6 +23,9 @@ _ESCAPES = str.maketrans(
         **{character: f"\\{character}" for character in "&%$#_{}"},
     }
 )
+_SCRIPT = re.compile(r"(?:\^(?:[^\s{}\\^_$]|\{[^{}\\$]{2,80}\})|_\{[^{}\\$]{2,80}\}|(?<=\b[^\W\d_])_\w\b)++")
+"""Scripts as `latex_to_text` prints them. A word such as `file_1` has none: before `_` stands one letter."""
+_FORMULA_TEXT = re.compile(r"[A-Za-z0-9.,+=*/()−]+")
 _LIGATURES = (("--", "-{}-"), ("''", "'{}'"))
 
 
@@ -26,10 +35,10 @@ def write_latex(table: Table) -> str:
     Spans are `\multicolumn` and `\multirow`; line breaks in a cell are a `\shortstack`; a `\midrule` stands
     below the header rows where these are known.
 
-    >>> print(write_latex(Table(1, 2, (Cell(0, 0, "50%"), Cell(0, 1, "a_b")))))
+    >>> print(write_latex(Table(1, 2, (Cell(0, 0, "50%"), Cell(0, 1, "x^2")))))
     \begin{tabular}{ll}
     \toprule
-    50\% & a\_b \\
+    50\% & x$^2$ \\
     \bottomrule
     \end{tabular}
     """
@@ -45,9 +54,36 @@ def write_latex(table: Table) -> str:
 def escape_latex(text: str) -> str:
     r"""Plain text as LaTeX that prints it.
 
-    >>> escape_latex("a_b -- 5%")
-    'a\\_b -{}- 5\\%'
+    >>> escape_latex("file_b -- 5%"), escape_latex("10^{−3}")
+    ('file\\_b -{}- 5\\%', '10$^{-3}$')
     """
+    pieces: list[str] = []
+    end = 0
+    for found in _SCRIPT.finditer(text):
+        script = _script(found[0])
+        if script is not None:
+            pieces += [_escape(text[end : found.start()]), script]
+            end = found.end()
+    return "".join([*pieces, _escape(text[end:])])
+
+
+@lru_cache(1_000)
+def _script(text: str) -> str | None:
+    """Scripts as a formula, if it prints just them."""
+    written = []
+    for mark, braced, single in re.findall(r"([_^])(?:\{([^{}]*)\}|(.))", text):
+        content = braced or single
+        is_formula = _FORMULA_TEXT.fullmatch(content) is not None
+        inner = content.replace("−", "-") if is_formula else rf"\text{{{_escape(content)}}}"
+        written.append(f"{mark}{{{inner}}}" if len(inner) > 1 else mark + inner)
+    formula = f"${''.join(written)}$"
+    try:
+        return formula if latex_to_text(formula) == text else None
+    except FormatError:
+        return None
+
+
+def _escape(text: str) -> str:
     escaped = text.translate(_ESCAPES)
     for ligature, apart in _LIGATURES:
         while ligature in escaped:

@@ -22,8 +22,8 @@ from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.grid_agreement import covers
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
-from parsemark.corpora.latex.slots import MarkedCell
-from parsemark.corpora.latex.visible_grid import without_unseen
+from parsemark.corpora.latex.slots import MarkedCell, turn, turn_back
+from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
@@ -216,8 +216,31 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
     kept = [row for row in range(marked.n_rows) if row not in removed]
     new = {row: index for index, row in enumerate(kept)}
     cells = tuple(replace(c, row=new[c.row]) for c in marked.cells if c.row in new)
-    box = Box.hull(c.box for c in cells) if cells else marked.box
-    return replace(marked, n_rows=len(kept), cells=cells, box=box)
+    box = _box_of_rows(marked, kept) if cells else marked.box
+    return replace(marked, n_rows=len(kept), cells=tuple(_within(cell, box) for cell in cells), box=box)
+
+
+def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
+    """The ink of a table without that of the rows above and below those that are kept."""
+    top, bottom = -float("inf"), float("inf")
+    for cell in marked.cells:
+        if cell.ink is None:
+            continue
+        ink = turn(cell.ink, marked.angle)
+        if cell.row < kept[0]:
+            top = max(top, ink.y1)
+        elif cell.row > kept[-1]:
+            bottom = min(bottom, ink.y0)
+    own = [ink for ink in marked.painted if top <= (ink.y0 + ink.y1) / 2 <= bottom]
+    own = own or [turn(cell.box, marked.angle) for cell in marked.cells if cell.row in kept]
+    return turn_back(Box.hull(own), marked.angle)
+
+
+def _within(cell: MarkedCell, frame: Box) -> MarkedCell:
+    """The cell with its slot cut at the edges of the table."""
+    xs = [min(max(x, frame.x0), frame.x1) for x in (cell.box.x0, cell.box.x1)]
+    ys = [min(max(y, frame.y0), frame.y1) for y in (cell.box.y0, cell.box.y1)]
+    return replace(cell, box=Box(xs[0], ys[0], xs[1], ys[1]))
 
 
 def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int | None) -> JoinedTable | None:
@@ -280,13 +303,14 @@ def _seen(cell: MarkedCell) -> str:
 
 def _from_page(part: Part, number: int | None) -> JoinedTable:
     """The table as TeX set it, without its source."""
-    cells = tuple(
-        Cell(c.row, c.col, _seen(c), c.rowspan, c.colspan, box=rounded(c.box)) for c in part.marked.cells
-    )
+    part = replace(part, marked=with_whole_numbers(part.marked))
     try:
+        cells = tuple(
+            Cell(c.row, c.col, _seen(c), c.rowspan, c.colspan, box=rounded(c.box)) for c in part.marked.cells
+        )
         table = Table(part.marked.n_rows, part.marked.n_cols, cells)
     except ValueError as error:
-        return JoinedTable(part.page, None, f"a table's cells overlap: {error}")
+        return JoinedTable(part.page, None, f"a table's cells are no grid: {error}")
     if any(UNKNOWN in c.text for c in cells):
         return JoinedTable(part.page, None, "a table has glyphs that the PDF gives no meaning")
     return _finished(part, table, number, None, {"text_from": "glyphs"})

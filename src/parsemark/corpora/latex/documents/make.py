@@ -22,7 +22,7 @@ from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import Located, SourceDocument, locate, read_document
 from parsemark.corpora.schema import CorpusFile
-from parsemark.errors import CorpusError, LatexError, PdfError, UsageError
+from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 from parsemark.pdf import PageInk, page_ink
 from parsemark.system import make_folder, write_bytes, write_text
@@ -32,6 +32,8 @@ GENERATOR = "parsemark latex 2"
 MAX_MAINS = 3
 """Main files of one source that are tried, in turn, until one compiles."""
 REPORT = "report.json"
+_UNEXPECTED = (ValueError, ArithmeticError, LookupError, RecursionError, OSError)
+"""What a strange document can lead to; it costs that document alone."""
 MIN_SNAP, MAX_SNAP = 0.1, 1.5
 """Points by which the box of a table may differ from its ink and is put there; more is not the same ink."""
 
@@ -162,8 +164,9 @@ def _make_one(located: Located, out: Path, licence: str, opinion: str | None) ->
             try:
                 set_document = typeset(document, main, Path(work))
                 made = _join(document, main, set_document, report)
-            except (LatexError, PdfError) as error:
-                problems.append(f"{main} {error}" if len(mains) > 1 else str(error))
+            except (LatexError, PdfError, *_UNEXPECTED) as error:
+                why = str(error) if isinstance(error, ParsemarkError) else f"cannot be read: {error!r}"
+                problems.append(f"{main} {why}" if len(mains) > 1 else why)
                 continue
             if opinion is not None:
                 tables = [e for sample in made.samples if sample.truth for e in sample.truth.tables]

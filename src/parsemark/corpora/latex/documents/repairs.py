@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from parsemark.corpora.latex.debian import missing_file
+from parsemark.corpora.latex.debian import missing_file, package_of
 
 MINTED = Path(__file__).with_name("minted-stand-in.tex")
 STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
@@ -117,8 +117,8 @@ def _bitmap_font(build: Repairable) -> bool:
 def _stand_in(build: Repairable) -> bool:
     """Put something in the place of a file whose absence ends TeX; whether that can be done.
 
-    A part of the text that is missing is left out. A class can be replaced by another version of it. What
-    else is missing, a package, cannot be replaced.
+    A part of the text that is missing is left out, and so is a package that nobody has (one that Debian has
+    is named in the refusal). A class can be replaced by another version of it, and else not.
     """
     file = missing_file(build.log)
     if file is None:
@@ -135,6 +135,11 @@ def _stand_in(build: Repairable) -> bool:
         )
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         build.notes.append(f"{file} is missing; {other} stands in for it")
+        return True
+    if path.suffix == ".sty" and package_of(file) is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\\DeclareOption*{}\\ProcessOptions\\relax\n", encoding="utf-8")
+        build.notes.append(f"{file} is missing, and no Debian package of TeX has it; made without it")
         return True
     if path.suffix == ".tex":
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -60,6 +60,8 @@ class Drawn:
     layout: Layout
     line: str
     origin: str | None = None
+    shade: str = ""
+    """`stripes`, `head`, `total`, or nothing."""
 
     @property
     def kind(self) -> str:
@@ -69,7 +71,7 @@ class Drawn:
     @cached_property
     def latex(self) -> str:
         """Its tabular environment."""
-        return tabular(self.layout, self.line)
+        return tabular(self.layout, self.line, self.shade)
 
     @property
     def long_latex(self) -> str:

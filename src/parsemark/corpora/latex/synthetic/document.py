@@ -14,6 +14,7 @@ from parsemark.corpora.latex.synthetic.content import Drawn, usable_entries
 from parsemark.corpora.latex.synthetic.figures import figure_group
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.pack import Packer, natural_key, units_of
+from parsemark.corpora.latex.synthetic.papers.document import make_paper
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, PagePlan, simpler
 from parsemark.corpora.latex.synthetic.prose import (
     formula_group,
@@ -51,6 +52,8 @@ from parsemark.model import AttributeValue, Category, Page, Sample
 
 ATTEMPTS = 8
 """Draws of a document as planned; a replacement has as many again, and as many of a simpler plan."""
+PAPER_ATTEMPTS = 6
+"""Draws of a paper, before the document is set block by block instead."""
 POOL_SHARE = 0.5
 """Share of tables that are taken from the pool, where there is one."""
 LONG_PASSES = 3
@@ -74,12 +77,19 @@ def make_document(options: SyntheticOptions, plan: DocumentPlan, folder: Path) -
     reasons: Counter[str] = Counter()
     for attempt in range(3 * ATTEMPTS):
         simplified = attempt >= 2 * ATTEMPTS
-        draw = Draw(options, simpler(plan) if simplified else plan, attempt)
+        is_paper = plan.paper and attempt < PAPER_ATTEMPTS
         try:
-            made = draw.make_long(folder) if draw.plan.long else draw.make(folder)
+            if is_paper:
+                made = Made(*make_paper(options, plan, attempt, folder))
+            else:
+                draw = Draw(options, simpler(plan) if simplified else plan, attempt)
+                made = draw.make_long(folder) if draw.plan.long else draw.make(folder)
         except LatexError as error:
             reasons[str(error)] += 1
             continue
+        if plan.paper and not is_paper and attempt < ATTEMPTS:
+            how = "by one without a publisher's look"
+            return replace(made, replaced=f"replaced {how} after {attempt} draws: {_by_count(reasons)}")
         if attempt < ATTEMPTS:
             return made
         how = "by a simpler document" if simplified else "by another of the same plan"

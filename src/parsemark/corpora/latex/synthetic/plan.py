@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
 from parsemark.corpora.synthetic.randomness import stream
 
 
@@ -27,6 +28,8 @@ class DocumentPlan:
     language: str
     long: bool
     """One table runs over all pages."""
+    paper: bool = False
+    """In the look of a publisher."""
 
 
 def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
@@ -44,7 +47,7 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
     rng.shuffle(kinds)
     french = _spread(rng, len(kinds), options.french)
     double = _spread(rng, len(kinds), options.double_column)
-    return [
+    plans = [
         DocumentPlan(
             f"{options.name}-{index + 1:04d}",
             pages,
@@ -54,12 +57,30 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
         )
         for index, (pages, long) in enumerate(kinds)
     ]
+    return _with_papers(options, plans)
+
+
+def _with_papers(options: SyntheticOptions, plans: list[DocumentPlan]) -> list[DocumentPlan]:
+    """Some of the documents that can be set as papers: English, no table turned or over pages, no pool."""
+    columns = {LOOKS[name].columns for name in options.looks}
+    able = [
+        index
+        for index, plan in enumerate(plans)
+        if plan.language == "english"
+        and plan.columns in columns
+        and not plan.long
+        and not any(page.rotated for page in plan.pages)
+    ]
+    rng = stream(options.name, options.seed, "papers")
+    flags = _spread(rng, len(able), options.papers if options.pool is None else 0.0)
+    papers = {index for index, flag in zip(able, flags, strict=True) if flag}
+    return [replace(plan, paper=index in papers) for index, plan in enumerate(plans)]
 
 
 def simpler(plan: DocumentPlan) -> DocumentPlan:
     """As many pages with and without tables, but nothing else that could keep them from being set."""
     pages = tuple(PagePlan(min(page.tables, 1)) for page in plan.pages)
-    return replace(plan, pages=pages, columns=1, long=False)
+    return replace(plan, pages=pages, columns=1, long=False, paper=False)
 
 
 def _long_lengths(rng: random.Random, options: SyntheticOptions) -> list[int]:

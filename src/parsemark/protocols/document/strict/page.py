@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_document, write_table
-from parsemark.formats.formula import read_formula
+from parsemark.formats.latex.formula import read_formula
 from parsemark.formats.notation import fold_notation
 from parsemark.matching.blocks import BlockMatch, match_blocks
 from parsemark.matching.ngrams import ContentMatching, match_by_ngrams

@@ -1,0 +1,156 @@
+"""Makes one document in the look of a publisher: a marked run, the choice of its pages, a clean run."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from parsemark.corpora.check_page import check_page
+from parsemark.corpora.latex.marks import MARKS_FILE, read_marks
+from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.corpora.latex.synthetic.papers.compose import Paper
+from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, furnish
+from parsemark.corpora.latex.synthetic.papers.looks import Look, choose_look
+from parsemark.corpora.latex.synthetic.papers.truth import PageParts, find_parts, page_truth
+from parsemark.corpora.latex.synthetic.papers.writing import fields
+from parsemark.corpora.latex.synthetic.plan import DocumentPlan
+from parsemark.corpora.synthetic.randomness import stream
+from parsemark.errors import LatexError
+from parsemark.model import AttributeValue, Category, Page, Sample
+from parsemark.system.pdflatex import REPRODUCIBLE, Compiled, Limits, compile_latex, precompiled
+
+LIMITS = Limits(cpu_s=120, wall_s=600)
+MACROS = r"""
+\makeatletter
+\providecommand{\pmblock}[2]{\hbox{#2}}
+\ifdefined\pmw\else\protected\long\def\pmw#1#2{\leavevmode#2}\fi
+\let\pm@fnumtable\fnum@table \let\pm@fnumfigure\fnum@figure
+\def\fnum@table{\pmw{\pmcap}{\pm@fnumtable}}\def\fnum@figure{\pmw{\pmcap}{\pm@fnumfigure}}
+\def\pmcap{0}
+\long\def\@makefntext#1{\parindent1em\noindent #1}
+\newbox\pmfitbox
+\def\pmfit#1#2{\setbox\pmfitbox\hbox{#2}\leavevmode
+  \ifdim\wd\pmfitbox>\linewidth\typeout{@PMS #1}\resizebox{\linewidth}{!}{\copy\pmfitbox}\else
+  \ifdim\dimexpr\ht\pmfitbox+\dp\pmfitbox\relax>.8\textheight\typeout{@PMS #1}\resizebox{!}{.8\textheight}{\copy\pmfitbox}\else
+  \box\pmfitbox\fi\fi}
+\hbadness10000 \vbadness10000 \hfuzz\maxdimen \vfuzz\maxdimen \emergencystretch20pt
+\brokenpenalty10000 \clubpenalty8000 \widowpenalty8000 \raggedbottom
+\makeatother
+"""
+DISCARD = r"""\newcount\pmsheet \AddToHook{shipout/before}{\global\advance\pmsheet1
+  \ifcsname pmkeep\the\pmsheet\endcsname\else\DiscardShipoutBox\fi}
+"""
+"""Pages that are not kept; those kept are named before."""
+_SCALED = re.compile(r"^@PMS (\d+)", re.MULTILINE)
+
+
+def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look:
+    """The look that an attempt at a document has."""
+    return choose_look(
+        stream(options.name, options.seed, plan.name, "look", attempt), plan.columns, options.looks
+    )
+
+
+def make_paper(
+    options: SyntheticOptions, plan: DocumentPlan, attempt: int, folder: Path
+) -> tuple[tuple[Sample, ...], Path]:
+    """Pages of a paper or thesis: as many with and without tables as are planned.
+
+    Every page is held against its PDF as `corpus check` does; LatexError if anything disagrees.
+    """
+    identity = (options.name, options.seed, plan.name, "paper", attempt)
+    rng = stream(*identity)
+    look = look_of(options, plan, attempt)
+    field_name = rng.choice(fields())
+    with_tables = sum(page.tables > 0 for page in plan.pages)
+    count = len(plan.pages) + rng.choice([1, 2])
+    tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
+    paper = Paper(stream(*identity, "content"), look, field_name, options.lines, folder, count, tables)
+    body = paper.latex()
+    furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
+    shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
+    marked = _compile(look, furniture, body, folder, "marked", begin=f"\\input{{{MARKS_FILE.name}}}\n")
+    assert marked.pdf is not None
+    pages = read_marks(marked.pdf)
+    parts = find_parts(paper.register.blocks, pages, look.columns)
+    kept = _choose(rng, [_has_table(p, paper) for p in parts], [page.tables > 0 for page in plan.pages])
+    scaled = frozenset(int(m) for m in _SCALED.findall(marked.log))
+    attributes = _attributes(look, field_name)
+    truths: list[Page] = []
+    for position, index in enumerate(kept):
+        truths.append(
+            page_truth(
+                parts[index], paper.register.blocks, furniture, furniture.first_number + index,
+                f"{plan.name}-p{position + 1}", attributes, scaled,
+            )
+        )  # fmt: skip
+    names = "".join(rf"\expandafter\let\csname pmkeep{index + 1}\endcsname\empty" for index in kept)
+    clean = _compile(look, furniture, body, folder, plan.name, begin=names + DISCARD)
+    assert clean.pdf is not None
+    samples = tuple(
+        Sample(page.id, plan.name, index + 1, page, clean.pdf) for index, page in enumerate(truths)
+    )
+    for sample in samples:
+        _hold(sample)
+    return samples, clean.pdf
+
+
+def _hold(sample: Sample) -> None:
+    """Raise LatexError if the page does not show what its truth says."""
+    figures = check_page(sample)
+    for problem in (*figures.problems, *figures.disagreements):
+        raise LatexError(problem)
+    if figures.glyphs_inside != figures.glyphs:
+        raise LatexError(
+            f"{sample.id}: {figures.glyphs - figures.glyphs_inside} glyphs stick out of their cells."
+        )
+
+
+def _compile(look: Look, furniture: Furniture, body: str, folder: Path, name: str, *, begin: str) -> Compiled:
+    source = f"{REPRODUCIBLE}\n{look.opening}\\begin{{document}}{begin}{MACROS}{furniture.latex()}{body}\n\\end{{document}}\n"
+    result = compile_latex(source, folder, name=name, format=precompiled(look.preamble), limits=LIMITS)
+    if not result.ok or result.pdf is None:
+        raise LatexError(f"A paper in the look of {look.name} does not compile: {result.reason}")
+    return result
+
+
+def _has_table(parts: PageParts, paper: Paper) -> bool:
+    return any(paper.register.blocks[part.block].category == Category.TABLE for part in parts.floats)
+
+
+def _choose(rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool]) -> list[int]:
+    """Pages of the paper, in order: neighbours if they are as planned, else some that are."""
+    count, with_tables = len(wanted), sum(wanted)
+    runs = [s for s in range(len(has_table) - count + 1) if sum(has_table[s : s + count]) == with_tables]
+    if runs:
+        start = rng.choice(runs)
+        return list(range(start, start + count))
+    with_one = [i for i, has in enumerate(has_table) if has]
+    without = [i for i, has in enumerate(has_table) if not has]
+    if len(with_one) < with_tables or len(without) < count - with_tables:
+        raise LatexError("A paper has too few pages with or without tables.")
+    return sorted([*rng.sample(with_one, k=with_tables), *rng.sample(without, k=count - with_tables)])
+
+
+def _attributes(look: Look, field_name: str) -> dict[str, AttributeValue]:
+    return {
+        "data_source": "synthetic",
+        "maker": "latex",
+        "language": "english",
+        "layout": "double_column" if look.columns == 2 else "single_column",
+        "fuzzy_scan": False,
+        "watermark": False,
+        "colorful_background": False,
+        "rotated": False,
+        "long": False,
+        "document_class": look.document_class,
+        "look": look.name,
+        "field": field_name,
+        "font": look.font,
+        "font_size": look.size,
+        "paper": look.paper,
+        "line_spacing": 1.0,
+    }

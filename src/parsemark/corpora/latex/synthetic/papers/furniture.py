@@ -1,0 +1,233 @@
+"""Running heads, page numbers, feet of first pages and the stamp of a preprint server."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from parsemark.corpora.latex.synthetic.papers.front import MONTHS, Matter
+from parsemark.corpora.latex.synthetic.papers.looks import Look
+from parsemark.corpora.latex.synthetic.papers.writing import Writer
+from parsemark.corpora.synthetic.pieces import to_latex
+from parsemark.model import Category
+
+FURNITURE = 1_000_000
+"""Numbers of what stands around the text: FURNITURE + 10 · page + its place in the list of its page."""
+PAGE = "@P@"
+"""Stands for the page number."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something in the head or the foot of a page."""
+
+    category: Category
+    text: str
+    setting: str = ""
+
+
+Line = tuple[Piece | None, Piece | None, Piece | None]
+"""Left, middle, right."""
+NOTHING: Line = (None, None, None)
+NUMBER = Piece(Category.PAGE_NUMBER, PAGE)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Head and foot of one kind of page."""
+
+    head: Line
+    foot: Line
+
+    def pieces(self) -> list[Piece]:
+        """In the order of their numbers."""
+        return [piece for piece in (*self.head, *self.foot) if piece is not None]
+
+
+@dataclass(frozen=True)
+class Furniture:
+    """What stands around the text of a document."""
+
+    first: Sheet
+    odd: Sheet
+    even: Sheet
+    first_number: int
+    stamp: str | None = None
+
+    def sheet(self, number: int) -> Sheet:
+        """Of a page, by its number."""
+        if number == self.first_number:
+            return self.first
+        return self.odd if number % 2 else self.even
+
+    def latex(self) -> str:
+        """The page styles, the number of the first page, the stamp."""
+        styles = (
+            r"\def\ps@pmrun{" + _lines(self.odd, self.even) + "}"
+            r"\def\ps@pmfirst{" + _lines(self.first, self.first) + "}"
+        )
+        stamp = ""
+        if self.stamp is not None:
+            number = FURNITURE + 9
+            box = rf"\rotatebox{{90}}{{\pmblock{{{number}}}{{\fontfamily{{ptm}}\fontsize{{16}}{{16}}\selectfont\color{{black!50}}{to_latex(self.stamp)}}}}}"
+            stamp = (
+                (
+                    r"\AddToHook{shipout/foreground}{\ifnum\value{page}=FIRST "
+                    r"\put(16pt,-.72\paperheight){BOX}\fi}"
+                )
+                .replace("FIRST", str(self.first_number))
+                .replace("BOX", box)
+            )
+        return (
+            rf"\makeatletter{styles}\makeatother\pagestyle{{pmrun}}\setcounter{{page}}{{{self.first_number}}}"
+            rf"\thispagestyle{{pmfirst}}{stamp}" + "\n"
+        )
+
+
+def _lines(odd: Sheet, even: Sheet) -> str:
+    """Head and foot; classes with one-sided pages know the odd ones alone, so these look at the number."""
+    heads, feet = (
+        [_line(sheet, sheet.head) for sheet in (odd, even)],
+        [_line(sheet, sheet.foot) for sheet in (odd, even)],
+    )
+    head, foot = (rf"\ifodd\value{{page}}{one}\else {two}\fi" for one, two in (heads, feet))
+    return rf"\def\@oddhead{{{head}}}\let\@evenhead\@oddhead\def\@oddfoot{{{foot}}}\let\@evenfoot\@oddfoot"
+
+
+def _line(sheet: Sheet, pieces: Line) -> str:
+    numbers = {id(piece): index for index, piece in enumerate(sheet.pieces())}
+    parts = []
+    for piece in pieces:
+        if piece is None:
+            parts.append("")
+            continue
+        text = to_latex(piece.text).replace(to_latex(PAGE), r"\thepage")
+        number = rf"\number\numexpr{FURNITURE}+\value{{page}}*10+{numbers[id(piece)]}\relax"
+        parts.append(rf"\pmblock{{{number}}}{{{piece.setting}{text}}}")
+    return rf"\normalfont\normalcolor\small {parts[0]}\hfil {parts[1]}\hfil {parts[2]}"
+
+
+def furnish(  # noqa: PLR0911 - one return for each kind of head
+    rng: random.Random, look: Look, matter: Matter, writer: Writer
+) -> Furniture:
+    """Heads and feet as the publisher has them."""
+    journal = rng.choice(writer.people["journal"])
+    _, month, year = matter.day
+    family = [f for _, f in matter.authors]
+    short = (
+        family[0]
+        if len(family) == 1
+        else f"{family[0]} and {family[1]}"
+        if len(family) == 2
+        else f"{family[0]} et al."
+    )
+    title = matter.title if len(matter.title) < 62 else matter.title[: matter.title.rfind(" ", 0, 58)] + " …"
+    plain_foot = Sheet(NOTHING, (None, Piece(Category.PAGE_NUMBER, PAGE), None))
+    bare = Sheet(NOTHING, NOTHING)
+    stamp = None
+    if look.head == "none":
+        first = Sheet(
+            NOTHING,
+            (
+                Piece(
+                    Category.FOOTER,
+                    f"978-1-{rng.randint(1000, 9999)}-{rng.randint(1000, 9999)}-{rng.randint(0, 9)}/{year % 100:02d}/$31.00 ©{year} IEEE",
+                    r"\footnotesize ",
+                ),
+                None,
+                None,
+            ),
+        )
+        return Furniture(first if rng.random() < 0.6 else bare, bare, bare, 1)
+    if look.head == "journal":
+        volume, issue = rng.randint(2, 60), rng.randint(1, 12)
+        line = f"{journal}, vol. {volume}, no. {issue}, {MONTHS[month - 1]} {year}"
+        line = line.upper() if look.name == "ieee-journal" else line
+        small = r"\scriptsize " if look.name == "ieee-journal" else r"\footnotesize\itshape "
+        start = rng.choice([1, rng.randint(11, 1900)])
+        odd = Sheet((Piece(Category.HEADER, line, small), None, Piece(Category.PAGE_NUMBER, PAGE)), NOTHING)
+        even = Sheet(
+            (
+                Piece(Category.PAGE_NUMBER, PAGE),
+                None,
+                Piece(
+                    Category.HEADER,
+                    f"{short.upper() if look.name == 'ieee-journal' else short}: {title}",
+                    small,
+                ),
+            ),
+            NOTHING,
+        )
+        notice = Piece(
+            Category.FOOTER,
+            f"0018-{rng.randint(1000, 9999)} © {year} The authors. Published under CC BY 4.0.",
+            r"\scriptsize ",
+        )
+        first = Sheet(odd.head, (notice, None, None)) if rng.random() < 0.7 else odd
+        return Furniture(first, odd, even, start)
+    if look.head == "authors":
+        upper = look.name == "ams"
+        odd = Sheet(
+            (
+                None,
+                Piece(Category.HEADER, title.upper() if upper else title, r"\footnotesize "),
+                Piece(Category.PAGE_NUMBER, PAGE),
+            ),
+            NOTHING,
+        )
+        even = Sheet(
+            (
+                Piece(Category.PAGE_NUMBER, PAGE),
+                Piece(Category.HEADER, short.upper() if upper else short, r"\footnotesize "),
+                None,
+            ),
+            NOTHING,
+        )
+        return Furniture(bare if not upper else plain_foot, odd, even, 1)
+    if look.head == "conference":
+        place = f"{rng.choice(['Conf', 'Workshop', 'Symposium'])} ’{year % 100:02d}, {MONTHS[month - 1]} {year}, {rng.choice(writer.people['city'])}"
+        small = r"\footnotesize "
+        if look.name == "icml":
+            head = Sheet(
+                (None, Piece(Category.HEADER, title, r"\footnotesize\bfseries "), None),
+                (None, Piece(Category.PAGE_NUMBER, PAGE), None),
+            )
+            note = Piece(
+                Category.FOOTER,
+                f"Proceedings of the {rng.randint(3, 38)}th International Conference, {year}. Copyright {year} by the authors.",
+                r"\footnotesize ",
+            )
+            return Furniture(Sheet(NOTHING, (note, None, None)), head, head, 1)
+        odd = Sheet(
+            (Piece(Category.HEADER, title, small), None, Piece(Category.FOOTER, place, small)), NOTHING
+        )
+        even = Sheet(
+            (Piece(Category.HEADER, place, small), None, Piece(Category.FOOTER, short, small)), NOTHING
+        )
+        first = (
+            Sheet(NOTHING, (Piece(Category.FOOTER, place, small), None, None)) if rng.random() < 0.6 else bare
+        )
+        odd = Sheet(
+            (Piece(Category.HEADER, title, small), None, Piece(Category.HEADER, place, small)), NOTHING
+        )
+        even = Sheet(
+            (Piece(Category.HEADER, place, small), None, Piece(Category.HEADER, short, small)), NOTHING
+        )
+        return Furniture(first, odd, even, 1)
+    if look.head == "thesis":
+        style = rng.choice([r"\slshape ", r"\itshape ", r"\scshape "])
+        label = f"Chapter {matter.chapter}. {title}"
+        odd = Sheet((Piece(Category.HEADER, label, style), None, Piece(Category.PAGE_NUMBER, PAGE)), NOTHING)
+        even = Sheet((Piece(Category.PAGE_NUMBER, PAGE), None, Piece(Category.HEADER, label, style)), NOTHING)
+        run = (odd, even) if rng.random() < 0.6 else (plain_foot, plain_foot)
+        return Furniture(plain_foot, *run, rng.randint(3, 140))
+    if look.head == "preprint":
+        foot = (
+            Piece(Category.FOOTER, f"Preprint submitted to {journal}", r"\footnotesize\itshape "),
+            None,
+            Piece(Category.FOOTER, f"{MONTHS[month - 1]} {matter.day[0]}, {year}", r"\footnotesize "),
+        )
+        return Furniture(Sheet(NOTHING, foot), plain_foot, plain_foot, 1)
+    if rng.random() < 0.55:
+        stamp = f"arXiv:{year % 100:02d}{month:02d}.{rng.randint(1, 19999):05d}v{rng.choice([1, 1, 2, 3])} [{writer.field_words['subject']}] {matter.day[0]} {MONTHS[month - 1][:3]} {year}"
+    return Furniture(plain_foot, plain_foot, plain_foot, 1, stamp)

@@ -1,0 +1,347 @@
+"""Sets the parts of a paper in the look of its publisher: LaTeX in which each word and box has its mark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from parsemark.corpora.latex.synthetic.content import Drawn
+from parsemark.corpora.latex.synthetic.papers.figures import Figure
+from parsemark.corpora.latex.synthetic.papers.looks import Look, heading_number, roman, title_case
+from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
+from parsemark.corpora.latex.synthetic.papers.tables import PaperTable
+from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter, Token
+from parsemark.corpora.latex.synthetic.papers.writing import MARK, Reference
+from parsemark.corpora.synthetic.draft import lay_out
+from parsemark.corpora.synthetic.pieces import Piece, to_latex
+from parsemark.corpora.synthetic.story import OMNIDOCBENCH_LINE, table_attributes
+from parsemark.model import AttributeValue, Category
+
+CHARACTER = 4.9
+"""Width of a character of a table in points at ten points, about."""
+COLUMN_WIDTHS = {1: 390.0, 2: 245.0}
+"""About how wide a column is, in points, by their number."""
+PAGE_WIDTH = 500.0
+"""The same of what goes over two columns."""
+
+
+@dataclass
+class Item:
+    """A part of the body: what it is, and what it says, with marks."""
+
+    kind: str
+    text: str = ""
+    path: tuple[int, ...] = ()
+    tables: tuple[PaperTable, ...] = ()
+    figure: Figure | None = None
+    lines: tuple[str, ...] = ()
+    number: int = 0
+    wide: bool = False
+    note: str = ""
+    """A footnote."""
+
+
+def numbered(chapter: int, number: int, *, roman_numbers: bool = False) -> str:
+    """The number of a float or formula, with that of its chapter."""
+    if roman_numbers:
+        return roman(number)
+    return f"{chapter}.{number}" if chapter else str(number)
+
+
+@dataclass
+class Typesetter:
+    """Turns items into LaTeX."""
+
+    rng: random.Random
+    look: Look
+    register: Register
+    setter: Setter
+    chapter: int = 0
+    _notes: int = field(default=0, init=False)
+    _theorems: int = field(default=0, init=False)
+    _algorithms: int = field(default=0, init=False)
+
+    def latex(self, item: Item) -> str:
+        """An item."""
+        made: str = getattr(self, f"_set_{item.kind}")(item)
+        if item.wide:
+            self.register.widen(made)
+        return made
+
+    def _set_heading(self, item: Item) -> str:
+        look = self.look
+        path = item.path
+        level = len(path) - (1 if self.chapter else 0) if path else 1
+        text = title_case(item.text) if look.title_case else item.text
+        text = text.upper() if look.upper_headings and level == 1 else text
+        number = heading_number(look, path) if path else ""
+        tokens = self.setter(text)
+        if number:
+            gap = "" if look.numbering == "roman" else r"\hskip.6em\relax"
+            tokens = [Token(to_latex(number) + gap, number), *tokens]
+        words = self.register.text(Category.TITLE, tokens)
+        return f"\\{'sub' * (level - 1)}section*{{{words}}}"
+
+    def _set_text(self, item: Item) -> str:
+        text = item.text
+        note = ""
+        if item.note:
+            self._notes += 1
+            first, dot, rest = text.partition(". ")
+            text = f"{first}.⟦note:{self._notes}⟧{' ' if dot else ''}{rest}"
+            tokens = self.setter(item.note)
+            mark = str(self._notes)
+            tokens[0] = Token(
+                rf"\textsuperscript{{{mark}}}\,{tokens[0].latex}", f"^{{{mark}}} {tokens[0].text}"
+            )
+        latex = self.register.text(Category.TEXT_BLOCK, self.setter(text))
+        if item.note:
+            words = self.register.text(Category.PAGE_FOOTNOTE, tokens)
+            note = rf"\footnotemark[{self._notes}]}}"
+            latex = latex.replace(note, rf"{note}\footnotetext[{self._notes}]{{{words}}}", 1)
+        return f"\n{latex}\n"
+
+    def _set_more(self, item: Item) -> str:
+        return rf"\noindent {self.register.text(Category.TEXT_BLOCK, self.setter(item.text))}" + "\n\n"
+
+    def _set_lead(self, item: Item) -> str:
+        tokens = [*self.setter(f"{item.lines[0]}.", look=r"\textbf{{}}"), *self.setter(item.text)]
+        words = self.register.text(Category.TEXT_BLOCK, tokens)
+        return f"\n\\noindent {words}\n"
+
+    def _set_theorem(self, item: Item) -> str:
+        self._theorems += 1
+        label = self.setter(f"Theorem {self._theorems}.", look=r"\textbf{{}}")
+        words = self.register.text(
+            Category.TEXT_BLOCK, [*label, *self.setter(item.text, look=r"\textit{{}}")]
+        )
+        return f"\\par\\vskip6pt plus2pt\\noindent {words}\\par\\vskip6pt plus2pt\n"
+
+    def _set_proof(self, item: Item) -> str:
+        tokens = [*self.setter("Proof.", look=r"\textit{{}}"), *self.setter(item.text)]
+        return f"\\noindent {self.register.text(Category.TEXT_BLOCK, tokens)}\\hfill$\\square$\\par\\vskip6pt plus2pt\n"
+
+    def _set_list(self, item: Item) -> str:
+        mark = self.rng.choice(["•", "•", "–", "1", "(a)"])
+        tokens: list[Token] = []
+        ends = []
+        for index, line in enumerate(item.lines):
+            label = {"1": f"{index + 1}.", "(a)": f"({'abcdef'[index]})"}.get(mark, mark)
+            stop = "." if index == len(item.lines) - 1 else ";"
+            latex = rf"\hbox to1.7em{{{to_latex(label)}\hfil}}"
+            tokens.append(Token(latex, label, "\n" if index else " "))
+            words = self.setter(line + stop)
+            tokens += words
+            ends.append(len(tokens))
+        first, _ = self.register.split(Category.LIST_GROUP, tokens)
+        lines: list[str] = []
+        position = 0
+        for end in ends:
+            words_latex = " ".join(
+                rf"\pmw{{{first + i}}}{{{tokens[i].latex}}}" for i in range(position + 1, end)
+            )
+            lines.append(
+                rf"\par\noindent\hangindent2.5em\hangafter1\hskip.8em\relax\pmw{{{first + position}}}{{{tokens[position].latex}}}{words_latex}"
+            )
+            position = end
+        return rf"\par\vskip3pt plus1pt{''.join(lines)}\par\vskip4pt plus1pt" + "\n"
+
+    def _set_formula(self, item: Item) -> str:
+        attributes: dict[str, AttributeValue] = {"formula_type": "print", "equation_language": "equation_en"}
+        body = self.register.box(
+            Category.EQUATION_ISOLATED,
+            rf"$\displaystyle {item.text}$",
+            latex=item.text,
+            attributes=attributes,
+        )
+        if not item.number:
+            return rf"\[{body}\]"
+        number = f"({numbered(self.chapter, item.number)})"
+        tag = self.register.box(
+            Category.EQUATION_CAPTION, number, tokens=[Token(number, number)], parent=self.register.last
+        )
+        return rf"\begin{{equation}}{body}\tag*{{{tag}}}\end{{equation}}"
+
+    def _set_algorithm(self, item: Item) -> str:
+        self._algorithms += 1
+        title = [*self.setter(f"Algorithm {self._algorithms}", look=r"\textbf{{}}"), *self.setter(item.text)]
+        tokens: list[Token] = []
+        ends, indents = [], []
+        for index, line in enumerate(item.lines):
+            indents.append(line.count("␣"))
+            words = self.setter(line.replace("␣", ""))
+            for word in words:
+                is_key = word.text in ("Require:", "repeat", "for", "each", "do", "end", "until", "return")
+                latex = rf"\textbf{{{word.latex}}}" if is_key else word.latex
+                tokens.append(Token(latex, word.text, "\n" if word is words[0] and index else " "))
+            ends.append(len(tokens))
+        algorithm = len(self.register.blocks)
+        first, _ = self.register.split(Category.CODE_ALGORITHM, tokens)
+        caption = self.register.text(Category.CODE_ALGORITHM_CAPTION, title, parent=algorithm)
+        lines, position = [], 0
+        for end, indent in zip(ends, indents, strict=True):
+            words_latex = " ".join(rf"\pmw{{{first + i}}}{{{tokens[i].latex}}}" for i in range(position, end))
+            lines.append(rf"\noindent\hskip{indent * 10}pt\relax {words_latex}\par")
+            position = end
+        rule = r"\hrule height.6pt\vskip3pt "
+        body = rf"{rule}\noindent {caption}\par\vskip3pt\hrule\vskip3pt\small {''.join(lines)}\vskip3pt\hrule"
+        return rf"\begin{{figure}}[t]\begin{{minipage}}{{\linewidth}}{body}\end{{minipage}}\end{{figure}}"
+
+    def _caption(self, category: Category, label: str, text: str, parent: int) -> str:
+        tokens = [Token("", label), *self.setter(text)]
+        first, words = self.register.split(category, tokens, parent=parent, own_first=True)
+        return rf"\def\pmcap{{{first}}}\caption[]{{{words}}}"
+
+    def _set_figure(self, item: Item) -> str:
+        assert item.figure is not None
+        body = self.register.box(
+            Category.FIGURE,
+            rf"\begin{{minipage}}{{\linewidth}}\centering {item.figure.latex}\end{{minipage}}",
+        )
+        parent = self.register.last
+        caption = self._caption(
+            Category.FIGURE_CAPTION,
+            self.look.figure_label.format(numbered(self.chapter, item.number)),
+            item.text,
+            parent,
+        )
+        name = "figure*" if item.wide else "figure"
+        return rf"\begin{{{name}}}[{self._place(item)}]\centering {body}{caption}\end{{{name}}}"
+
+    def _place(self, item: Item) -> str:
+        return "t" if item.wide else self.rng.choice(["t", "t", "tb", "htb", "!t", "ht"])
+
+    def _set_table(self, item: Item) -> str:
+        """A float with one table, or two beside each other with captions of their own."""
+        name = "table*" if item.wide else "table"
+        begin = rf"\begin{{{name}}}[{self._place(item)}]\centering "
+        if len(item.tables) == 1:
+            room = PAGE_WIDTH if item.wide else COLUMN_WIDTHS[self.look.columns]
+            return rf"{begin}{self._with_caption(item.tables[0], item.number, room)}\end{{{name}}}"
+        room = (PAGE_WIDTH if item.wide else COLUMN_WIDTHS[self.look.columns]) * 0.47
+        cells = [
+            rf"\begin{{minipage}}[t]{{.47\linewidth}}\centering {self._with_caption(table, item.number + i, room)}\end{{minipage}}"
+            for i, table in enumerate(item.tables)
+        ]
+        return rf"{begin}{cells[0]}\hfill {cells[1]}\end{{{name}}}"
+
+    def _set_subtables(self, item: Item) -> str:
+        """Two tables with letters under one caption."""
+        name = "table*" if item.wide else "table"
+        room = (PAGE_WIDTH if item.wide else COLUMN_WIDTHS[self.look.columns]) * 0.47
+        cells, parent = [], -1
+        for letter, table in zip("ab", item.tables, strict=True):
+            body, index = self._body(table, room)
+            parent = index if parent < 0 else parent
+            words = self.register.text(
+                Category.TABLE_CAPTION, self.setter(f"({letter}) {table.caption}"), parent=index
+            )
+            cells.append(
+                rf"\begin{{minipage}}[t]{{.47\linewidth}}\centering {body}\vskip3pt{{\footnotesize {words}\par}}\end{{minipage}}"
+            )
+        label = self.look.table_label.format(
+            numbered(self.chapter, item.number, roman_numbers=self.look.roman_tables)
+        )
+        caption = self._caption(Category.TABLE_CAPTION, label, item.text, parent)
+        joined = rf"{cells[0]}\hfill {cells[1]}"
+        parts = f"{joined}{caption}" if self.look.table_caption_below else f"{caption}{joined}"
+        return rf"\begin{{{name}}}[{self._place(item)}]\centering {parts}\end{{{name}}}"
+
+    def _set_beside(self, item: Item) -> str:
+        """A table beside a paragraph."""
+        words = self.register.text(Category.TEXT_BLOCK, self.setter(item.text))
+        text = rf"\begin{{minipage}}[t]{{.5\linewidth}}\vskip0pt\parindent0pt {words}\end{{minipage}}"
+        body = self._with_caption(item.tables[0], item.number, COLUMN_WIDTHS[1] * 0.44)
+        captioned = r"\makeatletter\def\@captype{table}\makeatother "
+        table = (
+            rf"\begin{{minipage}}[t]{{.45\linewidth}}\vskip0pt{captioned}\centering {body}\end{{minipage}}"
+        )
+        return rf"\par\vskip6pt\noindent {text}\hfill {table}\par\vskip6pt" + "\n"
+
+    def _with_caption(self, table: PaperTable, number: int, room: float) -> str:
+        look = self.look
+        body, parent = self._body(table, room)
+        label = look.table_label.format(numbered(self.chapter, number, roman_numbers=look.roman_tables))
+        caption = self._caption(Category.TABLE_CAPTION, label, table.caption, parent)
+        notes = ""
+        if table.notes:
+            words = self.register.text(
+                Category.TABLE_FOOTNOTE, self.setter(" ".join(table.notes)), parent=parent
+            )
+            notes = rf"\vskip2pt{{\footnotesize {words}\par}}"
+        return f"{body}{notes}{caption}" if look.table_caption_below else f"{caption}{body}{notes}"
+
+    def _body(self, table: PaperTable, room: float) -> tuple[str, int]:
+        """The table alone in a font that suits its width, and the index of its block."""
+        content = self._resolved(table.content)
+        full = table.estimated_width * CHARACTER / room * self.look.size / 10
+        size = self.look.sizes[min(3, max(0, int((full - 0.5) * 5)))]
+        separation = self.rng.choice([3.0, 4.0, 6.0]) if full < 1 else 3.0
+        attributes = table_attributes(
+            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language="english",
+            header_rows=content.header_rows, has_text=content.has_text, has_notes=bool(table.notes),
+            has_math=content.has_math, background=bool(content.shade),
+        )  # fmt: skip
+        body = self.register.box(
+            Category.TABLE, content.latex, latex=content.latex, content=content, attributes=attributes
+        )
+        index = self.register.last
+        number = self.register.blocks[index].first
+        stretch = self.rng.choice([1.0, 1.0, 1.1, 1.2])
+        setting = (
+            rf"{size}\setlength{{\tabcolsep}}{{{separation}pt}}\renewcommand{{\arraystretch}}{{{stretch}}}"
+        )
+        return rf"{{{setting}\pmfit{{{number}}}{{{body}}}\par}}", index
+
+    def _set_code(self, item: Item) -> str:
+        """Lines of a program between rules."""
+        tokens = []
+        for index, line in enumerate(item.lines):
+            blank = len(line) - len(line.lstrip())
+            latex = r"\ " * blank + to_latex(line.lstrip()).replace(" ", r"\ ")
+            tokens.append(Token(rf"\texttt{{{latex}}}", line, "\n" if index else " "))
+        first, _ = self.register.split(Category.CODE_TXT, tokens)
+        lines = "".join(rf"\noindent\pmw{{{first + i}}}{{{t.latex}}}\par " for i, t in enumerate(tokens))
+        return rf"\begin{{figure}}[t]\hrule\vskip4pt{{\footnotesize {lines}}}\vskip4pt\hrule\end{{figure}}"
+
+    def _resolved(self, content: Drawn) -> Drawn:
+        """The table with its citations as the document writes them."""
+
+        def fill(piece: Piece) -> Piece:
+            return Piece(
+                tuple(
+                    replace(run, text=MARK.sub(lambda m: self.setter.mark(m[1], m[2])[1], run.text))
+                    for run in piece.runs
+                )
+            )
+
+        draft = content.layout.draft
+        rows = tuple(replace(row, pieces=tuple(fill(p) for p in row.pieces)) for row in draft.rows)
+        return replace(content, layout=lay_out(replace(draft, rows=rows)))
+
+    def references(self, works: Sequence[Reference]) -> str:
+        """The heading and the entries of the reference list."""
+        look = self.look
+        title = "REFERENCES" if look.upper_headings or look.name == "acm" else "References"
+        heading = f"\\section*{{{self.register.text(Category.TITLE, self.setter(title))}}}"
+        labelled = look.cite != "author"
+        size = r"\footnotesize" if look.columns == 2 or look.name in ("llncs", "ams") else r"\small"
+        parts = []
+        for index, work in enumerate(works):
+            tokens = entry_tokens(work, look.entry, self.setter)
+            if labelled:
+                label = (
+                    f"{index + 1}."
+                    if look.entry in ("nature",) or look.name in ("llncs", "mdpi")
+                    else f"[{index + 1}]"
+                )
+                tokens = [Token(rf"\hbox to18pt{{{label}\hfil}}", label), *tokens]
+            words = self.register.text(Category.REFERENCE, tokens)
+            hang = 18 if labelled else 12
+            # the label has its own width: no blank of a line follows it
+            words = words.replace("\\hfil}} ", "\\hfil}}", 1) if labelled else words
+            parts.append(
+                rf"\noindent\hangindent{hang}pt\hangafter1 {words}\par\vskip{1 if labelled else 3}pt plus1pt "
+            )
+        return rf"{heading}{{{size}\parskip0pt {''.join(parts)}}}"

@@ -1,0 +1,367 @@
+r"""A formula in LaTeX as the sequence of what it shows, without how it is set.
+
+`\left(\dfrac{a}{b}\right)` and `({a \over b})` are the same symbols in the same places. Markers keep the
+structure: `frac(` … `over` …, `sqrt(` …, `^(` …, `_(` …, an accent with what it covers, and `matrix(` with
+`&` and `;;` between its entries, each up to `CLOSE`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+from parsemark.formats.latex.chemistry import format_chemistry
+from parsemark.formats.latex.commands import FRACTIONS, LINE_BREAKS, SIGNATURES
+from parsemark.formats.latex.rows import read_arguments, skip_arguments
+from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.symbols import symbol
+from parsemark.formats.limits import check_size
+
+CLOSE = ")]"
+"""End of a group that a marker opened; no character of a formula looks like it."""
+MAX_DEPTH = 60
+MAX_FORMULA_CHARS = 100_000
+_MAX_REMEMBERED_CHARS = 1_000
+
+_OPENING = re.compile(r"\$\$?|\\\[|\\\(")
+_CLOSING = ("$$", "$", "\\]", "\\)")
+
+_GROUPED_DIGITS = re.compile(r"(?<=\d)\{,\}(?=\d{3}(?!\d))")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱᵃ-ᵏᵐᵒᵖᵗᵘᵛˣʸᶻʰʲʳˢˡᵀ]+")
+_LOWERED = re.compile("[₀-₎ₐ-ₜᵢ-ᵥ]+")
+_VULGAR = re.compile("[¼-¾⅐-⅞]")
+_ROOT_OF_GROUP = re.compile(r"√\s*+\(([^()√]*)\)")
+_ROOT_SIGN = re.compile(r"√\s*+(?![\s)}\]]|$)")
+_CHEMISTRY = re.compile(r"\\(?:ce|chem|cf)(?![A-Za-z])\s*")
+
+_ACCENTS = {
+    "hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "tilde": "tilde", "widetilde": "tilde",
+    "vec": "vec", "overrightarrow": "vec", "dot": "dot", "ddot": "ddot", "dddot": "dddot", "check": "check",
+    "breve": "breve", "acute": "acute", "grave": "grave", "mathring": "ring", "underline": "under",
+    "underbar": "under", "overleftarrow": "leftvec", "overleftrightarrow": "leftrightvec",
+}  # fmt: skip
+"""Marks on a symbol, which here stay apart from it."""
+_WRAPPING = """mathbb mathbbm mathds Bbb mathcal mathscr mathfrak operatorname operatornamewithlimits boxed
+mathinner displaylimits"""
+_WRAPPERS = frozenset(_WRAPPING.split())
+"""Commands that show what they wrap, besides those of `SIGNATURES`."""
+_HIDDEN = frozenset(["tag", "mspace"])
+"""Commands whose argument is no part of the formula, besides those of `SIGNATURES`."""
+_LAYOUT = """aligned alignedat align alignat gathered gather split equation multline eqnarray displaymath math
+flalign subequations"""
+_DROPPED_ENVIRONMENTS = frozenset(_LAYOUT.split())
+"""Environments that only lay lines out."""
+_FENCES = {
+    "pmatrix": ("(", ")"), "bmatrix": ("[", "]"), "vmatrix": ("|", "|"), "Vmatrix": ("‖", "‖"),
+    "Bmatrix": ("{", "}"), "cases": ("{", ""), "rcases": ("", "}"),
+}  # fmt: skip
+_WORDS = {"mod": "mod", "bmod": "mod", "backslash": "∖", "star": "⋆", "&": "\ue000"}
+_SEPARATORS = {"&": "&", "\ue000": "&amp"}
+_KEPT = frozenset("…ϖϑϱϰℜℑ")
+"""Characters that Unicode's compatibility would take for others."""
+_SAME = str.maketrans(
+    {
+        "−": "-", "–": "-", "∣": "|", "′": "'", "’": "'", "⋅": "·", "•": "·", "∙": "·", "⋯": "…", "∥": "‖",
+        "⟶": "→", "⟵": "←", "⟹": "⇒", "⟸": "⇐", "⟺": "⇔", "⟷": "↔", "⟼": "↦", "⩽": "≤", "⩾": "≥", "°": "∘",
+        "△": "Δ",
+    }
+)  # fmt: skip
+"""Characters that are drawn for the same thing."""
+
+Symbols = tuple[str, ...]
+Read = tuple[list[str], int]
+"""Symbols, and the index of the token behind what was read."""
+
+
+def read_formula(source: str) -> Symbols:
+    r"""The symbols of a formula.
+
+    >>> read_formula(r"$x_{1}\!^2$")
+    ('x', '_(', '1', ')]', '^(', '2', ')]')
+    >>> read_formula(r"\tfrac12") == read_formula(r"{1 \over 2}")
+    True
+
+    Raises:
+        FormatError: The formula is longer than `MAX_FORMULA_CHARS`.
+    """
+    check_size(source, MAX_FORMULA_CHARS)
+    return _read_again(source) if len(source) <= _MAX_REMEMBERED_CHARS else _read(source)
+
+
+def _read(source: str) -> Symbols:
+    text = unicodedata.normalize("NFC", source.strip())
+    for _ in range(2):
+        text = _undelimited(text)
+    scanned = Source(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)
+    symbols = _Reader(scanned).sequence(scanned.whole, 0)
+    return _without_final_punctuation(symbols)
+
+
+_read_again = lru_cache(2_000)(_read)
+"""A truth is read once and meets many parsers."""
+
+
+class _Reader:
+    """Reads ranges of a source as symbols."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def sequence(self, span: Range, depth: int) -> list[str]:
+        """The symbols of a range."""
+        out: list[str] = []
+        index, end = span
+        tokens, char, space = self.source.tokens, Kind.CHAR, Kind.SPACE
+        while index < end:
+            kind, text, _, _ = tokens[index]
+            if kind is space:
+                index += 1
+                continue
+            if kind is char and text not in ("'", "$"):
+                out += _characters(text)
+                index += 1
+                continue
+            if kind is Kind.COMMAND and text in ("over", "atop", "choose"):
+                below = self.sequence((index + 1, end), depth + 1) if depth < MAX_DEPTH else []
+                return ["frac(", *out, "over", *below, CLOSE]
+            piece, index = self.piece(index, end, depth)
+            out += piece
+        return out
+
+    def piece(self, index: int, end: int, depth: int) -> Read:
+        """One atom with nothing attached, or a run of scripts."""
+        kind, text = self.source.tokens[index][:2]
+        read: Read = [], index + 1
+        if kind is Kind.CHAR:
+            if text == "'":
+                return self.scripts(index, end, depth)
+            read = _characters(text) if text != "$" else [], index + 1  # a dollar only marks a formula
+        elif kind in (Kind.SUPER, Kind.SUB):
+            read = self.scripts(index, end, depth)
+        elif kind is Kind.OPEN:
+            closes = self.source.partner[index]
+            if closes != ALONE and depth < MAX_DEPTH:
+                read = self.sequence((index + 1, min(closes, end)), depth + 1), closes + 1
+        elif kind is Kind.ALIGN:
+            read = ["&"], index + 1
+        elif kind is Kind.BEGIN:
+            read = self.environment(index, end, depth)
+        elif kind is Kind.COMMAND:
+            read = self.command(text, index + 1, end, depth)
+        return read
+
+    def scripts(self, index: int, end: int, depth: int) -> Read:
+        """Sub- and superscripts in one order; primes are superscripts."""
+        lower: list[str] = []
+        upper: list[str] = []
+        behind = index
+        while (index := self.source.skip_space(index, end)) < end:
+            kind, text = self.source.tokens[index][:2]
+            if kind is Kind.CHAR and text == "'":
+                upper.append("'")
+                index += 1
+            elif kind is Kind.SUPER or kind is Kind.SUB:
+                found, index = self.argument(index + 1, end, depth)
+                (upper if kind is Kind.SUPER else lower).extend(found)
+            else:
+                break
+            behind = index
+        below = ["_(", *lower, CLOSE] if lower else []
+        return below + (["^(", *upper, CLOSE] if upper else []), behind
+
+    def argument(self, index: int, end: int, depth: int) -> Read:
+        """A group or a single atom."""
+        index = self.source.skip_space(index, end)
+        if index >= end or depth >= MAX_DEPTH or self.source.tokens[index].kind is Kind.CLOSE:
+            return [], index
+        if self.source.tokens[index].kind is Kind.OPEN and self.source.partner[index] == ALONE:
+            return self.sequence((index + 1, end), depth + 1), end
+        return self.piece(index, end, depth + 1)
+
+    def option(self, index: int, end: int, depth: int) -> Read:
+        """What stands in brackets, if brackets follow."""
+        span, index = self.source.optional(index, end)
+        return self.sequence(span, depth + 1) if span and depth < MAX_DEPTH else [], index
+
+    def command(self, name: str, index: int, end: int, depth: int) -> Read:
+        """A control sequence; `index` is behind its name."""
+        special = _SPECIAL.get(name)
+        if special is not None:
+            return special(self, name, index, end, depth)
+        if name in _ACCENTS:
+            covered, index = self.argument(index, end, depth)
+            return [f"{_ACCENTS[name]}(", *covered, CLOSE], index
+        if name in LINE_BREAKS:
+            return [";;"], skip_arguments(self.source, "*l", index, end)
+        if name in _WRAPPERS:
+            return [], self.source.starred(index, end)
+        signature = "*m" if name in _HIDDEN else SIGNATURES.get(name)
+        if signature is None:
+            return show(name), index
+        arguments, index = read_arguments(self.source, signature, index, end)
+        shown = [span for kind, span in arguments if kind.isupper() and depth < MAX_DEPTH]
+        return [s for span in shown for s in self.sequence(span, depth + 1)], index
+
+    def environment(self, index: int, end: int, depth: int) -> Read:
+        """A matrix with its fences, or an alignment of which only the content counts."""
+        name = self.source.tokens[index].text.rstrip("*")
+        closes = self.source.partner[index]
+        closes = end if closes == ALONE else min(closes, end)
+        if depth >= MAX_DEPTH:
+            return [], index + 1
+        start = index + 1
+        if name == "array" or name.endswith("at"):
+            start = skip_arguments(self.source, "om", start, closes)
+        inner = self.sequence((start, closes), depth + 1)
+        if name in _DROPPED_ENVIRONMENTS:
+            return [s for s in inner if s not in ("&", ";;")], closes + 1
+        opening, closing = _FENCES.get(name, ("", ""))
+        entries = [*inner[:-1]] if inner[-1:] == [";;"] else inner
+        return [*_characters(opening), "matrix(", *entries, CLOSE, *_characters(closing)], closes + 1
+
+    def fraction(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\frac{a}{b}` of any size."""
+        top, index = self.argument(index, end, depth)
+        bottom, index = self.argument(index, end, depth)
+        return ["frac(", *top, "over", *bottom, CLOSE], index
+
+    def binomial(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\binom{n}{k}`: a fraction in parentheses."""
+        inner, index = self.fraction(name, index, end, depth)
+        return ["(", *inner, ")"], index
+
+    def root(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\sqrt[n]{x}`."""
+        degree, index = self.option(index, end, depth)
+        radicand, index = self.argument(index, end, depth)
+        return [*(["^(", *degree, CLOSE] if degree else []), "sqrt(", *radicand, CLOSE], index
+
+    def stacked(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\overset{a}{b}`: a script of `b`."""
+        script, index = self.argument(index, end, depth)
+        base, index = self.argument(index, end, depth)
+        return [*base, "_(" if name == "underset" else "^(", *script, CLOSE], index
+
+    def long_arrow(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\xrightarrow[below]{above}`."""
+        below, index = self.option(index, end, depth)
+        above, index = self.argument(index, end, depth)
+        lower = ["_(", *below, CLOSE] if below else []
+        return ["→", *lower, *(["^(", *above, CLOSE] if above else [])], index
+
+    def modulo(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\pmod{n}`."""
+        inner, index = self.argument(index, end, depth)
+        return ["(", *"mod", *inner, ")"], index
+
+    def fence(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\left` and `\\right`: the bracket follows as it is; a dot is none."""
+        here = self.source.skip_space(index, end)
+        is_dot = here < end and self.source.tokens[here][:2] == (Kind.CHAR, ".")
+        return [], here + 1 if is_dot else index
+
+    def negation(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\not=`."""
+        negated, index = self.argument(index, end, depth)
+        return (
+            _characters(unicodedata.normalize("NFC", "".join(negated) + "\u0338")) if negated else []
+        ), index
+
+
+_SPECIAL: dict[str, Callable[[_Reader, str, int, int, int], Read]] = {
+    **dict.fromkeys(FRACTIONS, _Reader.fraction),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), _Reader.binomial),
+    "sqrt": _Reader.root,
+    **dict.fromkeys(("overset", "underset", "stackrel"), _Reader.stacked),
+    **dict.fromkeys(("xrightarrow", "xlongrightarrow"), _Reader.long_arrow),
+    **dict.fromkeys(("pmod", "pod"), _Reader.modulo),
+    **dict.fromkeys(("left", "right", "middle"), _Reader.fence),
+    "not": _Reader.negation,
+}
+
+
+@cache
+def _shown(name: str) -> tuple[str, ...]:
+    text = _WORDS.get(name) or symbol(name)
+    if text is None:
+        return (f"\\{name}",) if name else ()  # a source may end with a backslash
+    return tuple(_SEPARATORS.get(s, s) for s in _characters(text) if s != "&")
+
+
+def show(name: str) -> list[str]:
+    r"""What a command shows, symbol by symbol; a word is its letters.
+
+    >>> show("sin"), show("alpha"), show("le"), show("foo")
+    (['s', 'i', 'n'], ['α'], ['≤'], ['\\foo'])
+    """
+    return list(_shown(name))
+
+
+def _characters(text: str) -> list[str]:
+    """What characters show, each under one name for all that look the same."""
+    if text.isascii() and " " not in text:
+        return list(text)
+    if not text.isascii():
+        pieces = (c if c in _KEPT else unicodedata.normalize("NFKC", c) for c in text)
+        text = "".join(pieces).translate(_SAME)
+    return [c for c in text if not c.isspace()]
+
+
+def _undelimited(text: str) -> str:
+    """The formula without the dollars or brackets around it."""
+    opening = _OPENING.match(text)
+    text = text[opening.end() :].strip() if opening else text
+    closing = next((mark for mark in _CLOSING if text.endswith(mark)), "")
+    return text.removesuffix(closing).strip()
+
+
+def _written_out(text: str) -> str:
+    r"""The formula with the scripts, roots and fractions of Unicode as LaTeX has them.
+
+    >>> _written_out("x² a⁻¹ ½ √(x+1) √π 1{,}000")
+    'x^{2} a^{−1} \\frac{1}{2} \\sqrt{x+1} \\sqrt π 1000'
+    """
+    text = _GROUPED_DIGITS.sub("", text)
+    if text.isascii():
+        return text
+    text = _RAISED.sub(lambda found: f"^{{{_plain(found[0])}}}", text)
+    text = _LOWERED.sub(lambda found: f"_{{{_plain(found[0])}}}", text)
+    text = _VULGAR.sub(lambda found: "\\frac{{{}}}{{{}}}".format(*_plain(found[0]).split("⁄")), text)
+    return _ROOT_SIGN.sub(r"\\sqrt ", _ROOT_OF_GROUP.sub(r"\\sqrt{\1}", text))
+
+
+def _plain(characters: str) -> str:
+    return unicodedata.normalize("NFKC", characters)
+
+
+def _with_chemistry(text: str) -> str:
+    r"""The formula with `\ce{…}` written out as ordinary LaTeX."""
+    pieces: list[str] = []
+    end = 0
+    for found in _CHEMISTRY.finditer(text):
+        start = found.end()
+        if start < end or text[start : start + 1] != "{":
+            continue
+        level, at = 0, start
+        while at < len(text):
+            level += {"{": 1, "}": -1}.get(text[at], 0)
+            at += 1
+            if level == 0:
+                break
+        inner = text[start + 1 : at - 1]
+        # What is in dollars inside of \ce is math already.
+        written = "".join(p if k % 2 else format_chemistry(p) for k, p in enumerate(inner.split("$")))
+        pieces += [text[end : found.start()], "{", written, "}"]
+        end = at
+    return "".join([*pieces, text[end:]])
+
+
+def _without_final_punctuation(symbols: list[str]) -> Symbols:
+    start, end = 0, len(symbols)
+    while end and symbols[end - 1] in (".", ",", ";", ";;", "&"):
+        end -= 1
+    while start < end and symbols[start] in ("&", ";;"):
+        start += 1
+    return tuple(symbols[start:end])
