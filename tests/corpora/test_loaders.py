@@ -1,4 +1,4 @@
-"""`pdf-parse-bench`, `omnidocbench`, `pubtables1m` and `soric`."""
+"""`pdf-parse-bench`, `omnidocbench`, `pubtables1m`, `soric` and `sources`."""
 
 import json
 import os
@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import Corpus, load_corpus
+from parsemark.corpora.files import write_manifest, write_page
 from parsemark.errors import CorpusError
 from parsemark.formats import read_table
-from parsemark.model import Box, Sample
+from parsemark.model import Box, Category, Cell, Element, Page, Sample, Table
 
 from .small_files import make_pdf, make_picture, voc, write
 
@@ -249,3 +250,44 @@ def test_a_name_that_is_no_unicode_costs_itself_and_is_told(tmp_path: Path, load
 def test_ids_that_are_no_names_of_files_are_refused(tmp_path: Path, odd: str) -> None:
     with pytest.raises(CorpusError, match="ids have letters"):
         Corpus.of("mine", [Sample(odd, "d", 1, None, None)], root=tmp_path, version="1", licence="CC0")
+
+
+def _story_page(root: Path, number: int, rows: list[list[str]], head: int, *, long: bool) -> None:
+    cells = tuple(
+        Cell(r, c, text, header=r < head, box=Box(10 * c, 10 * r, 10 * c + 10, 10 * r + 10))
+        for r, row in enumerate(rows)
+        for c, text in enumerate(row)
+    )
+    table = Table(len(rows), len(rows[0]), cells)
+    element = Element("e0", Category.TABLE, Box(0, 0, 20, 90), 0, table=table, attributes={"long": long})
+    text = Element("e1", Category.TEXT_BLOCK, Box(0, 100, 20, 110), 1, text="words")
+    page = Page(f"doc-p{number}", 100, 200, (element, text), attributes={"layout": "x", "kind": "invoice"})
+    write_page(root, Sample(page.id, "doc", number, page, root / "pdfs/doc.pdf"), "pdfs/doc.pdf")
+
+
+def test_documents_in_their_own_format(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "pdfs/doc.pdf", (100, 200), (100, 200))
+    _story_page(tmp_path, 1, [["Key", "Value"], ["a", "1"]], 1, long=True)
+    _story_page(tmp_path, 2, [["Key", "Value"], ["b", "2"]], 1, long=True)
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources/doc.html").write_text("<table></table>")
+    (tmp_path / "sources/other.docx").write_bytes(b"no page of it is in the corpus")
+    write_manifest(tmp_path, name="mine", licence="MIT")
+    corpus = load_corpus(f"sources:{tmp_path}")
+    assert [remark.where for remark in corpus.left_out] == ["sources/other.docx"]
+    (sample,) = corpus.samples()
+    assert sample.pdf == tmp_path / "sources/doc.html" and sample.truth is not None
+    assert sample.truth.attributes == {"kind": "invoice", "input": "html"}
+    (element,) = sample.truth.elements
+    assert element.box is None and element.table is not None
+    assert element.table.text_rows() == [["Key", "Value"], ["a", "1"], ["b", "2"]]
+
+
+def test_documents_of_which_pages_are_missing_are_left_out(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "pdfs/doc.pdf", (100, 200), (100, 200))
+    _story_page(tmp_path, 1, [["Key", "Value"], ["a", "1"]], 1, long=False)
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources/doc.docx").write_bytes(b"")
+    write_manifest(tmp_path, name="mine", licence="MIT")
+    with pytest.raises(CorpusError, match="pages whose truth is not in the corpus"):
+        load_corpus(f"sources:{tmp_path}")

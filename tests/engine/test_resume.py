@@ -13,9 +13,11 @@ import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 
+from parsemark.corpora import Corpus
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.errors import StoreError, UsageError
+from parsemark.parsers import Info
 from parsemark.store import Run
 
 BEHAVIOURS = ["fine", "crash", "fine", "error", "hang", "crash-once", "fine", "fine", "silent-exit", "fine"]
@@ -159,3 +161,19 @@ def test_two_processes_on_one_run(tmp_path: Path) -> None:
     run = Run.open(tmp_path / "run")
     assert run.table("parses").height == 24
     assert all(run.raw(blob) for blob in run.table("parses")["blob"])
+
+
+def test_parsers_are_given_only_what_they_read(tmp_path: Path) -> None:
+    pages = make_corpus(tmp_path / "corpus", ["fine"])
+    (page,) = pages.samples()
+    source = tmp_path / "corpus" / "letter.docx"
+    source.write_bytes(b"PK")
+    letters = Corpus.of(
+        "letters", [dataclasses.replace(page, pdf=source)], root=tmp_path, version="1", licence="MIT"
+    )
+    word = FakeParser("word", info=Info(reads=("docx",)))
+    with pytest.raises(UsageError, match=r"word reads DOCX, and the corpus has PDF; give .* sources:DIR"):
+        parse_corpus(tmp_path / "a", pages, [word], ParseOptions())
+    with pytest.raises(UsageError, match="fake reads PDF, and the corpus has DOCX"):
+        parse_corpus(tmp_path / "b", letters, [FakeParser()], ParseOptions())
+    assert parse_corpus(tmp_path / "c", letters, [word], ParseOptions()).table("parses").height == 1

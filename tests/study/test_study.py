@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import StudyError
-from parsemark.study import correlate, read_ratings, run_study, study_html
+from parsemark.study import correlate, in_sample, read_ratings, run_study, study_html
 from parsemark.study.preparation import for_metric
 from parsemark.study.ratings import Ratings
 
@@ -191,10 +191,33 @@ def test_our_metrics_correlate_as_the_stored_ones(reference_data: Path) -> None:
     }
 
 
-def test_the_command_says_where_a_figure_is_in_sample(tmp_path: Path) -> None:
-    file = str(write(tmp_path / "r.json", published()))
-    for metric, said in (("reader", True), ("teds", False)):
-        command = ["study", "run", file, "-m", metric, "--out", str(tmp_path / metric), "--no-figures"]
+def test_the_command_says_by_pair_where_a_figure_is_in_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = published()
+    tables[0]["gt_table"] = TRUTH.replace("Model", "Name")
+    ratings = read_ratings(write(tmp_path / "r.json", tables))
+    known = ratings.pairs[0].truth
+    n_known = sum(pair.truth == known and not pair.is_empty for pair in ratings.pairs)
+    n_pairs = sum(not pair.is_empty for pair in ratings.pairs)
+
+    def study(metric: str) -> str:
+        out = tmp_path / metric
+        command = ["study", "run", str(tmp_path / "r.json"), "-m", metric, "--out", str(out), "--no-figures"]
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
-        assert ("In sample: reader" in done.output) == said
+        return " ".join(done.output.split())
+
+    assert "n sample" not in study("reader"), "these pairs are nobody's"
+    assert "in_sample" not in json.loads((tmp_path / "reader" / "correlations.json").read_text())["reader"]
+    fitted_on = {"reader": frozenset({in_sample.fingerprint(known)})}
+    monkeypatch.setattr(in_sample, "_fitted_on", lambda: fitted_on)
+    said = study("reader")
+    assert f"In sample: reader was fitted to ratings of the truths of {n_known} of these {n_pairs}" in said
+    assert "metric, in sample" in said
+    found = json.loads((tmp_path / "reader" / "correlations.json").read_text())["reader"]
+    assert found["in_sample"] == n_known and found["unseen"]["n"] == n_pairs - n_known
+    lines = (tmp_path / "reader" / "scores.jsonl").read_text().splitlines()
+    flagged = [json.loads(line)["in_sample"] == ["reader"] for line in lines]
+    assert flagged == [pair.truth == known for pair in ratings.pairs]
+    assert "n sample" not in study("teds")

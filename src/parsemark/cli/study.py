@@ -69,9 +69,10 @@ def run(
 ) -> None:
     """Correlate metrics, stored values and judges with the mean human rating.
 
-    Writes `correlations.json`, `study.json` (agreement of raters, counts, prompts, costs, and where our
-    values differ from stored ones), `scores.jsonl`, `scatter.png` and `disagreements.html`. Pairs with an
-    empty extraction are left out of correlations and counted; broken entries are reported and counted.
+    Writes `correlations.json`, `study.json` (agreement of raters, counts, prompts, costs, where our values
+    differ from stored ones, and which pairs are in sample), `scores.jsonl`, `scatter.png` and
+    `disagreements.html`. Pairs with an empty extraction are left out of correlations and counted; broken
+    entries are reported and counted.
     """
     from rich.console import Console
     from rich.progress import Progress
@@ -111,10 +112,6 @@ def run(
     typer.echo("Written: " + ", ".join(str(path) for path in written))
 
 
-FITTED = ("reader", "formula_reader")
-"""Metrics with parameters that were fitted to people's ratings: those of the published study."""
-
-
 def _print(console: Console, result: StudyResult) -> None:
     from rich.table import Table
 
@@ -126,9 +123,10 @@ def _print(console: Console, result: StudyResult) -> None:
     ranked = sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2))
     for column in ranked:
         found = result.correlations[column.name]
+        source = column.source + (", in sample" if column.name in result.in_sample else "")
         interval = "–" if found.ci95 is None else f"{found.ci95[0]:.3f} to {found.ci95[1]:.3f}"
         table.add_row(
-            column.name, column.source, _number(found.pearson), interval,
+            column.name, source, _number(found.pearson), interval,
             _number(found.spearman), _number(found.kendall), str(found.n),
         )  # fmt: skip
     console.print(table)
@@ -145,13 +143,13 @@ def _print(console: Console, result: StudyResult) -> None:
         f"{len(result.ratings.problems)} broken.",
         highlight=False,
     )
-    fitted = [c.name for c in result.columns if c.source == "metric" and c.name.partition("(")[0] in FITTED]
-    if fitted and any(column.source == "stored" for column in result.columns):
+    for name, known in result.in_sample.items():
+        n_unseen = known.n_pairs - known.n
+        others = f"; the other {n_unseen}: Pearson {_number(known.unseen.pearson)}" if n_unseen else ""
         console.print(
-            f"In sample: {', '.join(fitted)} was made and fitted with published ratings at hand; for pairs "
-            "that are among them its figure flatters. docs/reader.md has the figures on left-out tables.",
+            f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
+            f"pairs, so its figure flatters{others}. docs/reader.md has the figures on left-out tables.",
             highlight=False,
-            soft_wrap=True,
         )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:

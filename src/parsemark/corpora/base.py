@@ -31,6 +31,7 @@ CORPORA = Registry(
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "soric": "parsemark.corpora.loaders.soric:load",
+        "sources": "parsemark.corpora.loaders.sources:load",
     },
 )
 """Name to a function `load(path) -> Corpus`."""

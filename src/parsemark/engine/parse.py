@@ -39,6 +39,10 @@ from parsemark.version import __version__
 _MAX_LISTED = 10
 
 
+_OTHER_FORMATS = frozenset({"docx", "html"})
+"""Files of corpora that are no PDFs, by their suffix."""
+
+
 @dataclass(frozen=True)
 class ParseOptions:
     """How a corpus is parsed."""
@@ -75,6 +79,7 @@ def parse_corpus(
     _check_names(parsers)
     run = open_run(out, corpus, options)
     pages = add_samples(run, corpus, options.pages, events=events)
+    _check_formats(parsers, pages)
     cache = ParseCache(options.cache) if options.cache else None
     named = [(parser.name, parser.fingerprint) for parser in parsers]
     since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
@@ -103,6 +108,19 @@ def parse_corpus(
                 if cache:
                     cache.put_versions(parser.fingerprint, said)
     return run
+
+
+def _check_formats(parsers: Sequence[Parser], pages: Sequence[Page]) -> None:
+    """Each parser must read the files of the corpus: a PDF parser fails on each DOCX, and says nothing."""
+    wanted = sorted({page.pdf.suffix.lower().lstrip(".") or "pdf" for page in pages})
+    for parser in parsers:
+        others = [kind for kind in wanted if kind in _OTHER_FORMATS and kind not in parser.info.reads]
+        is_pdf = not set(wanted) & _OTHER_FORMATS
+        if others or (is_pdf and "pdf" not in parser.info.reads):
+            reads = " and ".join(kind.upper() for kind in parser.info.reads)
+            has = " and ".join(kind.upper() for kind in (others or ["pdf"]))
+            hint = "PDF pages are in the corpus itself" if others else "give the corpus as sources:DIR"
+            raise UsageError(f"{parser.name} reads {reads}, and the corpus has {has}; {hint}.")
 
 
 def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:

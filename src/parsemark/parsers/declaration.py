@@ -18,6 +18,7 @@ from parsemark.errors import ParserError, UsageError
 from parsemark.registry import OptionValue
 
 Gives = Literal["boxes", "cells", "confidence", "html", "markdown", "text", "latex"]
+Reads = Literal["pdf", "docx", "html"]
 
 _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s*$")
 _SIZE_LIMIT = 1_000_000
@@ -61,12 +62,16 @@ class Info(BaseModel):
     licence: str = "unknown"
     homepage: str = ""
     gives: tuple[Gives, ...] = ()
+    reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
+    """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
     needs: tuple[str, ...] = ()
     """Beyond Python packages: see `parsemark.parsers.needs`."""
     weights: str = ""
     """What to put where, for parsers whose models are not in their packages."""
     weight_files: tuple[str, ...] = Field(default=(), alias="weight-files")
     """Paths (or patterns) below the folder of weights without which the parser cannot run."""
+    scope: Literal["page", "document"] = "page"
+    """Whether it is asked for one page at a time, or once for a whole document (`parsemark_document`)."""
     paid: bool = False
     """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
     paper: str = ""

@@ -33,6 +33,8 @@ def _row(parser: Parser) -> list[str]:
             for need in wanted:
                 by_need.setdefault(_need(need), []).append(f"`{choice}`")
         needs += [f"{need} ({_few(choices)})" for need, choices in by_need.items()]
+    if info.reads != ("pdf",):
+        needs.append(f"reads {', '.join(kind.upper() for kind in info.reads)}")
     if info.weights:
         needs.append(info.weights)
     if info.paid:

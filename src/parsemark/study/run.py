@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from parsemark.study.columns import (
     stored_columns,
 )
 from parsemark.study.correlation import Correlation, correlate
+from parsemark.study.in_sample import in_sample
 from parsemark.study.judging import Judged
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
 from parsemark.system import make_folder, write_text
@@ -39,6 +40,18 @@ class StudyResult:
     """Pairs where our value of a metric is not the stored one."""
     judged: Judged | None = None
     """What judges said that were asked now."""
+    in_sample: dict[str, InSample] = field(default_factory=dict)
+    """Of each of our metrics that was fitted to ratings of some of these truths."""
+
+
+@dataclass(frozen=True)
+class InSample:
+    """How many of the pairs that a correlation is taken over a metric was fitted to."""
+
+    n: int
+    n_pairs: int
+    unseen: Correlation
+    """Of the other pairs."""
 
 
 def run_study(
@@ -73,6 +86,7 @@ def run_study(
         n_empty=sum(pair.is_empty for pair in ratings.pairs),
         differences=tuple(_differences(ratings, ours)),
         judged=judged,
+        in_sample={column.name: found for column in ours if (found := _in_sample(ratings, column)).n},
     )
 
 
@@ -80,13 +94,26 @@ def _renamed(column: Column) -> Column:
     return replace(column, name=f"{STORED}{column.name}")
 
 
-def _correlation(ratings: Ratings, column: Column) -> Correlation:
+def _correlation(ratings: Ratings, column: Column, *, only_unseen: bool = False) -> Correlation:
     rows = [
         (value, pair.mean_rating, pair.cluster)
         for pair, value in zip(ratings.pairs, column.values, strict=True)
-        if value is not None and not pair.is_empty
+        if value is not None
+        and not pair.is_empty
+        and not (only_unseen and in_sample(column.name, pair.truth))
     ]
     return correlate([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
+
+
+def _in_sample(ratings: Ratings, column: Column) -> InSample:
+    counted = [
+        pair
+        for pair, value in zip(ratings.pairs, column.values, strict=True)
+        if value is not None and not pair.is_empty
+    ]
+    n = sum(in_sample(column.name, pair.truth) for pair in counted)
+    unseen = _correlation(ratings, column, only_unseen=True) if n else Correlation(None, None, None, 0, None)
+    return InSample(n, len(counted), unseen)
 
 
 def _differences(ratings: Ratings, ours: Sequence[Column]) -> list[dict[str, object]]:
@@ -157,6 +184,10 @@ def as_json(result: StudyResult) -> dict[str, Any]:
         "broken": list(result.ratings.problems),
         "agreement": asdict(result.agreement),
         "columns": {c.name: {"source": c.source, "failures": list(c.failures)} for c in result.columns},
+        "in_sample": {
+            name: {"pairs": found.n, "of": found.n_pairs, "unseen": found.unseen.as_json()}
+            for name, found in result.in_sample.items()
+        },
         "prompts": prompt_table(result),
         "costs": cost_table(result),
         "differences": list(result.differences),
@@ -168,6 +199,8 @@ def write_results(result: StudyResult, out: Path) -> list[Path]:
     """Write `correlations.json`, `study.json` and `scores.jsonl`."""
     make_folder(out)
     correlations = {name: c.as_json() for name, c in result.correlations.items()}
+    for name, found in result.in_sample.items():
+        correlations[name] |= {"in_sample": found.n, "unseen": found.unseen.as_json()}
     _write(out / "correlations.json", correlations)
     _write(out / "study.json", as_json(result))
     lines = [
@@ -178,6 +211,7 @@ def write_results(result: StudyResult, out: Path) -> list[Path]:
                 "people": list(pair.ratings),
                 "empty": pair.is_empty,
                 "scores": {column.name: column.values[k] for column in result.columns},
+                "in_sample": [name for name in result.in_sample if in_sample(name, pair.truth)],
             },
             ensure_ascii=False,
         )

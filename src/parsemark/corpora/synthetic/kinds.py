@@ -153,7 +153,7 @@ def _lesson(rng: random.Random, words: dict[str, Sequence[str]]) -> Piece:
 
 
 def _clock(minutes: int, language: str) -> str:
-    hours, rest = divmod(minutes % (24 * 60), 60)
+    hours, rest = divmod(minutes, 60)
     return f"{hours} h {rest:02d}" if language == "french" else f"{hours}:{rest:02d}"
 
 

@@ -1,7 +1,7 @@
 # /// script
 # requires-python = ">=3.11"
 # dependencies = [
-#   "markitdown[pdf]==0.1.8", "pdfplumber==0.11.10", "pdfminer.six==20260107", "pypdfium2==5.14.0",
+#   "markitdown[docx,pdf]==0.1.8", "pdfplumber==0.11.10", "pdfminer.six==20260107", "pypdfium2==5.14.0",
 # ]
 #
 # [tool.parsemark]
@@ -9,8 +9,9 @@
 # licence = "MIT"
 # homepage = "https://github.com/microsoft/markitdown"
 # gives = ["markdown"]
+# reads = ["pdf", "docx", "html"]
 # ///
-"""markitdown: `convert` on the single page, because it reads whole documents only."""
+"""markitdown: `convert` on the single page of a PDF, because it reads whole documents only."""
 
 import tempfile
 from pathlib import Path
@@ -23,6 +24,8 @@ converter = MarkItDown(enable_plugins=False)
 
 
 def parse(pdf, page, options):
+    if Path(pdf).suffix in (".docx", ".html"):
+        return text_output("markdown", converter.convert(pdf).markdown)
     with tempfile.TemporaryDirectory() as folder:
         single = Path(folder) / "page.pdf"
         with pypdfium2.PdfDocument(pdf) as whole, pypdfium2.PdfDocument.new() as part:
