@@ -71,14 +71,19 @@ def read_table(text: str, format: str | None = None) -> Table:
     return found[0].table
 
 
-def _find_latex(text: str) -> list[FoundTable]:
-    return find_latex_tables(text) if "\\begin" in text else []
+def _find_latex(text: str, *, leave_out: bool = False) -> list[FoundTable]:
+    return find_latex_tables(text, leave_out=leave_out) if "\\begin" in text else []
 
 
-def find_marked_up_tables(text: str) -> list[FoundTable]:
-    """HTML and LaTeX tables; one inside a cell of the other is part of that cell."""
-    html = find_html_tables(text)
-    latex = [found for found in _find_latex(text) if _is_latex_table(text, found)]
+def find_marked_up_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
+    """HTML and LaTeX tables; one inside a cell of the other is part of that cell.
+
+    Args:
+        text: The text.
+        leave_out: Whether a table over a limit is left out, so that it costs itself and not the whole page.
+    """
+    html = find_html_tables(text, leave_out=leave_out)
+    latex = [found for found in _find_latex(text, leave_out=leave_out) if _is_latex_table(text, found)]
     return [f for f in html if not _is_inside(f, latex)] + [f for f in latex if not _is_inside(f, html)]
 
 

@@ -17,7 +17,7 @@ _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")
 def read_text_blocks(text: str) -> list[Block]:
     """The blocks of a plain text."""
     source = without_controls(text)
-    found = find_marked_up_tables(source)
+    found = find_marked_up_tables(source, leave_out=True)
     source = blanked(source, [(f.start, f.end) for f in found])
     found += find_text_tables(source)
     source = blanked(source, [(f.start, f.end) for f in found])
