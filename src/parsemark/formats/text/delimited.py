@@ -104,6 +104,8 @@ def _is_regular(lines: list[str], delimiter: str) -> bool:
         return False
     if any(_GAP.search(field) for row in rows for field in row):
         return False
+    if not any(field.strip() for row in rows for field in row[1:]):
+        return False  # items of a list that end with a semicolon
     if _has_prose_spacing(rows):
         ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)
         fields_are_short = all(len(field.strip()) <= _SHORT_FIELD for row in rows for field in row)
