@@ -66,7 +66,7 @@ def make_paper(
     look = look_of(options, plan, attempt)
     field_name = rng.choice(fields())
     with_tables = sum(page.tables > 0 for page in plan.pages)
-    count = len(plan.pages) + rng.choice([1, 2])
+    count = len(plan.pages) + rng.choice([1, 1, 2])
     tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
     paper = Paper(stream(*identity, "content"), look, field_name, options.lines, folder, count, tables)
     body = paper.latex()

@@ -172,7 +172,18 @@ class Typesetter:
             indents.append(line.count("␣"))
             words = self.setter(line.replace("␣", ""))
             for word in words:
-                is_key = word.text in ("Require:", "repeat", "for", "each", "do", "end", "until", "return")
+                is_key = word.text in (
+                    "Require:",
+                    "repeat",
+                    "for",
+                    "do",
+                    "end",
+                    "until",
+                    "return",
+                    "if",
+                    "then",
+                    "while",
+                )
                 latex = rf"\textbf{{{word.latex}}}" if is_key else word.latex
                 tokens.append(Token(latex, word.text, "\n" if word is words[0] and index else " "))
             ends.append(len(tokens))
