@@ -17,7 +17,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check_size, check_tables
-from parsemark.formats.text.lines import Line, blocks, split_lines
+from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Table
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -77,7 +77,7 @@ def _read(lines: Iterable[str], delimiter: str, position: int) -> Table:
     return Table.from_rows(rows)
 
 
-def _delimiter_of(block: list[Line]) -> tuple[str, str]:
+def _delimiter_of(block: list[TextLine]) -> tuple[str, str]:
     """Format and delimiter, or two empty strings where the block is not separated values."""
     lines = [line.text for line in block]
     if len(lines) < 2:
