@@ -268,6 +268,26 @@ def _check_protocols(bundle: Bundle) -> Check:
     return check
 
 
+def problems_in(bundle: Bundle) -> Iterator[str]:
+    """What in a bundle does not belong together, without scoring anything: pages, records, rows of tables.
+
+    Raises:
+        DamagedBundleError: A part cannot be read at all.
+    """
+    samples = bundle.table("samples")
+    for check in (_check_corpus(bundle, samples, None), _check_outputs(bundle, samples, bundle.records())):
+        yield from check.differences
+    pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
+    for entry in bundle.index.protocols:
+        for table, (numbers, words) in _VALUES.items():
+            rows = bundle.table(table, entry)
+            named = rows.select(pl.col(_KEYS[table]).is_not_null().all(), pl.col(words).is_not_null().all())
+            known = set(rows["sample"]) <= pages and set(rows["parser"]) <= parsers
+            finite = rows.select(pl.col(numbers).is_finite().fill_null(True).all())
+            if not known or not all(named.row(0)) or not all(finite.row(0)):
+                yield f"{entry.spec}: rows of {table} that no page and parser of the bundle can have"
+
+
 def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> Check:
     """That records, pages, parsers and raw outputs belong together."""
     check = Check("outputs")
