@@ -351,7 +351,7 @@ def costs(rng: np.random.Generator) -> bool:
 def other_worlds(rng: np.random.Generator) -> bool:
     """The same questions where documents differ in other ways than those that the rules were chosen on."""
     met = True
-    bad = (0.0, 0.0, 0.9)
+    bad = (0.0005, 0.0, 0.9)
     for name, world in OTHER_WORLDS.items():
         print(f"{name}: coverage of F1 (mean, least), any of six equal ones called worse, near copies")
         for n in DOCUMENTS:

@@ -24,14 +24,20 @@ def cornered(boxes):
 
 
 def overlap(a, b):
-    """IoU and generalised IoU of boxes given by corners; shapes broadcast."""
+    """IoU and generalised IoU of boxes given by corners; shapes broadcast.
+
+    No `prod`: its gradient asks the device whether a factor is zero, and waits for the answer.
+    """
     low, high = torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:])
-    shared = (high - low).clamp(min=0).prod(-1)
-    size_a, size_b = (a[..., 2:] - a[..., :2]).prod(-1), (b[..., 2:] - b[..., :2]).prod(-1)
-    union = size_a + size_b - shared
-    hull = (torch.maximum(a[..., 2:], b[..., 2:]) - torch.minimum(a[..., :2], b[..., :2])).prod(-1)
+    shared = _area((high - low).clamp(min=0))
+    union = _area(a[..., 2:] - a[..., :2]) + _area(b[..., 2:] - b[..., :2]) - shared
+    hull = _area(torch.maximum(a[..., 2:], b[..., 2:]) - torch.minimum(a[..., :2], b[..., :2]))
     iou = shared / (union + 1e-7)
     return iou, iou - (hull - union) / (hull + 1e-7)
+
+
+def _area(sides):
+    return sides[..., 0] * sides[..., 1]
 
 
 # --- Which query answers which object -------------------------------------------------------------------

@@ -24,7 +24,10 @@ OUT/config.json and OUT/log.json.
 import argparse
 import json
 import math
+import os
 import random
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -42,6 +45,10 @@ SMALL = {"detection": 0.52, "structure": 0.64}
 """Share of the full size in most steps."""
 PIXELS = {"detection": 16e6, "structure": 16e6}
 """Pixels in one step on a GPU."""
+UNRECORDED = 5
+"""So many times the pixels where steps are not recorded: the GPU is idle most of the time then."""
+ENDS, LOADING_S = "TRAINING_ENDS", 45.0
+"""Variable that says when training ends, also for a process that begins anew; what loading may take."""
 EVERY = 8
 """Steps between two of the averaged weights."""
 
@@ -194,6 +201,10 @@ def rate_at(passed):
     return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (passed - rise) / (1 - rise)))
 
 
+class NotRecordedError(Exception):
+    """A step could not be recorded. The random source is left in a state in which it cannot be used."""
+
+
 class Stepper:
     """One step of training: on a GPU a recorded one (a CUDA graph for each shape), else step by step.
 
@@ -217,18 +228,19 @@ class Stepper:
                 group["lr"] = rate
 
     def __call__(self, batch):
-        """The loss of the batch, and the part of the last layer."""
+        """The loss of the batch, and the part of the last layer.
+
+        Raises:
+            NotRecordedError: The GPU cannot record this; the process is of no further use.
+        """
         if not self.recorded:
             return self._work(batch)
         key = tuple(tuple(value.shape) for value in batch)
         if key not in self.records:
             try:
                 self.records[key] = self._record(batch)
-            except RuntimeError as error:  # a driver or a version that cannot: slower, but it goes on
-                print(json.dumps({"not recorded": str(error)[:500]}), flush=True)
-                torch.cuda.synchronize()
-                self.recorded, self.records = False, {}
-                return self._work(batch)
+            except RuntimeError as error:
+                raise NotRecordedError(f"{error.__context__ or ''} {error}") from error
         record, inputs, outputs = self.records[key]
         for mine, new in zip(inputs, batch, strict=True):
             mine.copy_(new)
@@ -260,6 +272,39 @@ class Stepper:
         return loss.detach(), last.detach()
 
 
+def try_recording(task):
+    """Record and replay two small steps; raises where that cannot be done. Meant for a process of its own."""
+    names = [str(i) for i in range(len(network.QUERIES[task]))]
+    model = network.make_model(task, names)
+    network.begin(model)
+    kinds = torch.tensor([k for k, n in enumerate(network.QUERIES[task]) for _ in range(n)])
+    teacher = Teacher(model, torch.rand(2, len(kinds), 4), kinds, task).to("cuda")
+    model.to(memory_format=torch.channels_last)
+    teacher.train()
+    stepper = Stepper(teacher, optimiser_of(teacher, 1e-4, "cuda"), "cuda", recorded=True)
+    for size in (128, 192, 128):
+        stepper.set(1e-4, 0.2, 1.0)
+        pixels = torch.rand(4, 3, size, 128, device="cuda").contiguous(memory_format=torch.channels_last)
+        corners = torch.tensor([[0.1, 0.1, 0.6, 0.5], [0.3, 0.6, 0.9, 0.9]], device="cuda").repeat(4, 1, 1)
+        classes = torch.tensor([[0, 1]], device="cuda").repeat(4, 1)
+        losses_ = [float(stepper((pixels, corners, classes))[0]) for _ in range(5)]
+        if not np.isfinite(losses_).all():
+            raise NotRecordedError(f"recorded steps give {losses_}")
+    print(json.dumps({"recording works": losses_}), flush=True)
+
+
+def can_record(task):
+    """Whether steps can be recorded here, tried in another process: a failure would spoil this one."""
+    command = [sys.executable, __file__, "-", "--task", task, "--out", "-", "--try-recording"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    except subprocess.TimeoutExpired:
+        print(json.dumps({"not recorded": "the trial took too long"}), flush=True)
+        return False
+    print((done.stdout if done.returncode == 0 else done.stderr[-1500:]).strip(), flush=True)
+    return done.returncode == 0
+
+
 def load(given, feeder, device):
     """Buckets to learn from (with room for invented pictures), and pictures to be measured on."""
     items = pictures.read_folder(given.data, False, given.at_most)
@@ -284,6 +329,7 @@ def take(feeder, buckets, parcel=24, wait=0.0):
 
 def train(given):  # noqa: PLR0915 - one loop, told in order
     started = time.monotonic()
+    ends = float(os.environ.setdefault(ENDS, str(time.time() + given.limit_s + LOADING_S)))
     # Before CUDA is touched: the processes are forked.
     feeder = invent.Feeder(given.task, given.fonts, given.processes, given.seed) if given.fonts else None
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -303,12 +349,14 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         teacher.load_state_dict(torch.load(given.resume, map_location=device, weights_only=True))
     teacher.train()
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
-    stepper = Stepper(teacher, optimiser_of(teacher, given.lr, device), device, device == "cuda")
+    recorded = device == "cuda" and not given.unrecorded and can_record(given.task)
+    stepper = Stepper(teacher, optimiser_of(teacher, given.lr, device), device, recorded)
+    limit_s = min(given.limit_s, ends - time.time())
     log = [{"device": device, "canvases": {str(b.shape): b.filled for b in buckets}}]
     print(json.dumps(log[0] | {"loaded_s": round(time.monotonic() - started)}), flush=True)
     step, seen = 0, 0
     begun = shown = checked = time.monotonic()
-    while (passed := (time.monotonic() - begun) / given.limit_s) < 1 and step < given.max_steps:
+    while (passed := (time.monotonic() - begun) / limit_s) < 1 and step < given.max_steps:
         late = passed > 0.9
         scale = SMALL[given.task] if passed < given.small_share else 1.0
         stepper.set(given.lr * rate_at(passed), min(0.7, max(0.0, passed - 0.25) * 1.4), 1.5 - passed)
@@ -316,8 +364,7 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
             take(feeder, shapes)
         bucket = random.choices(buckets, [b.filled for b in buckets])[0]
         height, width = bucket.canvases(scale).shape[1:]
-        # What is not recorded leaves the GPU idle most of the time: larger steps cost next to nothing there.
-        pixels = given.pixels * (1 if stepper.recorded or device == "cpu" else 4)
+        pixels = given.pixels * (1 if stepper.recorded or device == "cpu" else UNRECORDED)
         room = int(max(1, pixels / (height * width)))
         batch = pictures.batch_of(
             bucket,
@@ -326,7 +373,13 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
             spliced=0.5 * (given.task == "detection") * (not late) * given.varied,
             varied=given.varied * (0.4 if late else 1.0),
         )
-        loss, last = stepper(batch)
+        try:
+            loss, last = stepper(batch)
+        except NotRecordedError as error:
+            print(json.dumps({"not recorded": str(error)[-1500:]}), flush=True)
+            if feeder:
+                feeder.close()
+            os.execv(sys.executable, [sys.executable, *sys.argv, "--unrecorded"])
         step, seen = step + 1, seen + room
         if step % EVERY == 0:
             follow(average, model, max(0.02, EVERY / (step + EVERY)))
@@ -382,7 +435,7 @@ def arguments():
     said.add_argument("--limit-s", type=float, default=500, help="seconds of training, loading not counted")
     said.add_argument("--max-steps", type=int, default=10**9)
     said.add_argument("--pixels", type=float, help="pixels in one step")
-    said.add_argument("--lr", type=float, default=4e-4)
+    said.add_argument("--lr", type=float, default=5e-4)
     said.add_argument("--layers", type=int, default=6)
     said.add_argument("--groups", type=int, help="groups of queries in training")
     said.add_argument("--parts", type=int, default=4, help="parts of each table to learn from as well")
@@ -394,6 +447,8 @@ def arguments():
     said.add_argument("--at-most", type=int, help="use only so many pictures (for a trial)")
     said.add_argument("--check-s", type=float, default=100, help="seconds between two validations")
     said.add_argument("--show-s", type=float, default=10)
+    said.add_argument("--unrecorded", action="store_true", help="do not record steps as CUDA graphs")
+    said.add_argument("--try-recording", action="store_true", help="only see whether that can be done")
     said.add_argument("--seed", type=int, default=0)
     return said
 
@@ -401,7 +456,10 @@ def arguments():
 def main():
     given = arguments().parse_args()
     given.pixels = given.pixels or PIXELS[given.task]
-    train(given)
+    if given.try_recording:
+        try_recording(given.task)
+    else:
+        train(given)
 
 
 if __name__ == "__main__":

@@ -153,22 +153,50 @@ def test_errors_are_one_line_that_helps(benched: tuple[Path, str]) -> None:
     assert "expected names like s000.md" in message
 
 
+WAITING = """
+# /// script
+# dependencies = []
+# ///
+import time
+from pathlib import Path
+from parsemark_worker import serve, text_output
+
+done = []
+
+def parse(pdf, page, options):
+    while done and not Path({go_on!r}).exists():
+        time.sleep(0.05)
+    done.append(pdf)
+    return text_output("markdown", "| a | b |\\n|---|---|\\n| 1 | 2 |\\n")
+
+serve(parse)
+"""
+"""Answers once, and then only when it may go on."""
+
+
 def test_ctrl_c_says_how_to_go_on(workplace: Path) -> None:
-    arguments = ["parse", "-c", "corpus", "-o", "stopped", "-p", f"{ECHO}(speed=slow)", "--no-cache"]
+    (workplace / "waiting.py").write_text(WAITING.format(go_on=str(workplace / "go-on")))
+    arguments = ["parse", "-c", "corpus", "-o", "stopped", "-p", "./waiting.py", "--no-cache"]
     env = {**os.environ, "PARSEMARK_CACHE": str(workplace / "cache"), "COLUMNS": "200"}
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--workers", "1"], cwd=workplace, env=env, stdout=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
-    while not list((workplace / "stopped").glob("raw/*/*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    deadline = time.monotonic() + 120
+    while not _records(workplace / "stopped") and time.monotonic() < deadline:
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    shown, _ = process.communicate(timeout=30)
+    shown, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert re.search(r"Stopped\. [1-5] of 6 pages are done and kept\. Go on with:", shown)
+    assert "Stopped. 1 of 6 pages are done and kept. Go on with:" in shown
     assert "parsemark parse -c corpus -o stopped" in shown
+    (workplace / "go-on").touch()
     parsemark(workplace, *arguments)
     assert Run.open(workplace / "stopped").table("parses").height == 6
+
+
+def _records(run: Path) -> int:
+    """How many pages a run that is being written has."""
+    return len(list(Run.open(run).records())) if (run / "manifest.json").exists() else 0
 
 
 CONSTANT = """

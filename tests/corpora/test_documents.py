@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.build import _engines as engines_of
 from parsemark.corpora.latex.documents.latexml import compare_with_latexml
 from parsemark.corpora.latex.documents.main_file import flattened, main_files
-from parsemark.corpora.latex.documents.make import Report, make_documents
+from parsemark.corpora.latex.documents.make import Report, in_processes, make_documents
 from parsemark.corpora.latex.documents.repairs import repair
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.render import page_words
@@ -498,3 +499,32 @@ def test_captions_of_long_tables_registers_seams_and_a_missing_package(tmp_path:
     check = check_corpus(load_corpus(str(tmp_path / "out")))
     assert check.figures.tables == check.figures.tables_at_ink == len(found) == 4
     assert check.figures.cells == check.figures.cells_equal
+
+
+NICE = r"""\documentclass{article}\usepackage{nicematrix}\begin{document}
+\begin{NiceTabular}{lcc}[hvlines] Name & \multicolumn{2}{c}{Both} \\ x & 1 & 2 \\ y & 3 & 4 \end{NiceTabular}
+\newpage Words. \newpage More words. MORE
+\end{document}"""
+BLOCKS = r"\newpage\begin{NiceTabular}{ll} \Block{1-2}{Both} & \\ a & b \\ c & d \end{NiceTabular}"
+
+
+@pytest.mark.parametrize("more", ["", BLOCKS], ids=["marked", "with blocks"])
+def test_tables_of_nicematrix(tmp_path: Path, more: str) -> None:
+    samples, report = make_one(tmp_path, {"paper.tex": NICE.replace("MORE", more)})
+    if more:
+        assert set(report.documents[0].left_out) == {1, 4}
+        return
+    ((element,),) = [tables(sample) for sample in samples.values() if tables(sample)]
+    assert element.table is not None
+    assert element.table.text_rows() == [["Name", "Both", "Both"], ["x", "1", "2"], ["y", "3", "4"]]
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
+
+
+def half_of(number: int) -> int:
+    if number == 3:
+        os._exit(1)
+    return number // 2
+
+
+def test_a_document_that_ends_its_process_costs_itself() -> None:
+    assert dict(in_processes(half_of, [2, 3, 4, 6], 2)) == {2: 1, 3: None, 4: 2, 6: 3}

@@ -12,16 +12,20 @@ from hypothesis import strategies as st
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import read_manifest
+from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
+from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, Sheet
 from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
 from parsemark.corpora.latex.synthetic.papers.tables import draw_table
-from parsemark.corpora.latex.synthetic.papers.tokens import Setter
+from parsemark.corpora.latex.synthetic.papers.tokens import Block, Setter, Token
+from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
 from parsemark.corpora.latex.synthetic.papers.writing import MARK, Writer, cite_numbers, fields
 from parsemark.corpora.synthetic.randomness import stream
+from parsemark.errors import LatexError
 from parsemark.formats import write_document
-from parsemark.model import Category, Prediction, Sample
+from parsemark.model import Box, Category, Page, Prediction, Sample
 from parsemark.protocols import get_protocol
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -163,3 +167,37 @@ def test_the_truth_of_a_paper_written_as_markdown_is_perfect(made: Path) -> None
         found = {row.metric: row.value for row in rows if row.element == ""}
         assert (found["text_edit"], found["order_edit"]) == (0, 0), sample.id
         assert all(found[name] == 1 for name in ("formula_f1", "teds_f1") if name in found), sample.id
+
+
+def words_at(first: int, places: list[tuple[float, float]]) -> dict[int, Box]:
+    return {first + i: Box(x, y, x + 20, y + 8) for i, (x, y) in enumerate(places)}
+
+
+def test_a_paragraph_over_two_columns_is_two_parts_and_floats_stand_between_them() -> None:
+    tokens = [Token(word, word) for word in ["one", "two", "three", "four"]]
+    text = Block(Category.TEXT_BLOCK, tokens, 1)
+    figure = Block(Category.FIGURE, [], 5)
+    caption = Block(Category.FIGURE_CAPTION, [Token("Fig. 1.", "Fig. 1.")], 6, parent=1)
+    blocks = [text, figure, caption]
+    paragraph = words_at(1, [(50, 700), (80, 700), (350, 200), (380, 200)])
+    floating = {5: Box(320, 50, 560, 150), 6: Box(330, 160, 400, 170)}
+    nothing = Sheet((None, None, None), (None, None, None))
+    furniture = Furniture(nothing, nothing, nothing, 1)
+
+    def truth(boxes: dict[int, Box], shown: list[Block]) -> Page:
+        marks = MarkedPage(1, 612, 792, (), boxes, {})
+        return page_truth(find_parts(shown, [marks], 2)[0], shown, furniture, 1, "p", {}, frozenset())
+
+    plain = truth(paragraph, [text])
+    assert [e.text for e in plain.elements] == ["one two", "three four"]
+    assert [r.kind for r in plain.relations] == ["truncated"]
+    parted = truth({**paragraph, **floating}, blocks)
+    assert [e.category for e in parted.elements] == ["text_block", "figure", "figure_caption", "text_block"]
+    assert [e.order for e in parted.elements] == [0, 1, 2, 3]
+    assert {r.kind for r in parted.relations} == {"continued", "parent_son"}
+    text.is_wide = True
+    assert [
+        e.text for e in truth(words_at(1, [(250, 60), (280, 60), (310, 60), (340, 60)]), [text]).elements
+    ] == ["one two three four"]
+    with pytest.raises(LatexError, match="has no ink"):
+        find_parts([text], [MarkedPage(1, 612, 792, (), words_at(1, [(50, 60)]), {})], 2)

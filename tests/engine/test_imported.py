@@ -50,7 +50,7 @@ def test_every_format_scores_alike(suffix: str, tmp_path: Path) -> None:
     (summary,) = score_run(import_predictions(tmp_path / "run", corpus, outputs), n_workers=1)
     figures = summary.parsers["mine"]
     assert figures["te_f1_con"].value == 1
-    assert figures["failures"].value == 0
+    assert figures["failures"].value == 0 and "unanswered" not in figures
     assert figures["cpu_s_per_page"] == Figure(value=None, n=0)
 
 
@@ -123,6 +123,9 @@ def test_a_separator_of_ones_own(tmp_path: Path) -> None:
     out = tmp_path / "run"
     run = import_predictions(out, corpus, tmp_path / "mine", page_separator="\n=====\n")
     assert [str(r.status) for r in run.records()] == ["ok"] * 3 + ["no_prediction"]
+    (summary,) = score_run(run, n_workers=1)
+    (figures,) = summary.parsers.values()
+    assert (figures["failures"].value, figures["unanswered"].value) == (0, 1), "no file is no failure"
 
 
 def test_json_of_a_document(tmp_path: Path) -> None:

@@ -284,3 +284,12 @@ def test_deep_lists_and_quotes_are_kept_or_refused() -> None:
     for endless in ("> " * 500 + "x", "".join("  " * level + "- x\n" for level in range(200))):
         with pytest.raises(FormatError, match="nested deeper"):
             read_document(endless, "markdown")
+
+
+@pytest.mark.parametrize("format", ["markdown", "html", "text"])
+def test_a_table_over_a_limit_costs_itself_and_not_the_page(format: str) -> None:
+    absurd = '<table><tr><td colspan="100000">a</td><td>b</td></tr></table>'
+    page = f"Some words.\n\n{absurd}\n\nMore words.\n\n<table><tr><td>1</td><td>2</td></tr></table>"
+    elements = read_document(page, format).elements
+    assert [e.table.text_rows() for e in elements if e.table is not None] == [[["1", "2"]]]
+    assert "More words." in [e.text for e in elements]

@@ -331,3 +331,14 @@ def test_a_killed_run_goes_on_and_repeats_no_answered_call(tmp_path: Path) -> No
     assert n_killed - n_kept <= 3 * 6
     assert sum(v.stored for v in verdicts) == n_kept > 0
     assert {v.status for v in verdicts} == {Answered.OK}
+
+
+def test_a_guided_model_can_answer_nothing_but_scores_and_short_errors(tmp_path: Path) -> None:
+    with ChatServer() as server:
+        judged(server, tmp_path, 1, output="guided")
+        (form,) = (request["response_format"] for request in server.requests)
+    properties = form["schema"]["properties"]
+    assert form["type"] == "json_object"
+    assert properties["score"] == {"enum": list(range(11))}
+    assert properties["errors"]["items"] == {"type": "string", "maxLength": 200}
+    assert list(properties) == ["errors", "score"]  # errors are found before they are scored

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from parsemark.parsers.messages import (
     Answer,
     Hello,
     ProtocolError,
+    pages_in,
     read_answer,
     read_hello,
 )
@@ -107,3 +109,30 @@ def test_two_thousand_hellos() -> None:
 def test_a_measurement_is_believed_only_if_it_can_be_one(value: float) -> None:
     answer = read_answer(json.dumps({**GOOD, "wall_s": value}).encode(), "1")
     assert answer.wall_s is None or answer.wall_s == 1e300  # the engine knows how long it waited
+
+
+def test_a_document_is_taken_apart_into_its_pages() -> None:
+    output = b'{"format": "document", "pages": {"2": {"format": "text", "content": "b"}, "1": {"x": 1}}}'
+    assert pages_in(output) == {2: b'{"content": "b", "format": "text"}', 1: b'{"x": 1}'}
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (b"{}", "no whole document"),
+        (b'{"format": "elements", "elements": []}', "no whole document"),
+        (b'{"format": "document", "pages": []}', "no whole document"),
+        (b'{"format": "document", "pages": {"0": {}}}', "'0' is no number of a page"),
+        (b'{"format": "document", "pages": {"-1": {}}}', "is no number"),
+        ('{"format": "document", "pages": {"٣": {}}}'.encode(), "is no number"),
+        (b'{"format": "document", "pages": {"99999999999": {}}}', "is no number"),
+        (b'{"format": "document", "pages": {"1": null}}', "page 1: its output is no JSON object"),
+        (
+            json.dumps({"format": "document", "pages": {str(n): {} for n in range(1, 10_002)}}).encode(),
+            "over",
+        ),
+    ],
+)
+def test_a_document_that_is_none_is_refused(output: bytes, why: str) -> None:
+    with pytest.raises(ProtocolError, match=re.escape(why)):
+        pages_in(output)

@@ -19,6 +19,8 @@ import network  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
 import torch  # noqa: E402
+import train  # noqa: E402
+from torch.profiler import profile  # noqa: E402
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
@@ -161,6 +163,26 @@ def dense_goals_name_the_smallest_object():
                     assert torch.allclose(boxes[i, number, kind], torch.tensor(wanted))
 
 
+TRAVELS = {"aten::item", "aten::lift_fresh", "aten::nonzero", "aten::masked_select", "aten::is_nonzero"}
+"""What makes a GPU wait and cannot be recorded: numbers that are read back, tensors made of numbers."""
+
+
+def no_number_travels_within_a_step():
+    model, _ = small_trainee()
+    kinds = torch.tensor([0] * 12 + [1] * 3)
+    teacher = train.Teacher(model, torch.rand(2, 15, 4), kinds, "detection")
+    corners = torch.tensor([[0.1, 0.1, 0.6, 0.5], [0.3, 0.6, 0.9, 0.9], [0, 0, 0, 0]]).repeat(2, 1, 1)
+    classes = torch.tensor([[0, 1, -1], [1, -1, -1]])
+    pixels, trust, weight = torch.rand(2, 3, 64, 96), torch.tensor(0.3), torch.tensor(1.0)
+    with profile() as seen:
+        loss, _ = teacher((pixels, corners, classes), trust, weight)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(teacher.parameters(), 1.0)
+    names = {event.key for event in seen.key_averages()}
+    assert "aten::convolution" in names
+    assert not names & TRAVELS, names & TRAVELS
+
+
 def boxes_move_with_their_pictures():
     n, side = 24, 96
     pixels, corners = torch.ones(n, 1, side, side), torch.zeros(n, 2, 4)
@@ -212,5 +234,6 @@ if __name__ == "__main__":
     pairs_are_greedy()
     set_loss_is_the_sum_over_pairs()
     dense_goals_name_the_smallest_object()
+    no_number_travels_within_a_step()
     boxes_move_with_their_pictures()
     parts_keep_their_rows()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.engine.test_verify import members_of, rewritten
 from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
@@ -167,3 +169,24 @@ def test_filter_and_sort_in_a_browser(folder: Path, tmp_path: Path, open_page: C
             cells = page.locator("table.boards tbody tr td:nth-child(2)").all()
             values = [float(v) for c in cells if (v := c.get_attribute("data-value"))]
             assert values == sorted(values, reverse=order == "descending")
+
+
+def test_a_bundle_whose_parts_do_not_belong_together_costs_itself(folder: Path, tmp_path: Path) -> None:
+    """All hashes fit; but a page has no id, a row has an unknown parser, a count is not that of the truth."""
+    members = members_of(folder / "bundles" / "first.zip")
+    pages, rows = members["samples.jsonl"].splitlines(), members["protocols/tables/scores.jsonl"].splitlines()
+    unknown = json.dumps({**json.loads(rows[0]), "parser": "nobody"}).encode()
+    counted = json.dumps({**json.loads(pages[0]), "n_tables": 77}).encode()
+    changes = {
+        "without-id": {"samples.jsonl": b"\n".join([b"{}", *pages[1:]]) + b"\n"},
+        "unknown": {"protocols/tables/scores.jsonl": b"\n".join([unknown, *rows[1:]]) + b"\n"},
+        "count": {"samples.jsonl": b"\n".join([counted, *pages[1:]]) + b"\n"},
+    }
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    for name, changed in changes.items():
+        rewritten(bad / f"{name}.zip", {**members, **changed})
+    read, refused = read_submissions([folder / "bundles" / "first.zip", bad])
+    assert [submission.path.name for submission in read] == ["first.zip"]
+    assert {r.path.stem: r.why for r in refused}.keys() == changes.keys()
+    assert any("n_tables is 77" in r.why for r in refused)

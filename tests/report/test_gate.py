@@ -119,6 +119,15 @@ def test_what_differs_is_not_compared(run: Run, tmp_path: Path) -> None:
         against(old, newer, Limits())
 
 
+def test_a_limit_that_nothing_was_measured_for_is_named(run: Run, tmp_path: Path) -> None:
+    parses = run.table("parses").with_columns(pl.lit(None, pl.Float64).alias("cpu_s"))
+    untimed = fabricate_run(tmp_path / "untimed", 40, ("good", "fair"))
+    untimed.write_table("parses", parses)
+    result = gate_runs(untimed, run, Limits(max_slowdown=1.1, max_memory=9.0, max_failures=None))
+    assert [note for note in result.notes if "CPU time was not checked" in note]
+    assert not [note for note in result.notes if "peak memory was not checked" in note]
+
+
 def test_a_baseline_is_small_and_serves_as_the_old_run(run: Run, tmp_path: Path) -> None:
     folder = save_baseline(run, tmp_path / "baseline")
     assert not (folder / "raw").exists()

@@ -112,3 +112,15 @@ def test_ranks_follow_from_the_intervals() -> None:
 
     found = [c("x", "y", -0.1, 0.3), c("x", "z", 0.1, 0.4), c("y", "z", -0.1, 0.2)]
     assert rank_intervals(["x", "y", "z"], found) == {"x": (1, 2), "y": (1, 3), "z": (2, 3)}
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 0.001])
+@pytest.mark.parametrize("n", [3, 5, 6, 14])
+def test_few_documents_that_agree_resolve_nothing(n: int, spread: float) -> None:
+    """Whether they agree exactly or nearly makes no difference."""
+    ones = np.ones(n)
+    good = np.stack([ones - spread * np.arange(n) / n, ones], axis=1)
+    (found,) = contrasts({"a": good, "b": np.stack([0 * ones, ones], axis=1)}, mean, [("a", "b")])
+    assert found.low is not None and found.high is not None
+    assert found.p >= 2.0 ** (1 - n)
+    assert (found.p < 0.05) == (found.low > 0) == (n >= 6)

@@ -167,10 +167,11 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
         corpus = _loaded(name, _existing(Path(rest), spec))
     else:
         raise UsageError(_explain(spec))
-    if strict and corpus.left_out:
+    n = len(corpus.left_out)
+    if strict and n:
         listed = "\n  ".join(str(remark) for remark in corpus.left_out)
         raise CorpusError(
-            f"{len(corpus.left_out)} parts of {spec} cannot be used, and --strict was given:\n  {listed}"
+            f"{n} part{'s' * (n > 1)} of {spec} cannot be used, and --strict was given:\n  {listed}"
         )
     return dataclasses.replace(corpus, spec=spec, strict=strict)
 

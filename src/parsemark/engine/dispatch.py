@@ -65,6 +65,16 @@ class Dispatcher:
                 self._changed.wait()
             return None
 
+    def claim_document(self, job: Job) -> list[Job]:
+        """All jobs of the same parser and document that are left, for who has claimed one of them."""
+        with self._changed:
+            queue = self._queues[job.parser]
+            same = [other for other in queue if other.page.pdf_sha256 == job.page.pdf_sha256]
+            if same:
+                taken = set(map(id, same))
+                self._queues[job.parser] = deque(other for other in queue if id(other) not in taken)
+            return same
+
     def took(self, parser: str, seconds: float) -> None:
         """Tell how long a page took, so that workers go where most work is left."""
         with self._changed:

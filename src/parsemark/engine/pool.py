@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol
@@ -41,6 +41,9 @@ class Worker(Protocol):
 
     def parse(self, page: Page) -> Outcome:
         """Have one page parsed."""
+
+    def parse_document(self, pages: Sequence[Page]) -> list[Outcome]:
+        """Have pages of one document parsed by one call; one outcome for each."""
 
     def stop(self) -> None:
         """Give up, from another thread."""
@@ -115,6 +118,9 @@ class _LocalWorker:
 
     def parse(self, page: Page) -> Outcome:
         return self._worker.parse(str(page.pdf), page.number)
+
+    def parse_document(self, pages: Sequence[Page]) -> list[Outcome]:
+        return self._worker.parse_document(str(pages[0].pdf), [page.number for page in pages])
 
 
 class ParsePool:
@@ -221,36 +227,48 @@ class ParsePool:
                 if worker is None or job.parser != current:
                     self._dismiss(worker)
                     worker, current = self._hire(job.parser), job.parser
-                self._do(job, worker)
+                jobs = [job]
+                if self._parsers[job.parser].info.scope == "document":
+                    jobs += self._dispatcher.claim_document(job)
+                self._do(jobs, worker)
         finally:
             self._dismiss(worker)
 
-    def _do(self, job: Job, worker: Worker) -> None:
-        purse = self._purse if self._parsers[job.parser].info.paid else None
+    def _do(self, jobs: Sequence[Job], worker: Worker) -> None:
+        """Do one job, or all jobs of one document by one call."""
+        name = jobs[0].parser
+        info = self._parsers[name].info
+        purse = self._purse if info.paid else None
         price = 0.0
         if purse is not None:
             try:
-                price = purse.reserve(job.parser)
+                price = purse.reserve(name, len(jobs))
             except SpentError as error:
-                self._give_up(job.parser, str(error), job)
+                self._give_up(name, str(error), *jobs)
                 return
-        outcome: Outcome | None = None
+        outcomes: list[Outcome] = []
         started = time.perf_counter()
         try:
-            outcome = worker.parse(job.page)
+            if info.scope == "document":
+                outcomes = worker.parse_document([job.page for job in jobs])
+            else:
+                outcomes = [worker.parse(job.page) for job in jobs]
         except ParserUnusableError as error:
-            self._give_up(job.parser, str(error), job)
+            self._give_up(name, str(error), *jobs)
             return
         finally:
             if purse is not None:
-                purse.settle(job.parser, price, None if outcome is None else outcome.cost_usd)
-        self._dispatcher.took(job.parser, time.perf_counter() - started)
+                costs = [outcome.cost_usd for outcome in outcomes if outcome.cost_usd is not None]
+                purse.settle(name, price, sum(costs) if costs else None, len(jobs))
+        elapsed = time.perf_counter() - started
         if worker.hello is not None:
-            self.hellos[job.parser] = worker.hello
-        record = self._record(job, outcome)
-        self._keep(record)
-        if self._cache is not None:
-            self._cache.put(record, str(self._limits), self._run.blobs)
+            self.hellos[name] = worker.hello
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            self._dispatcher.took(name, elapsed / len(jobs))
+            record = self._record(job, outcome)
+            self._keep(record)
+            if self._cache is not None:
+                self._cache.put(record, str(self._limits), self._run.blobs)
 
     def _hire(self, parser: str) -> Worker:
         worker = self._workers.start(self._parsers[parser])

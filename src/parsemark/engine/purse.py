@@ -35,8 +35,8 @@ class Purse:
         for record in before:
             self._pay(record.parser, record.cost_usd)
 
-    def reserve(self, parser: str) -> float:
-        """Put aside what the next page of a parser may cost; `settle` gives it back.
+    def reserve(self, parser: str, n_pages: int = 1) -> float:
+        """Put aside what the next pages of a parser may cost; `settle` gives it back.
 
         Raises:
             SpentError: There is not enough left.
@@ -44,7 +44,7 @@ class Purse:
         with self._changed:
             while parser not in self._dearest and self._asked.get(parser):
                 self._changed.wait()
-            price = self._dearest.get(parser, 0.0)
+            price = self._dearest.get(parser, 0.0) * n_pages
             taken = self._spent + self._reserved
             if taken >= self._limit or taken + price > self._limit + 1e-9:
                 raise SpentError(
@@ -55,15 +55,15 @@ class Purse:
             self._asked[parser] = self._asked.get(parser, 0) + 1
             return price
 
-    def settle(self, parser: str, price: float, cost_usd: float | None) -> None:
-        """Pay a page that was reserved, or take the money back."""
+    def settle(self, parser: str, price: float, cost_usd: float | None, n_pages: int = 1) -> None:
+        """Pay pages that were reserved, or take the money back."""
         with self._changed:
             self._reserved -= price
             self._asked[parser] -= 1
-            self._pay(parser, cost_usd)
+            self._pay(parser, cost_usd, n_pages)
             self._changed.notify_all()
 
-    def _pay(self, parser: str, cost_usd: float | None) -> None:
+    def _pay(self, parser: str, cost_usd: float | None, n_pages: int = 1) -> None:
         if cost_usd:
             self._spent += cost_usd
-            self._dearest[parser] = max(self._dearest.get(parser, 0.0), cost_usd)
+            self._dearest[parser] = max(self._dearest.get(parser, 0.0), cost_usd / n_pages)

@@ -8,7 +8,7 @@ node dies, its pages are given to new actors elsewhere: that is no failure of th
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from parsemark.engine.events import Events
@@ -96,9 +96,17 @@ class _RayWorker:
 
     def parse(self, page: Page) -> Outcome:
         """Have one page parsed, on another node if this one dies."""
+        (outcome,) = self._parse(page, (page.number,), whole=False)
+        return outcome
+
+    def parse_document(self, pages: Sequence[Page]) -> list[Outcome]:
+        """Have pages of one document parsed by one call, on another node if this one dies."""
+        return self._parse(pages[0], tuple(page.number for page in pages), whole=True)
+
+    def _parse(self, page: Page, numbers: tuple[int, ...], *, whole: bool) -> list[Outcome]:
         for _ in range(MAX_LOSSES):
             try:
-                return self._ask(page)
+                return self._ask(page, numbers, whole=whole)
             except self._ray.exceptions.RayActorError as error:
                 last = error
             except self._ray.exceptions.ObjectLostError as error:
@@ -107,7 +115,7 @@ class _RayWorker:
             if self._stopped:
                 raise StoppedError
         why = f"{MAX_LOSSES} Ray actors were lost on this page: {last}"
-        return Outcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])
+        return [Outcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])] * len(numbers)
 
     def stop(self) -> None:
         """Give up; the thread that waits for a page is freed."""
@@ -122,16 +130,16 @@ class _RayWorker:
                 self._ray.get(handle.close.remote(), timeout=_CLOSE_S)
             self._ray.kill(handle)
 
-    def _ask(self, page: Page) -> Outcome:
+    def _ask(self, page: Page, numbers: tuple[int, ...], *, whole: bool) -> list[Outcome]:
         if self._stopped:
             raise StoppedError
         if self._handle is None:
             self._handle = self._new_actor()
         data = None if self._sent == page.pdf_sha256 else page.pdf.read_bytes()
         self._sent = page.pdf_sha256
-        outcome, hello = self._ray.get(self._handle.parse.remote(page.number, data))
+        outcomes, hello = self._ray.get(self._handle.parse.remote(numbers, data, whole))
         self.hello = hello
-        answered: Outcome = outcome
+        answered: list[Outcome] = outcomes
         return answered
 
 
@@ -146,15 +154,20 @@ class _Actor:
         self._folder = ScratchFolder("parsemark-ray-")
         self._worker: PageWorker | None = None
 
-    def parse(self, number: int, pdf: bytes | None) -> tuple[Outcome, Hello | None]:
-        """Parse a page of `pdf`, or of the PDF of the last call where that is None."""
+    def parse(
+        self, numbers: tuple[int, ...], pdf: bytes | None, whole: bool
+    ) -> tuple[list[Outcome], Hello | None]:
+        """Parse pages of `pdf`, or of the PDF of the last call where that is None."""
         if self._worker is None:
             self._worker = self._prepare()
         path = self._folder.path / "document.pdf"
         if pdf is not None:
             path.write_bytes(pdf)
-        outcome = self._worker.parse(str(path), number)
-        return outcome, self._worker.hello
+        if whole:
+            outcomes = self._worker.parse_document(str(path), numbers)
+        else:
+            outcomes = [self._worker.parse(str(path), number) for number in numbers]
+        return outcomes, self._worker.hello
 
     def close(self) -> None:
         """End the worker and leave nothing behind; an actor that is killed before leaves that to the next."""

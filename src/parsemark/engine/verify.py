@@ -22,6 +22,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parse import sample_rows
 from parsemark.engine.scoring import score_run
 from parsemark.errors import ParsemarkError, StoreError
+from parsemark.formats.model_json import page_from_json
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry
@@ -141,10 +142,10 @@ def _verify(
         return
     if corpus is None and not index.has_truth:
         raise StoreError(f"{bundle.path} comes without truths. Give its corpus: --corpus {index.corpus.spec}")
-    samples, records = bundle.table("samples"), list(_records(bundle))
-    checks = [_check_protocols(bundle), _check_outputs(bundle, samples, records)]
-    checks.insert(0, _check_corpus(bundle, samples, corpus))
-    found.checks.extend(checks)
+    samples, records = bundle.table("samples"), bundle.records()
+    found.checks.append(_check_corpus(bundle, samples, corpus))
+    found.checks.append(_check_protocols(bundle))
+    found.checks.append(_check_outputs(bundle, samples, records))
     if not found.passed:
         return
     found.notes.extend(_notes(bundle, samples, corpus))
@@ -157,8 +158,13 @@ def _verify(
         checkable = [entry for entry in index.protocols if not get_protocol(entry.spec).asks]
         if not checkable:
             return
-        specs = [entry.spec for entry in checkable]
-        score_run(run, protocols=specs, n_workers=n_workers, events=events)
+        try:
+            score_run(run, protocols=[e.spec for e in checkable], n_workers=n_workers, events=events)
+        except Exception as error:  # the boundary: whatever its hashes fit, it may be made to break us
+            why = " ".join(str(error).split())[:300]
+            found.checks.append(failed := Check("scoring"))
+            failed.differs(f"what it holds cannot be scored anew: {why}")
+            return
         found.checks.append(_compare_parses(run, records))
         for entry in checkable:
             found.checks.append(_compare_scores(run, bundle, entry))
@@ -171,11 +177,6 @@ def _had_pdf(samples: pl.DataFrame) -> dict[str, bool]:
     return dict(zip(samples["sample"], samples["pdf_sha256"].is_not_null(), strict=True))
 
 
-def _records(bundle: Bundle) -> Iterator[ParseRecord]:
-    for number, row in enumerate(bundle.table("parses").iter_rows(named=True), start=1):
-        yield ParseRecord.from_json(row, f"Line {number} of parses.jsonl in {bundle.path}")
-
-
 def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Check:
     check, stated = Check("corpus"), bundle.index.corpus
     name = f"{stated.name} {stated.version} ({stated.hash[:12]})"
@@ -184,6 +185,9 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     ids = samples["sample"]
     if ids.null_count() or ids.n_unique() != len(ids):
         check.differs("samples.jsonl has pages without an id, or two of the same")
+    for row in samples.iter_rows(named=True) if check.passed else ():
+        for problem in _problems_of(row):
+            check.differs(f"page {row['sample']}: {problem}")
     check.text = f"{name}, {len(ids)} of its {stated.n_samples} pages; truth as the bundle gives it"
     if corpus is None or not check.passed:
         return check
@@ -200,6 +204,24 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
     check.text = f"{name}, {len(ids)} of its {stated.n_samples} pages; truth and PDFs are the corpus's"
     return check
+
+
+def _problems_of(row: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with a page in itself: what figures are counted by must follow from its truth."""
+    if row["document"] is None or row["page_number"] is None or row["page_number"] < 1:
+        yield "it has no document, or no number in it"
+    if row["truth"] is None:
+        return
+    try:
+        truth = page_from_json(json.loads(row["truth"]))
+        stated = {} if row["attributes"] is None else json.loads(row["attributes"])
+    except (ParsemarkError, ValueError, TypeError, KeyError, RecursionError) as error:
+        yield f"its truth or its attributes cannot be read ({' '.join(str(error).split())[:100]})"
+        return
+    if row["n_tables"] != len(truth.tables):
+        yield f"n_tables is {row['n_tables']}, but its truth has {len(truth.tables)}"
+    if stated != json.loads(json.dumps(dict(truth.attributes))):
+        yield "its attributes are not those of its truth"
 
 
 def _compare_sample(check: Check, row: dict[str, Any], true: dict[str, Any], *, has_truth: bool) -> None:
@@ -244,6 +266,26 @@ def _check_protocols(bundle: Bundle) -> Check:
         if said != entry.comparability or summary.get("protocol") != entry.spec:
             check.differs(f"{entry.spec}: its summary is of another protocol or version")
     return check
+
+
+def problems_in(bundle: Bundle) -> Iterator[str]:
+    """What in a bundle does not belong together, without scoring anything: pages, records, rows of tables.
+
+    Raises:
+        DamagedBundleError: A part cannot be read at all.
+    """
+    samples = bundle.table("samples")
+    for check in (_check_corpus(bundle, samples, None), _check_outputs(bundle, samples, bundle.records())):
+        yield from check.differences
+    pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
+    for entry in bundle.index.protocols:
+        for table, (numbers, words) in _VALUES.items():
+            rows = bundle.table(table, entry)
+            named = rows.select(pl.col(_KEYS[table]).is_not_null().all(), pl.col(words).is_not_null().all())
+            known = set(rows["sample"]) <= pages and set(rows["parser"]) <= parsers
+            finite = rows.select(pl.col(numbers).is_finite().fill_null(True).all())
+            if not known or not all(named.row(0)) or not all(finite.row(0)):
+                yield f"{entry.spec}: rows of {table} that no page and parser of the bundle can have"
 
 
 def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> Check:

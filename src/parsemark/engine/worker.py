@@ -15,7 +15,7 @@ import dataclasses
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,7 +23,7 @@ from parsemark.engine.limits import PageLimits
 from parsemark.engine.watch import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
-from parsemark.parsers.messages import Answer, Hello
+from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.registry import OptionValue
@@ -92,9 +92,25 @@ class PageWorker:
             ParserUnusableError: The worker does not start.
             StoppedError: `stop` was called.
         """
-        outcome, again = self._attempt(pdf, page)
+        return self._parse(pdf, page, self._limits.timeout_s)
+
+    def parse_document(self, pdf: str, pages: Sequence[int]) -> list[Outcome]:
+        """Have a whole document parsed, in as much time as its pages would have; one outcome for each page.
+
+        What it took is shared equally, so that the pages together took what the document took. Its peak of
+        memory is that of each page, and so is its failure.
+
+        Raises:
+            ParserUnusableError: The worker does not start.
+            StoppedError: `stop` was called.
+        """
+        whole = self._parse(pdf, WHOLE_DOCUMENT, self._limits.timeout_s * len(pages))
+        return shared_by_pages(whole, pages)
+
+    def _parse(self, pdf: str, page: int, timeout_s: float) -> Outcome:
+        outcome, again = self._attempt(pdf, page, timeout_s)
         if again:
-            second, _ = self._attempt(pdf, page)
+            second, _ = self._attempt(pdf, page, timeout_s)
             outcome = dataclasses.replace(second, attempts=2)
         return outcome
 
@@ -115,20 +131,21 @@ class PageWorker:
             self._watched.end_survivors()
         self._session = self._watched = None
 
-    def _attempt(self, pdf: str, page: int) -> tuple[Outcome, bool]:
+    def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[Outcome, bool]:
         """One attempt, and whether another one makes sense."""
         worn = self._session is not None
         session, watched = self._running()
         watched.begin()
         started = time.perf_counter()
         try:
-            answer = session.ask(pdf, page, self.parser.options, timeout_s=self._limits.timeout_s)
+            answer = session.ask(pdf, page, self.parser.options, timeout_s=timeout_s)
         except WorkerFailure as failure:
             watched.look()
             elapsed = time.perf_counter() - started
             n_left = watched.end_survivors()
             self._forget()
-            return self._failed(failure, watched, elapsed, n_left), worn or self._is_chance(failure, watched)
+            failed = self._failed(failure, watched, elapsed, n_left, timeout_s)
+            return failed, worn or self._is_chance(failure, watched)
         elapsed = time.perf_counter() - started
         return self._answered(answer, watched, elapsed), False
 
@@ -180,11 +197,13 @@ class PageWorker:
     def _is_chance(failure: WorkerFailure, watched: Watched) -> bool:
         return failure.kind in ("died", "garbage") and not watched.exceeded
 
-    def _failed(self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int) -> Outcome:
+    def _failed(
+        self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int, timeout_s: float
+    ) -> Outcome:
         if watched.exceeded:
             error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
         elif failure.kind == "timeout":
-            error = f"The worker did not answer within {self._limits.timeout_s:g} s and was ended."
+            error = f"The worker did not answer within {timeout_s:g} s and was ended."
         else:
             error = str(failure)
         if n_left:
@@ -211,6 +230,30 @@ class PageWorker:
             error=answer.error,
             cost_usd=answer.cost_usd,
         )
+
+
+def shared_by_pages(whole: Outcome, pages: Sequence[int]) -> list[Outcome]:
+    """What became of each page of a document that was parsed in one call."""
+    n = len(pages)
+    wall_s, cpu_s, cost_usd = (
+        None if value is None else value / n for value in (whole.wall_s, whole.cpu_s, whole.cost_usd)
+    )
+    each = dataclasses.replace(whole, output=None, wall_s=wall_s, cpu_s=cpu_s, cost_usd=cost_usd)
+    if whole.output is None:
+        return [each] * n
+    try:
+        found = pages_in(whole.output)
+    except ProtocolError as error:
+        why = f"The worker's answer for the document is not valid: {error}."
+        return [dataclasses.replace(each, status=Status.PARSER_FAILED, error=why)] * n
+    return [
+        dataclasses.replace(each, output=found[page])
+        if page in found
+        else dataclasses.replace(
+            each, status=Status.PARSER_FAILED, error=f"The parser's document has no page {page}."
+        )
+        for page in pages
+    ]
 
 
 def _believed(value: float | None, most: float) -> float | None:

@@ -10,9 +10,8 @@ import json
 import sqlite3
 import time
 import zlib
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from parsemark.errors import JudgeError
 from parsemark.judges.base import Reply
@@ -32,6 +31,11 @@ _VERSION = 1
 def default_answers_file() -> Path:
     """`$PARSEMARK_CACHE/judges/answers.sqlite`, or the same in `~/.cache/parsemark`."""
     return cache_folder("judges", "answers.sqlite")
+
+
+def packed_request(encoded: str) -> bytes:
+    """A request as the file keeps it."""
+    return zlib.compress(encoded.encode(), 1)
 
 
 class AnswerStore:
@@ -70,13 +74,14 @@ class AnswerStore:
         rows = self._db.execute("SELECT reply FROM replies WHERE key = ? ORDER BY attempt", (key,))
         return [Reply(**json.loads(zlib.decompress(blob))) for (blob,) in rows]
 
-    def add(self, key: str, judge: str, request: dict[str, Any], reply: Reply) -> None:
-        """Keep a reply after the earlier ones to the same request."""
-        packed = [zlib.compress(json.dumps(data).encode(), 1) for data in (request, asdict(reply))]
+    def add(self, key: str, judge: str, request: bytes, reply: Reply) -> None:
+        """Keep a reply after the earlier ones to the same request (packed by `packed_request`)."""
+        fields = {name: getattr(reply, name) for name in Reply.__slots__}
+        packed = zlib.compress(json.dumps(fields).encode(), 1)
         self._db.execute(
             "INSERT INTO replies SELECT ?1, COALESCE(MAX(attempt) + 1, 0), ?2, ?3, ?4, ?5, ?6 "
             "FROM replies WHERE key = ?1",
-            (key, judge, *packed, reply.cost_usd, time.time()),
+            (key, judge, request, packed, reply.cost_usd, time.time()),
         )
 
     def totals(self) -> list[tuple[str, int, float]]:

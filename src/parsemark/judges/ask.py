@@ -1,7 +1,9 @@
 """Asks judges many questions at once: concurrency, retries, a limit on cost, and nothing asked twice.
 
-Questions are drawn as slots become free, so a million of them need no more memory than a hundred. Each
-outcome is delivered once, in the order in which they are ready.
+Questions are drawn as they are needed, so a million of them need no more memory than a hundred. Each outcome
+is delivered once, in the order in which they are ready. What does not have to happen between a reply and the
+next request is done before or after: the next questions are made ready while the endpoint works, and replies
+are read once the next request is under way. Only one thing comes first: a reply is stored when it arrives.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from parsemark.errors import UsageError
-from parsemark.judges.answers import AnswerStore
+from parsemark.judges.answers import AnswerStore, packed_request
 from parsemark.judges.base import (
     FINAL,
     Answered,
@@ -27,6 +29,7 @@ from parsemark.judges.base import (
     Judge,
     Outcome,
     Reply,
+    encoded_request,
     request_key,
 )
 
@@ -34,6 +37,8 @@ SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"
 """Processes that share this variable share one limit on cost."""
 MAX_WAIT_S = 120.0
 MAX_RESERVED_S = 900.0
+_AHEAD = 2
+"""For each request under way one question more is made ready."""
 _FAILURES_IN_A_ROW = 24
 """So many questions without any reply, one after the other, and the endpoint counts as gone."""
 
@@ -63,6 +68,10 @@ class _Endpoint:
 
     judge: Judge
     connection: Any
+    ahead: asyncio.Semaphore
+    """Room for further questions that are ready or under way."""
+    todo: asyncio.Queue[_Asked] = field(default_factory=asyncio.Queue)
+    spec: str = ""
     not_before: float = 0.0
     """No request before this time: the endpoint asked for a pause."""
     n_failed: int = 0
@@ -102,7 +111,11 @@ class _Asked:
     """A call, and what has come of it so far."""
 
     call: Call
+    request: dict[str, Any]
+    """The first one; further ones differ in their seed."""
     key: str
+    packed: bytes
+    """The first request as it is stored."""
     spending: _Spending = field(default_factory=_Spending)
     last: Outcome = field(default_factory=lambda: Outcome(Answered.NOT_ASKED))
 
@@ -165,74 +178,93 @@ class Asker:
 
     async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
         endpoints: dict[Judge, _Endpoint] = {}
-        slots: dict[Judge, asyncio.Semaphore] = {}
-        running: set[asyncio.Task[None]] = set()
-        broken: list[BaseException] = []
+        arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]] = asyncio.Queue()
         async with AsyncExitStack() as opened:
             try:
-                for call in calls:
-                    if call.judge not in endpoints:
-                        connection = await opened.enter_async_context(
-                            call.judge.opened(self.options.concurrency)
-                        )
-                        endpoints[call.judge] = _Endpoint(call.judge, connection)
-                        slots[call.judge] = asyncio.Semaphore(self.options.concurrency)
-                    slot = slots[call.judge]
-                    asked = self._looked_up(call)
-                    if asked.is_settled(self.options.more_answers):
-                        deliver(call, asked.outcome())
-                        continue
-                    await slot.acquire()
-                    task = asyncio.create_task(self._answer(asked, endpoints[call.judge], slot, deliver))
-                    running.add(task)
-                    task.add_done_callback(lambda done: self._finished(done, running, broken))
-                    if broken:
-                        raise broken[0]
-                await asyncio.gather(*running)
-                if broken:
-                    raise broken[0]
-            except BaseException:
-                for task in running:
-                    task.cancel()
-                await asyncio.gather(*running, return_exceptions=True)
-                raise
+                async with asyncio.TaskGroup() as tasks:
+                    workers = [tasks.create_task(self._read_all(arrived, deliver))]
+                    for call in calls:
+                        if call.judge not in endpoints:
+                            endpoints[call.judge] = endpoint = await self._opened(call.judge, opened)
+                            workers += [
+                                tasks.create_task(self._send_all(endpoint, arrived))
+                                for _ in range(self.options.concurrency)
+                            ]
+                        await self._make_ready(call, endpoints[call.judge], deliver)
+                    for endpoint in endpoints.values():
+                        for _ in range(self.options.concurrency * _AHEAD):
+                            await endpoint.ahead.acquire()  # until every question is answered
+                    for worker in workers:
+                        worker.cancel()
+            except BaseExceptionGroup as group:
+                # The first failure is told at once, not after the last question.
+                raise group.exceptions[0] from None
 
-    @staticmethod
-    def _finished(
-        task: asyncio.Task[None], running: set[asyncio.Task[None]], broken: list[BaseException]
-    ) -> None:
-        """Forget a task, but not that it failed: a wrong option is told at once, not after the last
-        question.
-        """
-        running.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            broken.append(error)
+    async def _opened(self, judge: Judge, opened: AsyncExitStack) -> _Endpoint:
+        connection = await opened.enter_async_context(judge.opened(self.options.concurrency))
+        room = asyncio.Semaphore(self.options.concurrency * _AHEAD)
+        return _Endpoint(judge, connection, room, spec=str(judge))
+
+    async def _make_ready(self, call: Call, endpoint: _Endpoint, deliver: Deliver) -> None:
+        """Line a question up to be sent, or deliver the answer that is stored."""
+        await endpoint.ahead.acquire()
+        asked = self._looked_up(call)
+        if asked.is_settled(self.options.more_answers):
+            endpoint.ahead.release()
+            deliver(call, asked.outcome())
+        else:
+            endpoint.todo.put_nowait(asked)
+            await asyncio.sleep(0)  # whoever can send or read does so first
 
     def _looked_up(self, call: Call) -> _Asked:
         """The call with the replies that are stored."""
-        asked = _Asked(call, request_key(call.judge, call.question))
+        request = call.judge.request(call.question, 0)
+        encoded = encoded_request(request)
+        asked = _Asked(call, request, request_key(encoded, call.question.repeat), packed_request(encoded))
         for reply in self.answers.replies(asked.key):
             asked.take(reply, now=False)
         return asked
 
-    async def _answer(
-        self, asked: _Asked, endpoint: _Endpoint, slot: asyncio.Semaphore, deliver: Deliver
-    ) -> None:
-        try:
-            while not asked.is_settled(self.options.more_answers):
-                asked.take(await self._reply(asked, endpoint), now=True)
-            outcome = asked.outcome()
-        except CallFailedError as failure:
-            outcome = asked.spending.finish(Outcome(failure.status, message=failure.message))
-        finally:
-            slot.release()
-        self._spent += outcome.spent_usd
-        deliver(asked.call, outcome)
+    async def _send_all(
+        self,
+        endpoint: _Endpoint,
+        arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]],
+    ) -> NoReturn:
+        """Send one question after the other; what comes of them is read elsewhere."""
+        while True:
+            asked = await endpoint.todo.get()
+            try:
+                came: Reply | CallFailedError = await self._reply(asked, endpoint)
+            except CallFailedError as failure:
+                came = failure
+            arrived.put_nowait((asked, endpoint, came))
+
+    async def _read_all(
+        self, arrived: asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]], deliver: Deliver
+    ) -> NoReturn:
+        """Deliver what has arrived; a question without an answer is lined up once more."""
+        while True:
+            asked, endpoint, came = await arrived.get()
+            if isinstance(came, CallFailedError):
+                outcome = asked.spending.finish(Outcome(came.status, message=came.message))
+            else:
+                asked.take(came, now=True)
+                if not asked.is_settled(self.options.more_answers):
+                    endpoint.todo.put_nowait(asked)
+                    continue
+                outcome = asked.outcome()
+            self._spent += outcome.spent_usd
+            endpoint.ahead.release()
+            deliver(asked.call, outcome)
+            await asyncio.sleep(0)
 
     async def _reply(self, asked: _Asked, endpoint: _Endpoint) -> Reply:
         """One reply, stored; sent again while the endpoint fails in ways that pass."""
-        call = asked.call
-        request = call.judge.request(call.question, asked.spending.n_replies)
+        call, attempt = asked.call, asked.spending.n_replies
+        request, packed = asked.request, asked.packed
+        if attempt:
+            request = call.judge.request(call.question, attempt)
+            packed = packed_request(encoded_request(request))
         earlier: CallFailedError | None = None
         for retry in range(self.options.retries + 1):
             try:
@@ -246,7 +278,7 @@ class Asker:
                 await self._pause(endpoint)
                 reply: Reply = await endpoint.connection.send(request)
                 paid = worst if reply.cost_usd is None else reply.cost_usd
-                self.answers.add(asked.key, str(call.judge), request, reply)
+                self.answers.add(asked.key, endpoint.spec, packed, reply)
                 endpoint.n_failed = 0
                 return reply
             except CallFailedError as failure:

@@ -154,11 +154,14 @@ def get_judge(spec: str) -> Judge:
     return judge
 
 
-def request_key(judge: Judge, question: Question) -> str:
+def encoded_request(request: Mapping[str, Any]) -> str:
+    """A request as text, the same for the same request."""
+    return json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def request_key(encoded: str, repeat: int) -> str:
     """The identity of a question to a judge: the hash of its first request and its repeat."""
-    data = {"request": judge.request(question, 0), "repeat": question.repeat}
-    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(f'{{"repeat":{repeat},"request":{encoded}}}'.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

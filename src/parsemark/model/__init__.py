@@ -2,8 +2,7 @@
 
 from parsemark.model.document import AttributeValue, Category, Element, Page, Prediction, Relation, Sample
 from parsemark.model.geometry import Box
-from parsemark.model.matching import Match, Matching
-from parsemark.model.score import Score, Status
+from parsemark.model.results import Match, Matching, Score, Status
 from parsemark.model.table import HOLE, Cell, Table
 
 __all__ = [

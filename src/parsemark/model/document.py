@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.model.geometry import Box
-from parsemark.model.score import Status
+from parsemark.model.results import Status
 from parsemark.model.table import Table
 
 AttributeValue = str | bool | int | float | None

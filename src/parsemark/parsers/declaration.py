@@ -70,6 +70,8 @@ class Info(BaseModel):
     """What to put where, for parsers whose models are not in their packages."""
     weight_files: tuple[str, ...] = Field(default=(), alias="weight-files")
     """Paths (or patterns) below the folder of weights without which the parser cannot run."""
+    scope: Literal["page", "document"] = "page"
+    """Whether it is asked for one page at a time, or once for a whole document (`parsemark_document`)."""
     paid: bool = False
     """Whether each page costs money (`cost_usd` in the answer); such parsers stop at `--max-cost`."""
     paper: str = ""

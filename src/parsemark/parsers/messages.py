@@ -21,6 +21,10 @@ MAX_MESSAGE_CHARS = 2_000
 MAX_FACTS = 200
 """Versions or weights in a hello."""
 MAX_FACT_CHARS = 500
+MAX_PAGES = 10_000
+"""In one answer for a whole document."""
+WHOLE_DOCUMENT = 0
+"""In place of the number of a page: all pages in one answer."""
 
 
 class ProtocolError(ValueError):
@@ -52,7 +56,7 @@ class Answer:
 
 
 def request_line(request_id: str, pdf: str, page: int, options: Mapping[str, OptionValue]) -> bytes:
-    """A request for one page."""
+    """A request for one page, or for the whole document."""
     request = {"id": request_id, "pdf": pdf, "page": page, "options": dict(options)}
     return json.dumps(request).encode() + b"\n"
 
@@ -92,6 +96,29 @@ def read_answer(line: bytes, request_id: str) -> Answer:
         else _measured(message, "peak_memory_mb"),
         cost_usd=None if message.get("cost_usd") is None else _measured(message, "cost_usd"),
     )
+
+
+def pages_in(output: bytes) -> dict[int, bytes]:
+    """The output for a whole document as outputs of its pages: `{"format": "document", "pages": {…}}`.
+
+    Raises:
+        ProtocolError: It is no such output, or one of its pages is none.
+    """
+    data = json.loads(output)
+    pages = data.get("pages")
+    if data.get("format") != "document" or not isinstance(pages, dict):
+        raise ProtocolError('its output is no whole document ({"format": "document", "pages": {…}})')
+    if len(pages) > MAX_PAGES:
+        raise ProtocolError(f"its document has {len(pages)} pages, over {MAX_PAGES}")
+    found = {}
+    for name, page in pages.items():
+        if not (name.isascii() and name.isdigit() and len(name) < 10 and int(name) > 0):
+            raise ProtocolError(f"{_shown(name)} is no number of a page")
+        try:
+            found[int(name)] = _output(page)
+        except ProtocolError as error:
+            raise ProtocolError(f"page {int(name)}: {error}") from error
+    return found
 
 
 def _read_object(line: bytes) -> dict[str, Any]:

@@ -139,7 +139,8 @@ class Parser:
         The environment is that of the packages as they are, also of those that are installed from a path.
         """
         digest = hashlib.sha256()
-        for part in (self.script.read_bytes(), *_kit_sources(), self.environment.key.encode()):
+        kit = _kit_sources(documents=self.info.scope == "document")
+        for part in (self.script.read_bytes(), *kit, self.environment.key.encode()):
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
         beside = [] if self.script.parent == WORKERS else sibling_modules(self.script)
@@ -154,5 +155,7 @@ class Parser:
         return digest.hexdigest()
 
 
-def _kit_sources() -> list[bytes]:
-    return [path.read_bytes() for path in sorted(KIT.parent.glob("*.py"))]
+def _kit_sources(*, documents: bool) -> list[bytes]:
+    """The kit as far as a worker uses it: the part for whole documents changes no parser of pages."""
+    paths = sorted(KIT.parent.glob("*.py"))
+    return [path.read_bytes() for path in paths if documents or path.name != "parsemark_document.py"]

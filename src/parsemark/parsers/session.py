@@ -18,7 +18,15 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from parsemark.errors import ParserError
-from parsemark.parsers.messages import Answer, Hello, ProtocolError, read_answer, read_hello, request_line
+from parsemark.parsers.messages import (
+    WHOLE_DOCUMENT,
+    Answer,
+    Hello,
+    ProtocolError,
+    read_answer,
+    read_hello,
+    request_line,
+)
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.registry import OptionValue
 from parsemark.system.processes import Kept, describe_exit
@@ -89,24 +97,25 @@ class WorkerSession:
         return self._kept.pid
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
-        """Have one page parsed.
+        """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`.
 
         Raises:
             WorkerFailure: If no proper answer came in time. The worker is dead afterwards.
         """
         self._asked += 1
         request_id = str(self._asked)
+        what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
         try:
             self._stdin.write(request_line(request_id, pdf, page, options))
             self._stdin.flush()
         except OSError as error:
-            raise self._failure("died", f"The worker {self._how_it_ended('before')} page {page}.") from error
-        line = self._read_line(time.monotonic() + timeout_s, f"page {page}")
+            raise self._failure("died", f"The worker {self._how_it_ended('before')} {what}.") from error
+        line = self._read_line(time.monotonic() + timeout_s, what)
         try:
             return read_answer(line, request_id)
         except ProtocolError as error:
             raise self._failure(
-                "garbage", f"The worker's answer for page {page} is not valid: {error}."
+                "garbage", f"The worker's answer for {what} is not valid: {error}."
             ) from error
 
     def printed(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from parsemark.errors import ParserError, PdfError, UsageError
 from parsemark.model import Prediction
 from parsemark.parsers.environment import Progress
-from parsemark.parsers.messages import Answer, Hello
+from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
 from parsemark.parsers.parser import Parser, WorkerCommand
 from parsemark.parsers.raw import read_raw
 from parsemark.parsers.session import WorkerFailure, WorkerSession
@@ -35,7 +35,7 @@ def require_usable(parser: Parser) -> None:
 def try_parser(
     parser: Parser, pdf: Path, page: int = 1, *, timeout_s: float = 300, progress: Progress | None = None
 ) -> Trial:
-    """Install the parser if needed and run it on one page.
+    """Install the parser if needed and run it on one page; one of whole documents on all, and show that page.
 
     Raises:
         UsageError: If there is no such file or page.
@@ -44,16 +44,34 @@ def try_parser(
     _check_page(pdf, page)
     require_usable(parser)
     parser.install(progress)
+    tell = progress or (lambda _: None)
+    whole = parser.info.scope == "document"
     try:
+        tell("starting its worker")
         with WorkerSession(_telling(parser.command())) as session:
-            answer = session.ask(str(pdf.resolve()), page, parser.options, timeout_s=timeout_s)
+            tell(f"reading {pdf.name}" if whole else f"reading page {page} of {pdf.name}")
+            asked = WHOLE_DOCUMENT if whole else page
+            answer = session.ask(str(pdf.resolve()), asked, parser.options, timeout_s=timeout_s)
     except WorkerFailure as failure:
         raise ParserError(f"{parser.name}: {failure}{_quoted(failure.stderr_tail)}") from failure
     if answer.output is None:
-        what = f"{parser.name} failed on page {page} of {pdf.name}: {answer.error}"
+        where = pdf.name if whole else f"page {page} of {pdf.name}"
+        what = f"{parser.name} failed on {where}: {answer.error}"
         raise ParserError(f"{what}{_quoted(session.printed())}")
-    prediction = read_raw(answer.output, f"{pdf.stem}-p{page}", parser.name)
+    output = _page_of(answer.output, page, parser.name) if whole else answer.output
+    prediction = read_raw(output, f"{pdf.stem}-p{page}", parser.name)
     return Trial(session.hello, answer, prediction, session.printed())
+
+
+def _page_of(document: bytes, page: int, parser: str) -> bytes:
+    try:
+        pages = pages_in(document)
+    except ProtocolError as error:
+        raise ParserError(f"{parser}: the worker's answer for the document is not valid: {error}.") from error
+    if page not in pages:
+        listed = ", ".join(str(number) for number in sorted(pages)[:20]) or "none"
+        raise ParserError(f"{parser}: its document has no page {page}; it has: {listed}.")
+    return pages[page]
 
 
 _TELLING = """

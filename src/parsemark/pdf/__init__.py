@@ -11,8 +11,15 @@ from parsemark.pdf.document import (
     producer,
     to_page_box,
 )
-from parsemark.pdf.ink import PageInk, page_ink, painted_rectangles
-from parsemark.pdf.pictures import MAX_PIXELS, open_picture, render_page, save_picture_pdf
+from parsemark.pdf.pictures import (
+    MAX_PIXELS,
+    PageInk,
+    open_picture,
+    page_ink,
+    painted_rectangles,
+    render_page,
+    save_picture_pdf,
+)
 from parsemark.pdf.text import Glyph, Word, glyphs_of, page_glyphs, page_text, page_words
 
 __all__ = [

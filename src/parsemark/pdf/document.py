@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import pypdfium2 as pdfium
 
@@ -110,10 +111,19 @@ def maker_kind(named: str) -> str:
     return next((kind for kind, words in _MAKERS.items() if any(w in folded for w in words)), "other")
 
 
+_frames: WeakKeyDictionary[Any, tuple[tuple[float, float, float, float], int]] = WeakKeyDictionary()
+"""Crop box and rotation of open pages: asking pdfium for them cost half of reading a page's glyphs."""
+
+
+def _frame(page: Any) -> tuple[tuple[float, float, float, float], int]:
+    if page not in _frames:
+        _frames[page] = (tuple(page.get_cropbox()), page.get_rotation())
+    return _frames[page]
+
+
 def to_page_box(page: Any, left: float, bottom: float, right: float, top: float) -> Box:
     """PDF coordinates to points from the top left of the page as it is shown."""
-    x0, y0, x1, y1 = page.get_cropbox()
-    rotation = page.get_rotation()
+    (x0, y0, x1, y1), rotation = _frame(page)
     if rotation == 0:
         corners = (left - x0, y1 - top, right - x0, y1 - bottom)
     elif rotation == 90:

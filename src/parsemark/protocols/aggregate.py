@@ -27,7 +27,7 @@ from parsemark.protocols.base import (
 )
 from parsemark.registry import is_made_of_others
 from parsemark.stats.bootstrap import sum_by_cluster
-from parsemark.stats.comparison import Contrast, contrasts, rank_intervals
+from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import Range, jackknife_interval
 
@@ -157,9 +157,22 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
         higher_is_better=False,
         main=True,
     )
-    failed = (pl.col("status") != str(Status.OK)).cast(pl.Float64)
+    unanswered = FigureInfo(
+        name="unanswered",
+        label="No output",
+        definition="Pages of which there is no output: no file among the predictions, or not parsed. They "
+        "stay in every other score as pages on which nothing was found.",
+        denominator="all pages",
+        style="count",
+        higher_is_better=False,
+        main=True,
+    )
+    is_missing = pl.col("status") == str(Status.NO_PREDICTION)
+    failed = ((pl.col("status") != str(Status.OK)) & ~is_missing).cast(pl.Float64)
     parses = tables.read("parses", "sample", "parser", "status", *(column for column, *_ in _COSTS))
     found = [sums_of_rows(failures, parses, failed, tables, total_statistic)]
+    if parses.select(is_missing.any()).item():
+        found.append(sums_of_rows(unanswered, parses, is_missing, tables, total_statistic))
     for column, name, label, definition, style in _COSTS:
         info = FigureInfo(
             name=name,
@@ -305,7 +318,9 @@ def _state(contrast: Contrast, info: FigureInfo) -> State:
 
 def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
     notes = []
-    if resolution is not None:
+    if resolution is not None and n_documents < FEWEST_DOCUMENTS:
+        notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
+    elif resolution is not None:
         digits = 3 if resolution < 0.1 else 2
         notes.append(
             f"{n_documents} documents: differences under {resolution:.{digits}f} in {info.label} are mostly "

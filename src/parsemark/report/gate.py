@@ -139,6 +139,8 @@ def gate_runs(
             raise
         return GateResult((*alone, *failing), (*notes, str(error)))
     against = check_against(recipe, before, side, limits, shared, timed=timed)
+    if timed:
+        notes += _not_checked(against, limits, shared)
     return GateResult((*alone, *against), tuple(notes))
 
 
@@ -167,11 +169,29 @@ def check_against(
         checks += _minimum(new, limits, parser)
         checks += _drop(old, new, limits, parser, comparison)
         checks += _new_failures(old, new, limits, [parser])
-        if timed and limits.max_slowdown is not None:
-            checks += _ratio(old, new, parser, "cpu_s", "CPU time", limits.max_slowdown)
-        if timed and limits.max_memory is not None:
-            checks += _ratio(old, new, parser, "peak_memory_mb", "peak memory", limits.max_memory)
+        for column, title, allowed in _measured(limits) if timed else ():
+            checks += _ratio(old, new, parser, column, title, allowed)
     return checks
+
+
+def _measured(limits: Limits) -> list[tuple[str, str, float]]:
+    """Column, name and limit of each ratio that is to be checked."""
+    wanted = (
+        ("cpu_s", "CPU time", limits.max_slowdown),
+        ("peak_memory_mb", "peak memory", limits.max_memory),
+    )
+    return [(column, title, allowed) for column, title, allowed in wanted if allowed is not None]
+
+
+def _not_checked(checks: Iterable[Check], limits: Limits, parsers: Sequence[str]) -> list[str]:
+    """Nobody may take a limit for kept that was not looked at."""
+    done = {(check.parser, check.name) for check in checks}
+    return [
+        f"{parser}: {title} was not checked, since fewer than {_MIN_PAGES_TIMED} pages have it in both runs."
+        for parser in parsers
+        for _, title, _ in _measured(limits)
+        if (parser, title) not in done
+    ]
 
 
 def _figures_of(summary: Summary) -> str:

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from parsemark.corpora import Corpus
 from parsemark.engine.parse import sample_rows
 from parsemark.engine.score_chunk import write_predictions
+from parsemark.engine.verify import problems_in
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.broken import complete_summary
@@ -151,6 +152,8 @@ def _submission(path: Path) -> Submission:
     with Bundle(path) as bundle:
         for problem in bundle.damage():
             raise StoreError(problem)
+        for problem in problems_in(bundle):
+            raise StoreError(f"{problem}.")
         samples = bundle.table("samples")
         ids = "\n".join(sorted(str(s) for s in samples["sample"]))
         try:

@@ -8,7 +8,9 @@ it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` me
 
 As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN_APART`), so
 two contestants that are equal on every document have no interval of width 0, but the one to which the
-interval of nearly equal ones shrinks, and are equivalent from twelve documents on.
+interval of nearly equal ones shrinks, and are equivalent from twelve documents on. However small the spread,
+n documents that all point the same way are no rarer than n tosses of a coin that fall alike: p is at least
+2^(1 − n), so fewer than `FEWEST_DOCUMENTS` resolve nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ FEW_DOCUMENTS = 40
 _BLOCK = 2_000
 _CELLS = 2_000_000
 ALPHA = 1 - LEVEL
+FEWEST_DOCUMENTS = 6
+"""The fewest with which a difference can be told from chance: 2^(1 − 6) is below 5 %."""
 UNSEEN_APART = 0.25
 """Share of one document on which two contestants may be entirely apart and that was not drawn. More than for
 a single figure: contestants that are nearly copies differ on few documents, which are easily not drawn."""
@@ -92,11 +96,25 @@ def contrasts(
         if usable[k]:
             half = critical * float(errors[k])
             p = float((1 + np.sum(largest >= abs(difference) / errors[k] - 1e-12)) / (1 + len(largest)))
-            found.append(Contrast(a, b, difference, difference - half, difference + half, p, n))
-        else:
-            unseen = critical * UNSEEN_APART * float(np.broadcast_to(scale, len(pairs))[k]) / max(n, 1)
-            found.append(_without_spread(a, b, difference, n, unseen, defined=bool(np.isfinite(errors[k]))))
+            found.append(_contrast(a, b, difference, half, p, n))
+        elif not np.isfinite(errors[k]) or not np.isfinite(difference) or n < 2:
+            found.append(Contrast(a, b, difference if np.isfinite(difference) else 0.0, None, None, 1.0, n))
+        else:  # every document makes the same difference, or none: what may be unseen is all of the interval
+            unseen = critical * UNSEEN_APART * float(np.broadcast_to(scale, len(pairs))[k]) / n
+            is_none = abs(difference) < 1e-12
+            found.append(_contrast(a, b, 0.0 if is_none else difference, unseen, 1.0 if is_none else 0.0, n))
     return found
+
+
+def _contrast(a: str, b: str, difference: float, half: float, p: float, n: int) -> Contrast:
+    """With a p-value that so few documents can have, and an interval that says the same."""
+    p = max(p, min(1.0, 2.0 ** (1 - n)))
+    reach = abs(difference)
+    if p >= ALPHA:
+        half = max(half, reach * (1 + 1e-9))
+    elif half >= reach > 0:
+        half = reach * (1 - 1e-9)
+    return Contrast(a, b, difference, difference - half, difference + half, p, n)
 
 
 def _largest_t(influence: Floats, n: int, seed: int) -> Floats:
@@ -127,23 +145,6 @@ def _largest_t(influence: Floats, n: int, seed: int) -> Floats:
             normal = np.abs(rng.standard_normal((_BLOCK, rank)) @ unit).max(axis=1)
             draws.append(normal / np.sqrt(rng.chisquare(n - 1, _BLOCK) / (n - 1)))
     return np.concatenate(draws)
-
-
-def _without_spread(a: str, b: str, difference: float, n: int, unseen: float, *, defined: bool) -> Contrast:
-    """Two contestants between which every document makes the same difference, or of which nothing is known.
-
-    If none of n documents shows a difference, what may be unseen is all of the interval. If all show the same
-    one, the sign test says how sure that is.
-    """
-    if not defined or not np.isfinite(difference) or n < 2:
-        return Contrast(a, b, difference if np.isfinite(difference) else 0.0, None, None, 1.0, n)
-    if abs(difference) < 1e-12:
-        return Contrast(a, b, 0.0, -unseen, unseen, 1.0, n)
-    hidden = float(1 - (ALPHA / 2) ** (1 / n))
-    p = float(min(1.0, 2.0 ** (1 - n)))
-    reach = abs(difference)
-    half = max(hidden, reach * (1 + 1e-9)) if p >= ALPHA else min(hidden, reach * (1 - 1e-9))
-    return Contrast(a, b, difference, difference - half, difference + half, p, n)
 
 
 def rank_intervals(names: Sequence[str], found: Sequence[Contrast]) -> dict[str, tuple[int, int]]:

@@ -31,7 +31,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
-from parsemark.store.manifest import CorpusEntry, Manifest, parse_manifest
+from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
+from parsemark.store.records import ParseRecord
 from parsemark.store.run import MANIFEST, SUMMARY, Run
 from parsemark.store.samples import sample_from_row
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
@@ -283,7 +284,12 @@ class Bundle:
 
     def manifest(self) -> Manifest:
         """What was run."""
-        return parse_manifest(self._text(MANIFEST), f"{MANIFEST} of {self.path}")
+        try:
+            return parse_manifest(self._text(MANIFEST), MANIFEST)
+        except NewerError:
+            raise
+        except StoreError as error:
+            raise self._damaged(str(error).rstrip(".")) from error
 
     def summary(self, protocol: ProtocolEntry) -> Any:
         """A protocol's summary as plain JSON data."""
@@ -355,7 +361,7 @@ class Bundle:
         data = self._json(INDEX)
         version = data.get("version") if isinstance(data, dict) else None
         if isinstance(version, int) and version > BUNDLE_VERSION:
-            raise StoreError(
+            raise NewerError(
                 f"{self.path} was made by a newer parsemark (bundle {version}; this one reads up to "
                 f"{BUNDLE_VERSION}). Upgrade with: pip install --upgrade parsemark"
             )
@@ -408,6 +414,18 @@ class Bundle:
                 return _all_of(member, info.file_size)
         except _BROKEN as error:
             raise self._damaged(f"{name} cannot be unpacked ({error})") from error
+
+    def records(self) -> list[ParseRecord]:
+        """What `parses` says; DamagedBundleError for a line that is no record."""
+        try:
+            return [
+                ParseRecord.from_json(row, f"line {number} of parses.jsonl", remedy="")
+                for number, row in enumerate(self.table("parses").iter_rows(named=True), start=1)
+            ]
+        except DamagedBundleError:
+            raise
+        except StoreError as error:
+            raise self._damaged(str(error).rstrip(".")) from error
 
     def _damaged(self, what: str) -> DamagedBundleError:
         return DamagedBundleError(f"{self.path} is damaged or no bundle of parsemark: {what}.")

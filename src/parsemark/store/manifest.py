@@ -99,6 +99,10 @@ def read_manifest(path: Path) -> Manifest:
     return parse_manifest(data, str(path))
 
 
+class NewerError(StoreError):
+    """What a newer parsemark wrote, and this one would misread."""
+
+
 def parse_manifest(text: bytes, where: str) -> Manifest:
     """Read the bytes of a manifest, which lie at `where`.
 
@@ -113,7 +117,7 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
     if not isinstance(version, int):
         raise StoreError(f"{where} has no schema_version; it is not a manifest of parsemark.")
     if version > SCHEMA_VERSION:
-        raise StoreError(
+        raise NewerError(
             f"{where} was written by a newer parsemark (schema {version}; this one reads up to "
             f"{SCHEMA_VERSION}). Upgrade with: pip install --upgrade parsemark"
         )

@@ -11,6 +11,8 @@ from typing import Any
 from parsemark.errors import StoreError
 from parsemark.model import Status
 
+REMEDY = "Remove it; its page is parsed again."
+
 
 @dataclass(frozen=True, slots=True)
 class ParseRecord:
@@ -40,12 +42,15 @@ class ParseRecord:
         return {**dataclasses.asdict(self), "status": str(self.status)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "A record of a parse") -> ParseRecord:
+    def from_json(
+        cls, data: Mapping[str, Any], where: str = "A record of a parse", remedy: str = REMEDY
+    ) -> ParseRecord:
         """Inverse of `to_json`.
 
         Args:
             data: The fields.
             where: The file and the line, for the message.
+            remedy: What to do about one that is not valid, likewise.
 
         Raises:
             StoreError: A field is missing, unknown, or of another type.
@@ -58,7 +63,7 @@ class ParseRecord:
         except (KeyError, TypeError, ValueError) as error:
             missing = isinstance(error, KeyError)
             why = f"{error} is missing" if missing else str(error)[:200]
-            raise StoreError(f"{where} is not valid: {why}. Remove it; its page is parsed again.") from error
+            raise StoreError(f"{where} is not valid: {why}. {remedy}".rstrip()) from error
         return record
 
 

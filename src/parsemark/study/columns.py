@@ -39,7 +39,7 @@ _AS_PREPARED = {
 
 
 @dataclass(frozen=True)
-class Column:
+class StudyColumn:
     """One value, or None, for each pair."""
 
     name: str
@@ -54,7 +54,7 @@ class Column:
 
 def metric_columns(
     ratings: Ratings, metrics: Sequence[str], preparation: str, advance: Callable[[], None]
-) -> list[Column]:
+) -> list[StudyColumn]:
     """Compute metrics for all pairs.
 
     Args:
@@ -85,7 +85,9 @@ def metric_columns(
             if result.value is None:
                 failures[name].append(f"{pair.id}: {result.message}")
         advance()
-    columns = {name: Column(name, "metric", tuple(values[name]), tuple(failures[name])) for name in wanted}
+    columns = {
+        name: StudyColumn(name, "metric", tuple(values[name]), tuple(failures[name])) for name in wanted
+    }
     return [_mean(name, columns) if name in MEANS else columns[name] for name in dict.fromkeys(metrics)]
 
 
@@ -99,9 +101,9 @@ def _inputs(pair: RatedPair, metric: str, preparation: str) -> tuple[TableInput,
     return TableInput(truth), TableInput(pair.pred)
 
 
-def _mean(name: str, columns: dict[str, Column]) -> Column:
+def _mean(name: str, columns: dict[str, StudyColumn]) -> StudyColumn:
     parts = [columns[part].values for part in MEANS[name]]
-    return Column(name, columns[MEANS[name][0]].source, _row_means(parts))
+    return StudyColumn(name, columns[MEANS[name][0]].source, _row_means(parts))
 
 
 def _row_means(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
@@ -112,11 +114,11 @@ def _row_means(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, .
     return tuple(means)
 
 
-def stored_columns(ratings: Ratings) -> list[Column]:
+def stored_columns(ratings: Ratings) -> list[StudyColumn]:
     """The metric values that came with the file, and the means over them."""
     names = list(dict.fromkeys(name for pair in ratings.pairs for name in pair.metrics))
     columns = {
-        name: Column(name, "stored", tuple(pair.metrics.get(name) for pair in ratings.pairs))
+        name: StudyColumn(name, "stored", tuple(pair.metrics.get(name) for pair in ratings.pairs))
         for name in names
     }
     for mean, parts in MEANS.items():
@@ -125,10 +127,10 @@ def stored_columns(ratings: Ratings) -> list[Column]:
     return list(columns.values())
 
 
-def judge_columns(ratings: Ratings) -> list[Column]:
+def judge_columns(ratings: Ratings) -> list[StudyColumn]:
     """One column for each judge and prompt. The main prompt's bears the judge's name alone."""
     keys = list(dict.fromkeys((j.judge, j.prompt) for pair in ratings.pairs for j in pair.judges))
-    found: list[Column] = []
+    found: list[StudyColumn] = []
     for judge, prompt in keys:
         said = [_said(pair, judge, prompt) for pair in ratings.pairs]
         costs = tuple(
@@ -138,7 +140,7 @@ def judge_columns(ratings: Ratings) -> list[Column]:
             if (j.judge, j.prompt) == (judge, prompt) and j.cost_usd is not None
         )
         name = judge if prompt == DEFAULT_PROMPT else f"{judge} ({prompt})"
-        found.append(Column(name, "judge", tuple(said), prompt=prompt, costs=costs))
+        found.append(StudyColumn(name, "judge", tuple(said), prompt=prompt, costs=costs))
     return found
 
 

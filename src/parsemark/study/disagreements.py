@@ -10,7 +10,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_tables
 from parsemark.metrics import get_metric, score
 from parsemark.model import Table
-from parsemark.study.columns import Column
+from parsemark.study.columns import StudyColumn
 from parsemark.study.ratings import RatedPair
 from parsemark.study.run import StudyResult
 from parsemark.system import write_text
@@ -33,7 +33,7 @@ class Disagreement:
     errors: list[dict[str, object]]
 
 
-def worst_disagreements(result: StudyResult, column: Column, count: int = N_SHOWN) -> list[Disagreement]:
+def worst_disagreements(result: StudyResult, column: StudyColumn, count: int = N_SHOWN) -> list[Disagreement]:
     """The pairs with the largest distance between a column, scaled to 0–10, and people's mean rating."""
     high = _top_of_range(column)
     rated = [
@@ -45,7 +45,7 @@ def worst_disagreements(result: StudyResult, column: Column, count: int = N_SHOW
     return [_shown(pair, ours, column, result.ratings.kind) for _, pair, ours in rated[:count]]
 
 
-def write_page(result: StudyResult, columns: list[Column], path: Path) -> None:
+def write_page(result: StudyResult, columns: list[StudyColumn], path: Path) -> None:
     """Write the page for several columns. All text is escaped; nothing on it can run."""
     from jinja2 import Environment
 
@@ -56,7 +56,7 @@ def write_page(result: StudyResult, columns: list[Column], path: Path) -> None:
     write_text(path, text)
 
 
-def _top_of_range(column: Column) -> float:
+def _top_of_range(column: StudyColumn) -> float:
     if column.source == "metric":
         name = column.name
         if name not in ("grits_avg", "score_avg"):
@@ -64,7 +64,7 @@ def _top_of_range(column: Column) -> float:
     return 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
 
 
-def _shown(pair: RatedPair, ours: float, column: Column, kind: str) -> Disagreement:
+def _shown(pair: RatedPair, ours: float, column: StudyColumn, kind: str) -> Disagreement:
     errors: list[dict[str, object]] = []
     if column.source == "metric" and column.name in ("reader", "formula_reader"):
         found = score(pair.truth, pair.pred, metrics=[column.name])[column.name]

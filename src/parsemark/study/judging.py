@@ -26,7 +26,7 @@ from parsemark.judges import Answered, Asker, Judge, Pair, Verdict, judge_pairs
 from parsemark.model import Table
 from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
 from parsemark.study.agreement import krippendorff_alpha
-from parsemark.study.columns import Column
+from parsemark.study.columns import StudyColumn
 from parsemark.study.ratings import RatedPair, Ratings
 
 FORMATS = ("html", "markdown", "latex")
@@ -77,7 +77,7 @@ class TwoJudges:
 class Judged:
     """All that judges said of the pairs of a study."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[StudyColumn, ...]
     statuses: dict[str, dict[str, int]]
     """Judge to status to number of questions."""
     consistency: tuple[Consistency, ...]
@@ -187,7 +187,7 @@ def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
     return sum(scores) / len(scores) if scores and len(scores) == len(verdicts) else None
 
 
-def _column(ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[Verdict]]) -> Column:
+def _column(ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[Verdict]]) -> StudyColumn:
     values: list[float | None] = []
     failures: list[str] = []
     costs: list[float] = []
@@ -196,7 +196,7 @@ def _column(ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list
         values.append(_mean_score(found))
         costs += [v.cost_usd for v in found if v.cost_usd is not None and v.status is Answered.OK]
         failures += [f"{pair.id}: {v.status.value}: {v.message}" for v in found if v.score is None]
-    return Column(name, "judge", tuple(values), tuple(failures), prompt=judge.prompt, costs=tuple(costs))
+    return StudyColumn(name, "judge", tuple(values), tuple(failures), prompt=judge.prompt, costs=tuple(costs))
 
 
 def _consistency(judge: Judge, name: str, rated: _Rated, verdicts: dict[_Key, list[Verdict]]) -> Consistency:
@@ -215,7 +215,7 @@ def _consistency(judge: Judge, name: str, rated: _Rated, verdicts: dict[_Key, li
     )
 
 
-def _two(one: Column, other: Column) -> TwoJudges:
+def _two(one: StudyColumn, other: StudyColumn) -> TwoJudges:
     rows = [(a, b) for a, b in zip(one.values, other.values, strict=True) if a is not None and b is not None]
     a, b = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
     varies = len(rows) > 2 and np.ptp(a) > 0 and np.ptp(b) > 0

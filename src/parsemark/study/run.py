@@ -12,7 +12,7 @@ from parsemark.study.agreement import Agreement, rater_agreement
 from parsemark.study.columns import (
     SAME_METRIC,
     STORED,
-    Column,
+    StudyColumn,
     judge_columns,
     metric_columns,
     stored_columns,
@@ -32,7 +32,7 @@ class StudyResult:
     """Everything a study found."""
 
     ratings: Ratings
-    columns: tuple[Column, ...]
+    columns: tuple[StudyColumn, ...]
     correlations: dict[str, Correlation]
     agreement: Agreement
     n_empty: int
@@ -90,11 +90,11 @@ def run_study(
     )
 
 
-def _renamed(column: Column) -> Column:
+def _renamed(column: StudyColumn) -> StudyColumn:
     return replace(column, name=f"{STORED}{column.name}")
 
 
-def _correlation(ratings: Ratings, column: Column, *, only_unseen: bool = False) -> Correlation:
+def _correlation(ratings: Ratings, column: StudyColumn, *, only_unseen: bool = False) -> Correlation:
     rows = [
         (value, pair.mean_rating, pair.cluster)
         for pair, value in zip(ratings.pairs, column.values, strict=True)
@@ -105,7 +105,7 @@ def _correlation(ratings: Ratings, column: Column, *, only_unseen: bool = False)
     return correlate([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
 
 
-def _in_sample(ratings: Ratings, column: Column) -> InSample:
+def _in_sample(ratings: Ratings, column: StudyColumn) -> InSample:
     counted = [
         pair
         for pair, value in zip(ratings.pairs, column.values, strict=True)
@@ -116,7 +116,7 @@ def _in_sample(ratings: Ratings, column: Column) -> InSample:
     return InSample(n, len(counted), unseen)
 
 
-def _differences(ratings: Ratings, ours: Sequence[Column]) -> list[dict[str, object]]:
+def _differences(ratings: Ratings, ours: Sequence[StudyColumn]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for column in ours:
         stored = SAME_METRIC.get(column.name)

@@ -43,6 +43,9 @@ LOAD_MARKS = (
 NOTE_HALIGN = r"\def\pmhalign{}"
 """Put this before, too, if a source has alignments by hand: they are tables whose cells cannot be marked."""
 
+NOTE_BLOCKS = r"\def\pmblocks{}"
+"""The same if a source has cells of nicematrix that are set apart from the others (`\\Block`)."""
+
 CELL_TAG, BLOCK_TAG = "PMC", "PMB"
 
 _BOLD = re.compile(
@@ -51,7 +54,16 @@ _BOLD = re.compile(
 )
 """In the names of bold fonts: Computer Modern's, Nimbus', Libertine's and those that say it."""
 
-__all__ = ["LOAD_MARKS", "MARKS_FILE", "NOTE_HALIGN", "MarkedCell", "MarkedPage", "MarkedTable", "read_marks"]
+__all__ = [
+    "LOAD_MARKS",
+    "MARKS_FILE",
+    "NOTE_BLOCKS",
+    "NOTE_HALIGN",
+    "MarkedCell",
+    "MarkedPage",
+    "MarkedTable",
+    "read_marks",
+]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _HIDDEN = frozenset({"script", "style", "template", "head", "title", "noscript"}
 def read_html_blocks(text: str, offset: int = 0) -> list[Block]:
     """The blocks of an HTML text, or of a part of a text that begins at `offset`."""
     source = without_controls(text)
-    tables = find_html_tables(source)
+    tables = find_html_tables(source, leave_out=True)
     blocks = [table_block(found, offset) for found in tables]
     for found in tables:
         blocks += _captions_of(source[found.start : found.end], found.start + offset)

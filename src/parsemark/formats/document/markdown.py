@@ -62,7 +62,7 @@ def read_markdown_blocks(text: str) -> list[Block]:
     source = _take_fences(source, blocks)
     source, labels = _take_comments(source, blocks)
     source = _take(source, read_floats(source), blocks)
-    source = _take(source, [table_block(f) for f in find_marked_up_tables(source)], blocks)
+    source = _take(source, [table_block(f) for f in find_marked_up_tables(source, leave_out=True)], blocks)
     source = _take(source, display_formulas(source), blocks)
     source = _take(source, [table_block(f) for f in find_text_tables(source)], blocks)
     blocks += _text_blocks(source)

@@ -8,7 +8,7 @@ from parsemark.formats.cell_text import clean, without_controls
 from parsemark.formats.document.elements import Block, table_block
 from parsemark.formats.markdown.fences import blanked
 from parsemark.formats.tables import find_marked_up_tables, find_text_tables
-from parsemark.formats.text.lines import Line, blocks, split_lines
+from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Category
 
 _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")
@@ -17,7 +17,7 @@ _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")
 def read_text_blocks(text: str) -> list[Block]:
     """The blocks of a plain text."""
     source = without_controls(text)
-    found = find_marked_up_tables(source)
+    found = find_marked_up_tables(source, leave_out=True)
     source = blanked(source, [(f.start, f.end) for f in found])
     found += find_text_tables(source)
     source = blanked(source, [(f.start, f.end) for f in found])
@@ -25,7 +25,7 @@ def read_text_blocks(text: str) -> list[Block]:
     return [table_block(f) for f in found] + texts
 
 
-def _block(lines: list[Line]) -> Block:
+def _block(lines: list[TextLine]) -> Block:
     is_list = len(lines) > 1 and _ITEM.match(lines[0].text) is not None
     if is_list:
         items: list[str] = []

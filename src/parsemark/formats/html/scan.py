@@ -31,17 +31,21 @@ class _Open:
     """Whether rows began without a `<table>` around them."""
 
 
-def html_table_spans(text: str) -> list[tuple[int, int]]:
+def html_table_spans(text: str, *, check_spans: bool = True) -> list[tuple[int, int]]:
     """Start and end of each outermost table.
 
     A table that is never closed ends with the line of its last tag, or where the next table begins. Rows
     without a `<table>` around them make one of their own.
+
+    Args:
+        text: HTML, or a text with HTML in it.
+        check_spans: Whether a cell that spans too much is refused here already, before any tree is built.
     """
     plain = _plain_span(text)
     if plain is not None:
         return [plain]
     scan = _Scan()
-    for name, closes, start, end in _tags(text):
+    for name, closes, start, end in _tags(text, check_spans):
         if name != "table":
             scan.see_part(name, start, closes=closes)
         elif closes:
@@ -118,7 +122,7 @@ class _Scan:
             self.stack.append(_Open(start, implied=True))
 
 
-def _tags(text: str) -> Iterator[tuple[str, bool, int, int]]:
+def _tags(text: str, check_spans: bool) -> Iterator[tuple[str, bool, int, int]]:
     """The tags that make tables: name, whether it closes, start, end. Comments are skipped."""
     position = 0
     while (match := _COMMENT_OR_TAG.search(text, position)) is not None:
@@ -130,7 +134,7 @@ def _tags(text: str) -> Iterator[tuple[str, bool, int, int]]:
             continue
         end = text.find(">", match.end(), match.end() + _ATTRIBUTES)
         position = match.end() if end < 0 else end + 1
-        if position > match.end() + 1:
+        if check_spans and position > match.end() + 1:
             _check_spans(text, match.end(), position)
         yield match.group("name").lower(), bool(match.group("close")), match.start(), position
 

@@ -26,15 +26,26 @@ from parsemark.model import Table
 _DIGITS = re.compile(r"\s*\+?(\d{1,9})")
 
 
-def find_html_tables(text: str) -> list[FoundTable]:
-    """Every outermost table of an HTML text, or of a text with HTML in it."""
+def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
+    """Every outermost table of an HTML text, or of a text with HTML in it.
+
+    Args:
+        text: The text.
+        leave_out: Whether a table over a limit is left out, rather than refused with all that is around it.
+    """
     check_size(text)
     text = without_controls(text)
     found: list[FoundTable] = []
-    for start, end in html_table_spans(text):
+    for start, end in html_table_spans(text, check_spans=not leave_out):
         source = text[start:end]
         is_certain = source[:6].lower().startswith("<table") or "</t" in source.lower()
-        for table in _read_all(source, start):
+        try:
+            tables = list(_read_all(source, start))
+        except FormatError:
+            if not leave_out:
+                raise
+            continue
+        for table in tables:
             # Rows without a table around them may be tags that prose names.
             if is_certain or table.n_cells > 1:
                 found.append(FoundTable(table, "html", start, end, source))

@@ -7,7 +7,7 @@ from itertools import groupby
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.latex.atoms import join
-from parsemark.formats.latex.columns import Column, read_columns
+from parsemark.formats.latex.columns import ColumnSpec, read_columns
 from parsemark.formats.latex.grid import PlacedCell, TexGrid
 from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
@@ -16,7 +16,7 @@ from parsemark.formats.latex.special import SPECIAL
 from parsemark.formats.latex.units import number_cell
 from parsemark.formats.limits import MAX_LATEX_RUN
 
-_PLAIN = Column()
+_PLAIN = ColumnSpec()
 
 
 def print_cells(grid: TexGrid) -> list[PrintedCell]:
@@ -65,14 +65,14 @@ class _CellPrinter:
     def _between(self, col: int) -> str:
         return self.between[col] if col < len(self.between) else ""
 
-    def _column(self, placed: PlacedCell) -> Column:
+    def _column(self, placed: PlacedCell) -> ColumnSpec:
         if placed.cell.is_multicolumn:
             specification = placed.cell.specification
             columns = read_columns(self.grid.source, specification) if specification else []
             return columns[0] if columns else _PLAIN
         return self.grid.columns[placed.col] if placed.col < len(self.grid.columns) else _PLAIN
 
-    def _text(self, placed: PlacedCell, column: Column) -> str:
+    def _text(self, placed: PlacedCell, column: ColumnSpec) -> str:
         if sum(end - start for start, end in placed.cell.content) > MAX_LATEX_RUN:
             raise FormatError(f"A cell has more than {MAX_LATEX_RUN:,} LaTeX tokens")
         is_math = self.is_math or column.is_math or self._has_dollar(column.prefix)

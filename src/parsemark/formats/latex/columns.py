@@ -19,7 +19,7 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnSpec:
     """What the specification adds to the cells of one column."""
 
     before: tuple[Range, ...] = ()
@@ -45,11 +45,11 @@ class _Parts:
     is_number: bool = False
     is_math: bool = False
 
-    def column(self) -> Column:
-        return Column(self.before, self.after, self.prefix, self.suffix, self.is_number, self.is_math)
+    def column(self) -> ColumnSpec:
+        return ColumnSpec(self.before, self.after, self.prefix, self.suffix, self.is_number, self.is_math)
 
 
-def read_columns(source: Source, specification: Range) -> list[Column]:
+def read_columns(source: Source, specification: Range) -> list[ColumnSpec]:
     """The columns of a specification; what is not understood is passed over."""
     reader = _SpecificationReader(source)
     reader.read(specification, depth=0)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex.columns import Column, read_columns
+from parsemark.formats.latex.columns import ColumnSpec, read_columns
 from parsemark.formats.latex.definitions import Definitions, expand, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
-from parsemark.formats.latex.rows import Body, Line, Row, split_body
+from parsemark.formats.latex.rows import Body, RowLine, TexRow, split_body
 from parsemark.formats.latex.scanner import ALONE, Kind, Source
 from parsemark.formats.latex.spans import SpannedCell, read_spans
 from parsemark.formats.limits import check_grid
@@ -30,9 +30,9 @@ class TexGrid:
 
     source: Source
     environment: str
-    columns: list[Column]
+    columns: list[ColumnSpec]
     cells: list[PlacedCell]
-    lines: list[Line]
+    lines: list[RowLine]
     """The rule above each row, and at the end the rule below the last one."""
     blank_rows: frozenset[int]
     """Rows that are only vertical space."""
@@ -101,13 +101,13 @@ def _sections(body: Body) -> tuple[str, ...]:
     return (*names, *([""] * (len(body.rows) - len(names))))
 
 
-def _logical_rows(body: Body) -> tuple[list[Row], int | None]:
+def _logical_rows(body: Body) -> tuple[list[TexRow], int | None]:
     r"""The rows in the order of the printed table.
 
     longtable writes its head and foot first, and a second version of each for the other pages. A reader wants
     the table once: first head, body, last foot.
     """
-    parts: dict[str, list[Row]] = {}
+    parts: dict[str, list[TexRow]] = {}
     start = 0
     for name, count in body.marks.items():
         parts[name] = body.rows[start:count]
@@ -119,7 +119,12 @@ def _logical_rows(body: Body) -> tuple[list[Row], int | None]:
 
 
 def _place(
-    source: Source, name: str, columns: list[Column], rows: list[Row], below: Line, head_rows: int | None
+    source: Source,
+    name: str,
+    columns: list[ColumnSpec],
+    rows: list[TexRow],
+    below: RowLine,
+    head_rows: int | None,
 ) -> TexGrid:
     cells: list[PlacedCell] = []
     n_cols = 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from parsemark.formats.latex.rows import Line
+from parsemark.formats.latex.rows import RowLine
 
 _MAX_LEVELS = 3
 """More header rows than this above a plain line are rather a first group of data."""
 
 
 def header_rows(
-    lines: Sequence[Line], blank_rows: AbstractSet[int], head_rows: int | None, spanning: Iterable[int]
+    lines: Sequence[RowLine], blank_rows: AbstractSet[int], head_rows: int | None, spanning: Iterable[int]
 ) -> int | None:
     r"""How many rows at the top are headers; None where the source does not say.
 
@@ -29,14 +29,14 @@ def header_rows(
     if head_rows is not None:
         return head_rows or None
     inner = _inner_lines(lines, blank_rows)
-    drawn = [row for row, line in inner.items() if line is not Line.NONE]
+    drawn = [row for row, line in inner.items() if line is not RowLine.NONE]
     if not drawn:
         return None
     first = drawn[0]
-    if inner[first] is Line.MIDRULE:
+    if inner[first] is RowLine.MIDRULE:
         return first
-    doubles = sum(line is Line.DOUBLE for line in inner.values())
-    if inner[first] is Line.DOUBLE and doubles == 1:
+    doubles = sum(line is RowLine.DOUBLE for line in inner.values())
+    if inner[first] is RowLine.DOUBLE and doubles == 1:
         return first
     if len(drawn) == len(inner):
         return None
@@ -45,15 +45,15 @@ def header_rows(
     return first if n_rows == 1 or is_block else None
 
 
-def _inner_lines(lines: Sequence[Line], blank_rows: AbstractSet[int]) -> dict[int, Line]:
+def _inner_lines(lines: Sequence[RowLine], blank_rows: AbstractSet[int]) -> dict[int, RowLine]:
     """The line above each row but the first; what is drawn above a blank row belongs to the row below it."""
-    inner: dict[int, Line] = {}
-    pending = Line.NONE
+    inner: dict[int, RowLine] = {}
+    pending = RowLine.NONE
     for row in range(len(lines) - 1):
-        if lines[row] is not Line.NONE:
+        if lines[row] is not RowLine.NONE:
             pending = max(pending, lines[row], key=lambda line: line.value)
         if row not in blank_rows:
             inner[row] = pending
-            pending = Line.NONE
+            pending = RowLine.NONE
     inner.pop(min(inner, default=0), None)
     return inner

@@ -22,13 +22,13 @@ from typing import NamedTuple
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean
-from parsemark.formats.latex.columns import Column, read_columns
+from parsemark.formats.latex.columns import ColumnSpec, read_columns
 from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING
 from parsemark.formats.latex.definitions import MAY_DEFINE
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
 from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
-from parsemark.formats.latex.rows import FULL_RULES, LENGTH, LONGTABLE_MARKS, ROW_ENDS, RULES, Line
+from parsemark.formats.latex.rows import FULL_RULES, LENGTH, LONGTABLE_MARKS, ROW_ENDS, RULES, RowLine
 from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
 from parsemark.formats.latex.spans import read_spans
 from parsemark.formats.latex.special import SPECIAL
@@ -111,7 +111,7 @@ class QuickTable(NamedTuple):
     """The cells of a table where its rows have them, and its lines, as `TexGrid` has them."""
 
     cells: list[PrintedCell]
-    lines: list[Line]
+    lines: list[RowLine]
     blank_rows: frozenset[int]
 
 
@@ -159,7 +159,7 @@ def _is_plain_opening(name: str, opening: str) -> bool:
     return _is_closed(source) and _add_nothing(source, read_columns(source, specification))
 
 
-def _add_nothing(source: Source, columns: list[Column]) -> bool:
+def _add_nothing(source: Source, columns: list[ColumnSpec]) -> bool:
     printer = Printer(source, SPECIAL)
     return not any(
         column.is_number
@@ -182,7 +182,7 @@ def _has_dollar(source: Source, parts: tuple[Range, ...]) -> bool:
 def _rows(body: str) -> QuickTable:
     """Rows and cells as `rows.split_body` cuts them and `cells.print_cells` prints them."""
     cells: list[PrintedCell] = []
-    lines: list[Line] = []
+    lines: list[RowLine] = []
     blank: list[int] = []
     row = col = n_in_row = 0
     position, line = _rules(body, 0)
@@ -209,7 +209,7 @@ def _rows(body: str) -> QuickTable:
             if is_blank:
                 cells.pop()
                 return QuickTable(cells, lines, frozenset(blank))
-            return QuickTable(cells, [*lines, Line.NONE], frozenset(blank))
+            return QuickTable(cells, [*lines, RowLine.NONE], frozenset(blank))
         if is_blank:
             blank.append(row)
         position, line = _rules(body, _behind_length(body, position))
@@ -229,7 +229,7 @@ def _behind_length(body: str, position: int) -> int:
     return closing + 1 if LENGTH.fullmatch(inner) else position
 
 
-def _rules(body: str, position: int) -> tuple[int, Line]:
+def _rules(body: str, position: int) -> tuple[int, RowLine]:
     """As `rows._read_rules`, for rules whose arguments are in braces."""
     full_rules, has_midrule = 0, False
     while (match := _RULE.match(body, position)) is not None and (name := match[1]) in RULES:
@@ -246,8 +246,8 @@ def _rules(body: str, position: int) -> tuple[int, Line]:
             else:
                 raise _NotQuickError
     if has_midrule:
-        return position, Line.MIDRULE
-    return position, (Line.NONE, Line.SINGLE, Line.DOUBLE)[min(full_rules, 2)]
+        return position, RowLine.MIDRULE
+    return position, (RowLine.NONE, RowLine.SINGLE, RowLine.DOUBLE)[min(full_rules, 2)]
 
 
 @lru_cache(_CACHED_CELLS)

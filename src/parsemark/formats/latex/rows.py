@@ -92,7 +92,7 @@ LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"
 LENGTH = re.compile(r"\s*+[-+]?[\d.]*+\s*+(?:(?!plus|minus)\\?[A-Za-z]++)?+\s*+(?:(?:plus|minus)[^\]]*+)?+")
 
 
-class Line(Enum):
+class RowLine(Enum):
     """How the source draws what lies above a row."""
 
     NONE = 0
@@ -102,11 +102,11 @@ class Line(Enum):
 
 
 @dataclass(slots=True)
-class Row:
+class TexRow:
     """One row: the token range of each cell, and the full-width rule above it."""
 
     cells: list[Range]
-    above: Line = Line.NONE
+    above: RowLine = RowLine.NONE
     is_blank: bool = False
     r"""Whether nothing is in it, not even an `&`: vertical space, which TeX makes of a lone `\\`."""
 
@@ -117,9 +117,9 @@ class Body:
     of the source. Two marks may have the same number: a foot is often a rule alone.
     """
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[TexRow] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
-    below: Line = Line.NONE
+    below: RowLine = RowLine.NONE
     """The rule after the last row."""
 
 
@@ -168,10 +168,10 @@ def _check_rows(n_rows: int, position: int) -> None:
         raise FormatError(f"The table has more than {MAX_LATEX_ROWS:,} rows", position=position)
 
 
-def _row(source: Source, cells: list[Range], line: Line) -> Row:
+def _row(source: Source, cells: list[Range], line: RowLine) -> TexRow:
     stripped = [source.strip(cell) for cell in cells]
     is_blank = len(stripped) == 1 and stripped[0][0] == stripped[0][1]
-    return Row(stripped, line, is_blank)
+    return TexRow(stripped, line, is_blank)
 
 
 def _skip_row_end(source: Source, index: int, end: int) -> int:
@@ -184,7 +184,7 @@ def _skip_length(source: Source, index: int, end: int) -> int:
     return behind if length is not None and LENGTH.fullmatch(source.raw(length)) else index
 
 
-def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, Line]:
+def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, RowLine]:
     """Everything between two rows, and the strongest full-width rule among it."""
     full_rules, has_midrule = 0, False
     while True:
@@ -200,8 +200,8 @@ def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, 
         has_midrule |= name == "midrule"
         index = skip_arguments(source, RULES[name], index + 1, end)
     if has_midrule:
-        return index, Line.MIDRULE
-    return index, (Line.NONE, Line.SINGLE, Line.DOUBLE)[min(full_rules, 2)]
+        return index, RowLine.MIDRULE
+    return index, (RowLine.NONE, RowLine.SINGLE, RowLine.DOUBLE)[min(full_rules, 2)]
 
 
 def read_arguments(

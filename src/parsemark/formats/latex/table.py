@@ -56,9 +56,13 @@ def read_latex_table(source: str, *, definitions: Definitions | None = None) -> 
     return place_table(read_grid(source, definitions)).table
 
 
-def find_latex_tables(text: str) -> list[FoundTable]:
-    """Every LaTeX table of a text, with its place. One that cannot be read raises `FormatError` with its
-    position.
+def find_latex_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
+    """Every LaTeX table of a text, with its place.
+
+    Args:
+        text: The text.
+        leave_out: Whether a table that cannot be read is left out; else it raises `FormatError` with its
+            position.
     """
     found: list[FoundTable] = []
     for environment in find_environments(text):
@@ -66,6 +70,8 @@ def find_latex_tables(text: str) -> list[FoundTable]:
         try:
             table = read_latex_table(source)
         except FormatError as error:
+            if leave_out:
+                continue
             position = environment.start + (error.position or 0)
             raise FormatError(error.message, position=position, where=error.where) from error
         found.append(FoundTable(table, "latex", environment.start, environment.end, source))

@@ -21,7 +21,7 @@ from parsemark.formats.markdown.rows import (
     is_repeated_delimiter,
     split_row,
 )
-from parsemark.formats.text.lines import Line, split_lines
+from parsemark.formats.text.lines import TextLine, split_lines
 from parsemark.model import Cell, Table
 
 _MAX_CONTINUED = 20
@@ -45,10 +45,10 @@ def find_pipe_tables(text: str) -> list[FoundTable]:
     return found
 
 
-def _pipe_blocks(lines: list[Line]) -> list[list[Line]]:
+def _pipe_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     """Runs of lines that pipes divide; a row broken over lines is joined again."""
-    found: list[list[Line]] = []
-    current: list[Line] = []
+    found: list[list[TextLine]] = []
+    current: list[TextLine] = []
     index = 0
     while index < len(lines):
         line, index = _joined(lines, index)
@@ -61,7 +61,7 @@ def _pipe_blocks(lines: list[Line]) -> list[list[Line]]:
     return [*found, current] if current else found
 
 
-def _joined(lines: list[Line], index: int) -> tuple[Line, int]:
+def _joined(lines: list[TextLine], index: int) -> tuple[TextLine, int]:
     """The row that begins at `index`, and the index after it."""
     line = lines[index]
     if not is_framed(line.text) or line.text.rstrip().endswith("|"):
@@ -72,11 +72,11 @@ def _joined(lines: list[Line], index: int) -> tuple[Line, int]:
             break
         if text.endswith("|"):
             joined = "<br>".join(part.text for part in lines[index : last + 1])
-            return Line(joined, line.start, lines[last].end), last + 1
+            return TextLine(joined, line.start, lines[last].end), last + 1
     return line, index + 1
 
 
-def _trimmed(block: list[Line]) -> list[Line]:
+def _trimmed(block: list[TextLine]) -> list[TextLine]:
     """Without lines of prose with a pipe in them before framed rows, and after them where no rule is."""
     framed = [i for i, line in enumerate(block) if is_framed(line.text)]
     delimiter = _delimiter_index(block)
@@ -86,11 +86,11 @@ def _trimmed(block: list[Line]) -> list[Line]:
     return block[framed[0] : framed[-1] + 1] if len(framed) >= 2 else block
 
 
-def _delimiter_index(block: list[Line]) -> int | None:
+def _delimiter_index(block: list[TextLine]) -> int | None:
     return next((i for i, line in enumerate(block) if delimiter_columns(line.text) is not None), None)
 
 
-def _is_table(block: list[Line]) -> bool:
+def _is_table(block: list[TextLine]) -> bool:
     if _delimiter_index(block) is not None:
         return len(block) > 1
     if len(block) < 2:
@@ -109,11 +109,11 @@ def _is_table(block: list[Line]) -> bool:
 
 @dataclass(slots=True)
 class _Rows:
-    rows: list[tuple[Line, list[str]]]
+    rows: list[tuple[TextLine, list[str]]]
     n_headers: int | None
 
 
-def _read_block(block: list[Line]) -> Table:
+def _read_block(block: list[TextLine]) -> Table:
     content = _rows(block)
     n_cols = max((len(cells) for _, cells in content.rows), default=0)
     check_grid(len(content.rows), min(n_cols, MAX_COLUMNS + 1), block[0].start)
@@ -124,7 +124,7 @@ def _read_block(block: list[Line]) -> Table:
     return Table(len(content.rows), n_cols, tuple(cells))
 
 
-def _rows(block: list[Line]) -> _Rows:
+def _rows(block: list[TextLine]) -> _Rows:
     delimiter = _delimiter_index(block)
     if delimiter is None:
         return _Rows(_split_rows(block, _usual_count(block)), None)
@@ -136,11 +136,11 @@ def _rows(block: list[Line]) -> _Rows:
     return _Rows(rows, delimiter)
 
 
-def _split_rows(lines: list[Line], usual: int | None) -> list[tuple[Line, list[str]]]:
+def _split_rows(lines: list[TextLine], usual: int | None) -> list[tuple[TextLine, list[str]]]:
     return [(line, split_row(line.text, usual, line.start)) for line in lines]
 
 
-def _usual_count(lines: list[Line], announced: int | None = None) -> int | None:
+def _usual_count(lines: list[TextLine], announced: int | None = None) -> int | None:
     """The number of cells that most rows have; the delimiter row's number counts too and decides ties."""
     counts = Counter(len(split_row(line.text, position=line.start)) for line in lines)
     if announced is not None:

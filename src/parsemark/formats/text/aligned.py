@@ -16,7 +16,7 @@ from typing import NamedTuple
 from parsemark.formats.cell_text import clean_limited, without_controls
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import check_grid, check_size, check_tables
-from parsemark.formats.text.lines import Line, blocks, split_lines
+from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Cell, Table
 
 _RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
@@ -45,13 +45,13 @@ def find_aligned_tables(text: str) -> list[FoundTable]:
     return found
 
 
-def _found(text: str, block: list[Line]) -> list[FoundTable]:
+def _found(text: str, block: list[TextLine]) -> list[FoundTable]:
     start, end = block[0].start, block[-1].end
     table = _read_block(block)
     return [FoundTable(table, "plain", start, end, text[start:end])] if table.n_cells else []
 
 
-def _read_block(block: list[Line]) -> Table:
+def _read_block(block: list[TextLine]) -> Table:
     lines = [line.text.expandtabs() for line in block]
     rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
     rows = [_parts_of(line) for i, line in enumerate(lines) if i not in set(rules)]
@@ -92,7 +92,7 @@ def _header_rows(rules: list[int], n_lines: int) -> int | None:
     return None
 
 
-def _is_aligned(block: list[Line]) -> bool:
+def _is_aligned(block: list[TextLine]) -> bool:
     """Whether a block looks like a table and not like prose in columns, a list or a table of contents."""
     lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
     rows = [_parts_of(line) for line in lines]

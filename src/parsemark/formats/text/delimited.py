@@ -17,7 +17,7 @@ from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import MAX_COLUMNS, check_grid, check_lines, check_size, check_tables
-from parsemark.formats.text.lines import Line, blocks, split_lines
+from parsemark.formats.text.lines import TextLine, blocks, split_lines
 from parsemark.model import Table
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -77,7 +77,7 @@ def _read(lines: Iterable[str], delimiter: str, position: int) -> Table:
     return Table.from_rows(rows)
 
 
-def _delimiter_of(block: list[Line]) -> tuple[str, str]:
+def _delimiter_of(block: list[TextLine]) -> tuple[str, str]:
     """Format and delimiter, or two empty strings where the block is not separated values."""
     lines = [line.text for line in block]
     if len(lines) < 2:
@@ -102,7 +102,8 @@ def _is_regular(lines: list[str], delimiter: str) -> bool:
     counts = {len(row) for row in rows}
     if len(counts) != 1 or min(counts) < 2 or len(rows) < 2:
         return False
-    if any(_GAP.search(field) for row in rows for field in row):
+    is_list = not any(field.strip() for row in rows for field in row[1:])  # its items end with a semicolon
+    if is_list or any(_GAP.search(field) for row in rows for field in row):
         return False
     if _has_prose_spacing(rows):
         ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)

@@ -18,7 +18,7 @@ from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FoundTable
 from parsemark.formats.limits import MAX_COLUMNS, MAX_DRAWN_GRID, check_grid, check_size, check_tables
 from parsemark.formats.markdown.inline import inline_text
-from parsemark.formats.text.lines import Line, split_lines
+from parsemark.formats.text.lines import TextLine, split_lines
 from parsemark.model import Cell, Table
 
 _BORDER = re.compile(r"\s*\+(?:[-=:]+\+)+\s*")
@@ -54,12 +54,12 @@ def find_drawn_tables(text: str) -> list[FoundTable]:
     return found
 
 
-def _drawn_blocks(lines: list[Line]) -> list[list[Line]]:
+def _drawn_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     """Runs of lines that begin with a border and go on with walls and corners."""
-    found: list[list[Line]] = []
-    current: list[Line] = []
+    found: list[list[TextLine]] = []
+    current: list[TextLine] = []
     for line in lines:
-        drawn = Line(line.text.translate(_BOXES), line.start, line.end)
+        drawn = TextLine(line.text.translate(_BOXES), line.start, line.end)
         if _BORDER.fullmatch(drawn.text) or (current and drawn.text.lstrip().startswith(("|", "+"))):
             current.append(drawn)
             continue

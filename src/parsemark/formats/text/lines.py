@@ -7,7 +7,7 @@ from typing import NamedTuple
 from parsemark.formats.limits import check_lines
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """`text[start:end]`, without its line end."""
 
     text: str
@@ -20,22 +20,22 @@ class Line(NamedTuple):
         return not self.text or self.text.isspace()
 
 
-def split_lines(text: str) -> list[Line]:
+def split_lines(text: str) -> list[TextLine]:
     r"""The lines of a text; a line end is `\n`, with or without `\r` before it."""
     check_lines(text.count("\n"))
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     start = 0
     for piece in text.split("\n"):
         shown = piece.removesuffix("\r")
-        lines.append(Line(shown, start, start + len(shown)))
+        lines.append(TextLine(shown, start, start + len(shown)))
         start += len(piece) + 1
     return lines
 
 
-def blocks(lines: list[Line]) -> list[list[Line]]:
+def blocks(lines: list[TextLine]) -> list[list[TextLine]]:
     """Runs of lines that are not blank."""
-    found: list[list[Line]] = []
-    current: list[Line] = []
+    found: list[list[TextLine]] = []
+    current: list[TextLine] = []
     for line in lines:
         if not line.is_blank:
             current.append(line)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -27,6 +30,9 @@ from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
 from parsemark.pdf import PageInk, page_ink
 from parsemark.system import make_folder, write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 GENERATOR = "parsemark latex 2"
 MAX_MAINS = 3
@@ -134,14 +140,34 @@ def _make_all(
     documents: list[Located], out: Path, licence: str, opinion: str | None, workers: int | None
 ) -> Iterable[DocumentReport]:
     count = min(workers or os.cpu_count() or 1, len(documents))
+    make = partial(_make_one, out=out, licence=licence, opinion=opinion)
     if count <= 1:
-        for document in documents:
-            yield _make_one(document, out, licence, opinion)
+        yield from map(make, documents)
         return
+    for document, report in in_processes(make, documents, count):
+        yield report or DocumentReport(
+            document=document.name, origin=str(document.path), licence=licence, problem="ends the program"
+        )
+
+
+def in_processes(
+    function: Callable[[Item], Result], items: Sequence[Item], count: int
+) -> Iterator[tuple[Item, Result | None]]:
+    """Each item with its result as it is done; None for one that ends its process, which costs no other."""
+    lost: list[Item] = []
     with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(_make_one, document, out, licence, opinion) for document in documents]
+        futures = {pool.submit(function, item): item for item in items}
         for done in as_completed(futures):
-            yield done.result()
+            try:
+                yield futures[done], done.result()
+            except BrokenProcessPool:  # one of them did, and all that were waiting are lost with it
+                lost.append(futures[done])
+    for item in lost:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            try:
+                yield item, pool.submit(function, item).result()
+            except BrokenProcessPool:
+                yield item, None
 
 
 def _make_one(located: Located, out: Path, licence: str, opinion: str | None) -> DocumentReport:

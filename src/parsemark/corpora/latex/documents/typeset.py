@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked, plain_main
-from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, NOTE_HALIGN, MarkedPage, read_marks
+from parsemark.corpora.latex.marks import (
+    LOAD_MARKS,
+    MARKS_FILE,
+    NOTE_BLOCKS,
+    NOTE_HALIGN,
+    MarkedPage,
+    read_marks,
+)
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, open_document
@@ -56,8 +63,9 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", clean.pdf.name))
     shutil.copy(MARKS_FILE, (marked_root / main).parent)
     prologue = REPRODUCIBLE if clean.engine == "pdflatex" else ""
-    if any("\\halign" in source for source in document.tex_files().values()):
-        prologue += NOTE_HALIGN
+    for command, note in (("\\halign", NOTE_HALIGN), ("\\Block", NOTE_BLOCKS)):
+        if any(command in source for source in document.tex_files().values()):
+            prologue += note
     marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
     assert marked.pdf is not None
     if count_pages(clean.pdf) != count_pages(marked.pdf):  # a reference may have changed: once more

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.latex.synthetic.papers.displays import display_formula, program
+from parsemark.corpora.latex.synthetic.papers.displays import algorithm, display_formula, program
 from parsemark.corpora.latex.synthetic.papers.figures import draw_figure
 from parsemark.corpora.latex.synthetic.papers.front import Front, Matter
 from parsemark.corpora.latex.synthetic.papers.looks import Look, title_case
@@ -40,7 +40,7 @@ class Paper:
 
     def __post_init__(self) -> None:
         self.writer = Writer(self.rng, self.field_name)
-        self.writer.gather_references(self.rng.randint(14, 20 + 6 * self.pages))
+        self.writer.gather_references(self.rng.randint(10, 14 + 5 * self.pages))
         self.chapter = self.rng.randint(1, 6) if self.look.is_thesis else 0
         self._formulas = 0
         self._floats = {"table": 0, "figure": 0}
@@ -198,26 +198,23 @@ class Paper:
 
     def _algorithm(self) -> Item:
         writer, rng = self.writer, self.rng
-        unit = rng.choice(writer.field_words["unit"])
-        method = rng.choice(writer.field_words["method"])
-        lines = (
-            f"Require: {unit} ⟦math:x_1, \\dots, x_n⟧, tolerance ⟦math:\\varepsilon⟧",
-            "1: ⟦math:t \\leftarrow 0⟧",
-            "2: repeat",
-            f"3: ␣for each of the {unit} do",
-            f"4: ␣␣update ⟦math:\\theta_i⟧ by {method}",
-            "5: ␣end for",
-            "6: ␣⟦math:t \\leftarrow t + 1⟧",
-            "7: until ⟦math:\\|\\theta_t - \\theta_{t-1}\\| < \\varepsilon⟧",
-            "8: return ⟦math:\\theta_t⟧",
+        words = writer.field_words
+        units, systems = rng.choice(words["unit"]), rng.choice(words["systems"])
+        title = rng.choice(
+            [
+                f"{writer.phrase('method')} of {units}",
+                f"Estimating {writer.phrase('quantity').lower()}",
+                f"Selection of {systems}",
+            ]
         )
-        return Item("algorithm", f"{writer.phrase('method')} of {unit}", lines=lines)
+        lines = algorithm(rng, units, rng.choice(words["method"]), rng.choice(words["quantity"]))
+        return Item("algorithm", title, lines=lines)
 
     def _with_floats(self, items: list[Item]) -> list[Item]:
         """Tables and figures among the text that speaks of them, behind the introduction."""
         rng = self.rng
         texts = [i for i, item in enumerate(items) if item.kind == "text"]
-        kinds = ["table"] * self.tables + ["figure"] * max(1, round(self.pages * rng.uniform(0.25, 0.75)))
+        kinds = ["table"] * self.tables + ["figure"] * max(1, round(self.pages * rng.uniform(0.15, 0.55)))
         rng.shuffle(kinds)
         places = sorted(rng.choice(texts[min(1, len(texts) - 1) :]) for _ in kinds)
         made: list[tuple[int, Item]] = []

@@ -54,3 +54,44 @@ def program(rng: random.Random) -> tuple[str, ...]:
         f"        model.step(rate={step})",
         f"    return {value} / steps",
     )
+
+
+def algorithm(rng: random.Random, units: str, method: str, quantity: str) -> tuple[str, ...]:
+    """Lines of pseudocode with marks; `␣` stands for a step of indentation."""
+    symbol = rng.choice(["\\theta", "w", "z", "\\mu"])
+    head = f"Require: {units} ⟦math:x_1, \\dots, x_n⟧, tolerance ⟦math:\\varepsilon⟧"
+    bodies = [
+        [
+            f"⟦math:{symbol}_0 \\leftarrow 0⟧",
+            "repeat",
+            f"␣for each of the {units} do",
+            f"␣␣update ⟦math:{symbol}_i⟧ by {method}",
+            "␣end for",
+            f"until ⟦math:\\|{symbol}_t - {symbol}_{{t-1}}\\| < \\varepsilon⟧",
+            f"return ⟦math:{symbol}_t⟧",
+        ],
+        [
+            "⟦math:S \\leftarrow \\emptyset⟧",
+            "for ⟦math:i = 1, \\dots, n⟧ do",
+            f"␣compute {quantity} ⟦math:q_i⟧ of ⟦math:x_i⟧",
+            "␣if ⟦math:q_i > \\varepsilon⟧ then",
+            "␣␣⟦math:S \\leftarrow S \\cup \\{x_i\\}⟧",
+            "␣end if",
+            "end for",
+            f"apply {method} to ⟦math:S⟧",
+            "return ⟦math:S⟧",
+        ],
+        [
+            f"sort the {units} by {quantity}",
+            "⟦math:k \\leftarrow 1⟧",
+            "while ⟦math:k < n⟧ do",
+            f"␣fit ⟦math:{symbol}⟧ to ⟦math:x_1, \\dots, x_k⟧ with {method}",
+            "␣if the error is below ⟦math:\\varepsilon⟧ then",
+            f"␣␣return ⟦math:{symbol}⟧",
+            "␣end if",
+            "␣⟦math:k \\leftarrow 2k⟧",
+            "end while",
+        ],
+    ]
+    body = rng.choice(bodies)
+    return (head, *(f"{number}: {line}" for number, line in enumerate(body, 1)))

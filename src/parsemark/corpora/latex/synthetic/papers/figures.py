@@ -42,15 +42,15 @@ def draw_figure(writer: Writer, folder: Path, name: str, width: float) -> Figure
     if kind == "photos":
         return _photos(rng, folder, name, width)
     if kind == "pair":
-        one = _KINDS[rng.choice(["lines", "scatter", "bars"])](writer, width * 0.44, width * 0.34)
-        two = _KINDS[rng.choice(["lines", "histogram", "bars"])](writer, width * 0.44, width * 0.34)
+        one = _KINDS[rng.choice(["lines", "scatter", "bars"])](writer, width * 0.36, width * 0.3)
+        two = _KINDS[rng.choice(["lines", "histogram", "bars"])](writer, width * 0.36, width * 0.3)
         labels = [rf"\par{{\footnotesize ({letter})}}" for letter in "ab"]
         cells = [
             rf"\begin{{minipage}}[b]{{.49\linewidth}}\centering {d}{t}\end{{minipage}}"
             for d, t in zip((one, two), labels, strict=True)
         ]
         return Figure(r"\hfill ".join(cells), kind)
-    return Figure(_KINDS[kind](writer, width * 0.82, width * rng.uniform(0.42, 0.58)), kind)
+    return Figure(_KINDS[kind](writer, width * 0.74, width * rng.uniform(0.4, 0.55)), kind)
 
 
 # ---- plots

@@ -57,7 +57,7 @@ class Front:
         if self.look.columns == 2:
             self.register.widen(above)
             return f"\\twocolumn[{{{above}}}]\n{below}\n"
-        return f"{above}\n\n{below}\n"
+        return f"{above}\n\n\\suppressfloats[t]{below}\n"  # nothing stands above the title
 
     # ---- parts
 

@@ -104,7 +104,7 @@ def _line(sheet: Sheet, pieces: Line) -> str:
         text = to_latex(piece.text).replace(to_latex(PAGE), r"\thepage")
         number = rf"\number\numexpr{FURNITURE}+\value{{page}}*10+{numbers[id(piece)]}\relax"
         parts.append(rf"\pmblock{{{number}}}{{{piece.setting}{text}}}")
-    return rf"\normalfont\normalcolor\small {parts[0]}\hfil {parts[1]}\hfil {parts[2]}"
+    return rf"\normalfont\normalcolor\small {parts[0]}\hfil\hskip1em\relax {parts[1]}\hfil\hskip1em\relax {parts[2]}"
 
 
 def furnish(  # noqa: PLR0911 - one return for each kind of head
@@ -121,7 +121,10 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         if len(family) == 2
         else f"{family[0]} et al."
     )
-    title = matter.title if len(matter.title) < 62 else matter.title[: matter.title.rfind(" ", 0, 58)] + " …"
+    most = 40 if look.name in ("ams", "ieee-journal") or look.is_thesis else 58
+    title = (
+        matter.title if len(matter.title) < most else matter.title[: matter.title.rfind(" ", 0, most)] + " …"
+    )
     plain_foot = Sheet(NOTHING, (None, Piece(Category.PAGE_NUMBER, PAGE), None))
     bare = Sheet(NOTHING, NOTHING)
     stamp = None

@@ -172,7 +172,18 @@ class Typesetter:
             indents.append(line.count("␣"))
             words = self.setter(line.replace("␣", ""))
             for word in words:
-                is_key = word.text in ("Require:", "repeat", "for", "each", "do", "end", "until", "return")
+                is_key = word.text in (
+                    "Require:",
+                    "repeat",
+                    "for",
+                    "do",
+                    "end",
+                    "until",
+                    "return",
+                    "if",
+                    "then",
+                    "while",
+                )
                 latex = rf"\textbf{{{word.latex}}}" if is_key else word.latex
                 tokens.append(Token(latex, word.text, "\n" if word is words[0] and index else " "))
             ends.append(len(tokens))
@@ -218,7 +229,12 @@ class Typesetter:
         begin = rf"\begin{{{name}}}[{self._place(item)}]\centering "
         if len(item.tables) == 1:
             room = PAGE_WIDTH if item.wide else COLUMN_WIDTHS[self.look.columns]
-            return rf"{begin}{self._with_caption(item.tables[0], item.number, room)}\end{{{name}}}"
+            beside = (
+                self.look.columns == 1 and item.tables[0].estimated_width < 42 and self.rng.random() < 0.15
+            )
+            room *= 0.64 if beside else 1.0
+            made = self._with_caption(item.tables[0], item.number, room, beside=beside)
+            return rf"{begin}{made}\end{{{name}}}"
         room = (PAGE_WIDTH if item.wide else COLUMN_WIDTHS[self.look.columns]) * 0.47
         cells = [
             rf"\begin{{minipage}}[t]{{.47\linewidth}}\centering {self._with_caption(table, item.number + i, room)}\end{{minipage}}"
@@ -259,7 +275,8 @@ class Typesetter:
         )
         return rf"\par\vskip6pt\noindent {text}\hfill {table}\par\vskip6pt" + "\n"
 
-    def _with_caption(self, table: PaperTable, number: int, room: float) -> str:
+    def _with_caption(self, table: PaperTable, number: int, room: float, *, beside: bool = False) -> str:
+        """The table with its notes and its caption: above, below, or beside it."""
         look = self.look
         body, parent = self._body(table, room)
         label = look.table_label.format(numbered(self.chapter, number, roman_numbers=look.roman_tables))
@@ -270,6 +287,11 @@ class Typesetter:
                 Category.TABLE_FOOTNOTE, self.setter(" ".join(table.notes)), parent=parent
             )
             notes = rf"\vskip2pt{{\footnotesize {words}\par}}"
+        if beside:
+            side = rf"\begin{{minipage}}[c]{{.32\linewidth}}{caption}\end{{minipage}}"
+            return (
+                rf"{side}\hfill\begin{{minipage}}[c]{{.64\linewidth}}\centering {body}{notes}\end{{minipage}}"
+            )
         return f"{body}{notes}{caption}" if look.table_caption_below else f"{caption}{body}{notes}"
 
     def _body(self, table: PaperTable, room: float) -> tuple[str, int]:

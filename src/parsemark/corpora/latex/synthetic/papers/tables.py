@@ -95,7 +95,7 @@ def _results(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     stub = plain(rng.choice(["Method", "Model", "Approach", "System", "Variant", ""]))
     draft = Draft("results", (stub,), levels, tuple(body), ("l", *("c" * len(columns))))
     if rng.random() < 0.35:
-        draft = varied(rng, draft, "english")
+        draft = _with_turned_labels(rng, varied(rng, draft, "english"))
     measured = _listed([str(m[0]) for m in measures])
     on = _listed(groups)
     best = names[-1]
@@ -352,6 +352,14 @@ def _ranked(
     return (
         plain(text).looking(underlined=True) if len(ordered) > 2 and value == ordered[1] else plain(text)
     ) + tail
+
+
+def _with_turned_labels(rng: random.Random, draft: Draft) -> Draft:
+    """Labels of groups of rows from bottom to top, where all groups are tall enough for them."""
+    groups = draft.row_groups
+    if not groups or rng.random() < 0.5 or any(count * 2 < len(piece.text) for piece, count in groups):
+        return draft
+    return replace(draft, row_groups=tuple((piece.looking(turned=True), count) for piece, count in groups))
 
 
 def _lowered(text: str) -> Piece:
