@@ -1,6 +1,7 @@
 """Locks: whole environments, made of the list that the script has now, and installed from there."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.lock import lock_path, needs_lock, read_lock, write_lock
 
 BUILT_IN = parser_names()
-PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==\S+( ; .+)?")
+PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==\S+( ; [^\\]+?)?( --hash=sha256:[0-9a-f]{64})+")
 
 
 def name_of(requirement: str) -> str:
@@ -27,7 +28,7 @@ def test_every_parser_is_locked(name: str) -> None:
         assert all("==" in d for d in declared.dependencies), "a complete list needs versions"
         return
     assert parser.lock, f"run `parsemark parsers lock {name}`"
-    assert all(PIN.fullmatch(line) for line in parser.lock)
+    assert [line for line in parser.lock if not PIN.fullmatch(line)] == []
     locked = {name_of(line) for line in parser.lock}
     assert {name_of(d) for d in declared.dependencies} <= locked
 
@@ -51,10 +52,12 @@ def test_a_lock_of_another_list_is_refused(tmp_path: Path) -> None:
         get_parser(str(script))
 
 
-def test_the_lock_decides_the_environment() -> None:
+def test_the_versions_of_the_lock_decide_the_environment() -> None:
     plain = Environment(("a==1",), ">=3.11")
     locked = Environment(("a==1",), ">=3.11", lock=("a==1", "b==2"))
     assert len({plain.key, locked.key, Environment(("a==1",), ">=3.11", lock=("a==1", "b==3")).key}) == 3
+    hashed = ("a==1 --hash=sha256:00", "b==2 --hash=sha256:11 --hash=sha256:22")
+    assert Environment(("a==1",), ">=3.11", lock=hashed).key == locked.key
 
 
 @pytest.mark.parsers
@@ -71,6 +74,11 @@ def test_a_script_is_locked_and_installed_from_its_lock(
     parser.install()
     packages = next(parser.environment.folder.glob("lib/python*/site-packages"))
     assert (packages / "urllib3").is_dir()
+    # Another file under the same name and version is not installed.
+    path.write_text(re.sub(r"sha256:[0-9a-f]{64}", f"sha256:{'0' * 64}", path.read_text()))
+    shutil.rmtree(parser.environment.folder)
+    with pytest.raises(ParserError, match=r"[Hh]ash"):
+        get_parser(str(script)).install()
     script.write_text(SCRIPT)
     with pytest.raises(ParserError, match="other packages"):
         get_parser(str(script))

@@ -99,17 +99,25 @@ def try_(
     Of a page that fails the traceback is shown.
     """
     from rich.console import Console
+    from rich.markup import escape
 
     from parsemark.errors import ParserError
     from parsemark.model import Status
     from parsemark.parsers import get_parser
     from parsemark.parsers.trial import try_parser
 
-    console = Console()
+    console, aside = Console(), Console(stderr=True)
     parser = get_parser(name)
-    trial = try_parser(
-        parser, pdf, page, timeout_s=timeout_s, progress=lambda step: typer.echo(f"{parser.name}: {step}")
-    )
+    with aside.status(escape(_printable(parser.name))) as status:
+
+        def tell(step: str) -> None:
+            line = _printable(f"{parser.name}: {step}")
+            if aside.is_terminal:
+                status.update(escape(line))
+            else:
+                typer.echo(line, err=True)
+
+        trial = try_parser(parser, pdf, page, timeout_s=timeout_s, progress=tell)
     if trial.prediction.status is not Status.OK:
         raise ParserError(f"{parser.name}: {trial.prediction.message}")
     versions = ", ".join(f"{package} {version}" for package, version in trial.hello.versions.items())

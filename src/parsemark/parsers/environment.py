@@ -40,7 +40,7 @@ class Environment:
     trees: tuple[Path, ...] = ()
     """Projects on this disk among the dependencies; the environment holds them as they are now."""
     lock: tuple[str, ...] = ()
-    """Everything that is installed, with versions; empty if `uv` is to find out what is needed."""
+    """Everything that is installed, with versions and hashes; empty if `uv` is to find out what is needed."""
 
     @property
     def python_request(self) -> str:
@@ -60,7 +60,8 @@ class Environment:
             sys.platform,
             platform.machine(),
             *(tree_hash(path) for path in self.trees),
-            *([sorted(self.lock)] if self.lock else ()),
+            # Versions without hashes: those say whether a file is the right one, not which one it is.
+            *([sorted(line.split(" --hash=")[0] for line in self.lock)] if self.lock else ()),
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
@@ -108,7 +109,10 @@ class Environment:
         if self.lock:
             listed = draft / "locked.txt"
             listed.write_text("\n".join(self.lock), encoding="utf-8")
-            run_uv("pip", "install", "--quiet", "--python", python, "--no-deps", "-r", str(listed))
+            flags = ["--no-deps"]
+            if all(" --hash=" in line for line in self.lock):
+                flags.append("--require-hashes")
+            run_uv("pip", "install", "--quiet", "--python", python, *flags, "-r", str(listed))
             return
         flags = ["--no-deps"] if self.no_deps else []
         for path in self.trees:  # uv would take the wheel that it has built of an earlier state

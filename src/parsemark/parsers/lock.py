@@ -1,8 +1,9 @@
-"""Locks: all packages of a parser's environment with their versions. Its name means the same code next year.
+"""Locks: all packages of a parser's environment with versions and hashes: the same name, the same code.
 
 A script lists the few packages that it uses; `uv` finds what these need in turn. What it found is kept in a
-file beside the script, `camelot.lock` for `camelot.py`, for all platforms at once, and installed from there.
-A lock knows which list it was made of: after a change of the list it must be made again.
+file beside the script, `camelot.lock` for `camelot.py`, for all platforms at once, and installed from there;
+a file whose hash is not in the lock is refused. A lock knows which list it was made of: after a change of
+the list it must be made again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from parsemark.parsers.environment import least_python, run_uv
 from parsemark.system import write_text
 
 _MADE_OF = "# made of "
-_SIZE_LIMIT = 1_000_000
+_SIZE_LIMIT = 4_000_000
 
 
 def lock_path(script: Path) -> Path:
@@ -31,7 +32,7 @@ def needs_lock(declaration: Declaration) -> bool:
 
 
 def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
-    """The requirements of a script's lock; none if it has no lock.
+    """The requirements of a script's lock, each on one line with its hashes; none if it has no lock.
 
     Raises:
         ParserError: If the lock was made of another list of packages, or cannot be read.
@@ -42,7 +43,7 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
     try:
         if path.stat().st_size > _SIZE_LIMIT:
             raise ParserError(f"{path} is too large to be a lock.")
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ParserError(f"Cannot read the lock {path}: {error}.") from error
     if f"{_MADE_OF}{_digest(declaration)}" not in lines:
@@ -50,7 +51,9 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
             f"{path.name} was made of other packages than {script.name} lists now: run "
             f"`parsemark parsers lock {script}`, or remove it."
         )
-    return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return tuple(
+        " ".join(line.split()) for line in lines if line.strip() and not line.lstrip().startswith("#")
+    )
 
 
 def write_lock(script: Path, declaration: Declaration) -> Path | None:
@@ -61,7 +64,7 @@ def write_lock(script: Path, declaration: Declaration) -> Path | None:
     """
     if not needs_lock(declaration):
         return None
-    flags = ["--universal", "--no-annotate", "--no-header", "--quiet"]
+    flags = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
     if (minimum := least_python(declaration.requires_python)) is not None:
         flags += ["--python-version", f"3.{minimum}"]
     found = run_uv("pip", "compile", *flags, str(script))

@@ -44,9 +44,12 @@ def try_parser(
     _check_page(pdf, page)
     require_usable(parser)
     parser.install(progress)
+    tell = progress or (lambda _: None)
+    whole = parser.info.scope == "document"
     try:
+        tell("starting its worker")
         with WorkerSession(_telling(parser.command())) as session:
-            whole = parser.info.scope == "document"
+            tell(f"reading {pdf.name}" if whole else f"reading page {page} of {pdf.name}")
             asked = WHOLE_DOCUMENT if whole else page
             answer = session.ask(str(pdf.resolve()), asked, parser.options, timeout_s=timeout_s)
     except WorkerFailure as failure:
