@@ -9,10 +9,11 @@ import pytest
 
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
 from parsemark.corpora.latex.debian import missing_file, package_of
+from parsemark.corpora.latex.documents.look import _is_half as is_half
 from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.slots import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
-from parsemark.corpora.latex.visible_grid import without_unseen
+from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.model import Box, Cell, Table
 
 
@@ -72,6 +73,8 @@ def test_columns_of_a_page() -> None:
     assert column_layout(two, 600) == "double_column"
     assert column_layout(both, 600) == "1andmore_column"
     assert column_layout([], 600) == "single_column"
+    left = [box for i in range(30) for box in line(50, 290, 50 + 12 * i)]
+    assert is_half(left, 600) and not is_half(one, 600) and not is_half(left[:100], 600)
 
 
 def test_languages() -> None:
@@ -188,3 +191,30 @@ def test_missing_files_are_named_with_their_package() -> None:
     assert package_of("dsfont.sty") == "texlive-fonts-extra"
     assert package_of("ecrm1000") == "cm-super"
     assert package_of("nobody-has.sty") is None
+
+
+def test_parts_of_numbers_in_two_columns_are_one() -> None:
+    def cell(row: int, col: int, text: str, x0: float, x1: float, colspan: int = 1) -> MarkedCell:
+        ink = Box(x0, 10 * row + 1, x1, 10 * row + 8)
+        return MarkedCell(
+            row, col, 1, colspan, text, Box(20 * col, 10 * row, 20 * col + 20, 10 * row + 10), ink
+        )
+
+    head = cell(0, 1, "Flux", 22, 50, colspan=2)
+    names = [cell(r, 0, "name", 0, 15) for r in range(3)]
+    numbers = [
+        cell(1, 1, "12.", 25, 40),
+        cell(1, 2, "45", 40, 50),
+        cell(2, 1, "3.", 30, 40),
+        cell(2, 2, "5", 40, 45),
+    ]
+    found = MarkedTable(1, 0, Box(0, 0, 60, 30), 3, 3, (head, *names, *numbers))
+    whole = with_whole_numbers(found)
+    assert whole.n_cols == 2
+    assert {(c.row, c.col, c.colspan): c.text for c in whole.cells if c.col} == {
+        (0, 1, 1): "Flux", (1, 1, 1): "12.45", (2, 1, 1): "3.5"
+    }  # fmt: skip
+    apart = [
+        replace(c, ink=Box(c.ink.x0 + 9, 0, c.ink.x1 + 9, 8)) if c.col == 2 and c.ink else c for c in numbers
+    ]
+    assert with_whole_numbers(replace(found, cells=(head, *names, *apart))).n_cols == 3

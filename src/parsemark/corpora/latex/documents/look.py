@@ -11,7 +11,7 @@ from pathlib import Path
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.slots import MarkedTable, turn
 from parsemark.model import AttributeValue, Box
-from parsemark.pdf import open_document
+from parsemark.pdf import Glyph, open_document
 from parsemark.pdf.text import glyphs_of
 
 GUTTER_PT = 8.0
@@ -22,6 +22,8 @@ MIN_LINES = 8
 """Lines beside each other that make two columns."""
 MIN_WORDS = 25
 """A page with fewer known words says nothing about its language."""
+
+SINGLE = "single_column"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _FUNCTION_WORDS = {
@@ -73,20 +75,36 @@ def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, Page
     texts = ["".join(g.text for g in glyphs) for glyphs in pages]
     languages = [language_of(text) for text in texts]
     usual = Counter(language for language in languages if language).most_common(1)
+    prose = [_prose(glyphs, tables.get(index + 1, ())) for index, glyphs in enumerate(pages)]
+    layouts = [column_layout(boxes, width) for boxes, width in zip(prose, widths, strict=True)]
+    has_columns = 2 * sum(layout != SINGLE for layout in layouts) >= len(layouts)
     looks: dict[int, PageLook] = {}
-    for index, glyphs in enumerate(pages):
-        apart = tables.get(index + 1, ())
-        boxes = (
-            g.box
-            for g in glyphs
-            if g.text.strip() and not g.generated and not any(box.contains(g.box, 1.0) for box in apart)
-        )
+    for index in range(len(pages)):
         language = languages[index] or (usual[0][0] if usual else language_of(" ".join(texts)))
-        attributes: dict[str, AttributeValue] = {"layout": column_layout(boxes, widths[index])}
+        layout = layouts[index]
+        if layout == SINGLE and has_columns and _is_half(prose[index], widths[index]):
+            layout = "double_column"
+        attributes: dict[str, AttributeValue] = {"layout": layout}
         if language is not None:
             attributes["language"] = language
         looks[index + 1] = PageLook(attributes, glyph_text(texts[index]))
     return looks
+
+
+def _prose(glyphs: Iterable[Glyph], tables: Sequence[Box]) -> list[Box]:
+    """The glyphs of a page that are in none of its tables."""
+    return [
+        g.box
+        for g in glyphs
+        if g.text.strip() and not g.generated and not any(box.contains(g.box, 1.0) for box in tables)
+    ]
+
+
+def _is_half(glyphs: Iterable[Box], width: float) -> bool:
+    """Whether the lines of text of a page stand on one side of its middle, as on the last one of a paper."""
+    ends = [(min(b.x0 for b in line), max(b.x1 for b in line)) for line in _lines(glyphs) if len(line) > 20]
+    sides = sum(x1 < 0.52 * width or x0 > 0.48 * width for x0, x1 in ends)
+    return len(ends) >= MIN_LINES and sides >= 0.8 * len(ends)
 
 
 def language_of(text: str) -> str | None:
@@ -124,7 +142,7 @@ def column_layout(glyphs: Iterable[Box], width: float) -> str:
                 for line in gaps
             )
     if best < MIN_LINES or crossing > 2 * best:
-        return "single_column"
+        return SINGLE
     return "double_column" if crossing <= 0.3 * best else "1andmore_column"
 
 
