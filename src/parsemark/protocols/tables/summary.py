@@ -328,8 +328,8 @@ def _match_notes(run: RunEvidence) -> list[str]:
             f"match=bbox, but {run.n_unboxed} of {n_tables} true tables have no box and count as missed."
         )
     if run.rule == bbox.RULE and names:
-        give = "give" if "," in names else "gives"
-        notes.append(f"match=bbox, but {names} {give} no boxes (or for less than half of the tables).")
+        give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
+        notes.append(f"match=bbox, but {names} {give} no boxes (or for less than half of {whose} tables).")
     if run.rule != bbox.RULE and names and not run.n_unboxed:
         others = len(run.without_boxes) < len(run.tables.parsers)
         who = "All parsers are" if others else "Tables are"
