@@ -5,6 +5,7 @@ computes the same values from the same weights (a test compares them) with fused
 of queries at once, and the maps that the dense losses see.
 """
 
+import json
 import math
 
 import numpy as np
@@ -222,8 +223,8 @@ def _centres(points, count, rng, rounds=15):
 # --- On disk --------------------------------------------------------------------------------------------
 
 
-def save(model, out):
-    """Half-precision weights in parts, the configuration beside them."""
+def save(model, out, canvases=()):
+    """Half-precision weights in parts, the configuration and the shapes it was trained on beside them."""
     from safetensors.torch import save as to_bytes
 
     out.mkdir(parents=True, exist_ok=True)
@@ -238,3 +239,6 @@ def save(model, out):
     for number, start in enumerate(range(0, len(data), PART_BYTES)):
         (out / f"weights.part{number}").write_bytes(data[start : start + PART_BYTES])
     model.config.save_pretrained(out)
+    if canvases:
+        # A network that has seen few shapes tells places by their distance from the borders, in pixels.
+        (out / "preprocessor_config.json").write_text(json.dumps({"canvases": [list(c) for c in canvases]}))

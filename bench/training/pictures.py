@@ -19,8 +19,6 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SHORT_SIDES = {"detection": (608, 800), "structure": (320, 480, 704, 1024)}
 """Short sides of the canvases, in pixels."""
 LONG_SIDE = {"detection": 800, "structure": 1024}
-WORKER_SIDE = {"detection": 800, "structure": 1000}
-"""The longest side of the pictures that the worker shows to the networks."""
 TABLE, COLUMN, ROW, HEADER, PROJECTED, SPANNING = range(6)
 MIN_ROWS, MIN_COLUMNS = 2, 2
 

@@ -95,7 +95,7 @@ class Teacher(nn.Module):
 
 
 @torch.no_grad()
-def validate(model, items, task):
+def validate(model, items, shapes):
     """Per class, on whole pictures as the worker shows them: recall and precision at IoU .5, and AP.
 
     A box counts if its score is over .5, its class right, and no better box has the same truth.
@@ -106,10 +106,9 @@ def validate(model, items, task):
     claims, truths = {name: [] for name in names}, dict.fromkeys(names, 0)
     for picture, boxes, kinds in items:
         pixels = torch.from_numpy(picture.copy()).to(device).float().div_(255)[None, None]
-        scale = pictures.WORKER_SIDE[task] / max(picture.shape)
-        if abs(scale - 1) > 0.01:
-            size = [max(32, round(s * scale)) for s in picture.shape]
-            pixels = torch.nn.functional.interpolate(pixels, size=size, mode="bilinear", antialias=True)
+        aspect = picture.shape[1] / picture.shape[0]
+        size = min(shapes, key=lambda shape: abs(math.log(shape[1] / shape[0] / aspect)))
+        pixels = torch.nn.functional.interpolate(pixels, size=size, mode="bilinear", antialias=True)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             out = model(pictures.normalised(pixels))
         chances = out.logits[0].float().softmax(-1)[:, :-1]
@@ -393,7 +392,7 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
             print(json.dumps(log[-1]), flush=True)
         if held_back and now - checked > given.check_s:
             checked = now
-            log.append({"s": round(now - begun), "validation": validate(model, held_back[:40], given.task)})
+            log.append({"s": round(now - begun), "validation": validate(model, held_back[:40], shapes)})
             print(json.dumps(log[-1]), flush=True)
             teacher.train()
     if feeder:
@@ -402,8 +401,8 @@ def train(given):  # noqa: PLR0915 - one loop, told in order
         torch.save(teacher.state_dict(), given.checkpoint)
     model.load_state_dict(average)
     settle(model, buckets, given.settle)
-    network.save(model, given.out)
-    final = validate(model, held_back, given.task)
+    network.save(model, given.out, list(shapes))
+    final = validate(model, held_back, shapes)
     print(json.dumps(final), flush=True)
     content = {"task": given.task, "device": device, "arguments": {k: str(v) for k, v in vars(given).items()}}
     content |= {"steps": step, "pictures": seen, "validation": final, "log": log}

@@ -103,3 +103,10 @@ def test_an_array_is_a_table_only_where_it_looks_like_one() -> None:
     assert read_tables(f"Text with $$ {array} $$ in it.") == []
     assert [f.format for f in read_tables(f"$$ {array} $$")] == ["latex"]
     assert [f.format for f in read_tables("Text with " + array.replace("\\\\", "\\\\ \\hline"))] == ["latex"]
+
+
+def test_items_that_end_with_a_semicolon_are_no_table() -> None:
+    """Only a second column makes one: a list that a page break cut has its full stop elsewhere."""
+    items = "1. a review of the records;\n2. storage at four degrees;\n3. removal of duplicates;"
+    assert read_tables(f"We did this:\n\n{items}\n\nThen we stopped.") == []
+    assert len(read_tables("name;mass\niron;55.8\ntin;118.7")) == 1

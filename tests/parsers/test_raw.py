@@ -181,3 +181,12 @@ def test_the_latex_of_an_element_is_kept() -> None:
     formula, table = read_raw(raw, "s", "p").elements
     assert formula.latex == "x^2"
     assert table.latex is not None and table.table.text_rows() == [["a", "b"], ["c", "d"]]
+
+
+def test_a_table_over_a_limit_costs_itself() -> None:
+    absurd = '<table><tr><td colspan="100000">a</td></tr></table>'
+    content = f"Words.\n\n{absurd}\n\n<table><tr><td>1</td><td>2</td></tr></table>"
+    read = read_raw(json.dumps({"format": "markdown", "content": content}).encode(), "s", "p")
+    assert read.status is Status.OK
+    assert [e.table.text_rows() for e in read.tables if e.table is not None] == [[["1", "2"]]]
+    assert read.message is not None and "100000" in read.message

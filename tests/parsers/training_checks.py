@@ -72,7 +72,7 @@ def saved_weights_run_in_the_worker():
     with torch.no_grad():
         trainee(torch.randn(4, 3, 64, 96))
     out = temporary / "detection"
-    network.save(model, out)
+    network.save(model, out, [(800, 608), (608, 800)])
     (out / "model.safetensors").write_bytes(
         b"".join(p.read_bytes() for p in sorted(out.glob("weights.part*")))
     )
@@ -81,6 +81,9 @@ def saved_weights_run_in_the_worker():
     worker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(worker)
     loaded = worker.model("detection")
+    assert worker.size_for("detection", (595, 842)) == (608, 800)
+    assert worker.size_for("detection", (842, 595)) == (800, 608)
+    assert worker.size_for("structure", (500, 250)) == (1000, 500)  # its weights name no shapes
     pixels = torch.randn(1, 3, 96, 64)
     model.eval()
     with torch.no_grad():

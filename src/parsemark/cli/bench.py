@@ -30,6 +30,10 @@ def bench(
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     report: Annotated[bool, typer.Option(help="Write the HTML report.")] = True,
+    task: Annotated[
+        str | None,
+        typer.Option(help="Cut elements out of the pages and run parsers on these: ocr, table or formula."),
+    ] = None,
 ) -> None:
     """Run parsers over a corpus and say who is best: leaderboard here, report in OUT/report.
 
@@ -56,6 +60,13 @@ def bench(
         command=running.command_line(),
     )
     events = progress_for(console)
+    if task is not None:
+        from parsemark.cli.tasks import bench_task
+
+        with running.stoppable(console, events):
+            loaded = running.load(corpus, strict=strict)
+            bench_task(console, task, loaded, parser, how, out, protocol or [], events)
+        return
     with running.stoppable(console, events):
         run = api.parse(
             running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events

@@ -1,4 +1,4 @@
-"""`parsemark score --task`: one component of a parser on its own."""
+"""`parsemark score --task` and `bench --task`: one component of a parser on its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from parsemark.corpora import Corpus
+    from parsemark.engine.events import Events
+    from parsemark.engine.parse import ParseOptions
+    from parsemark.protocols.document.protocol import DocumentProtocol
     from parsemark.protocols.document.tasks import GroupTable
 
 
@@ -60,6 +64,56 @@ def score_task(
         console.print(f"written to {path}", highlight=False)
 
 
+def bench_task(
+    console: Console,
+    task: str,
+    corpus: Corpus,
+    parsers: list[str] | None,
+    options: ParseOptions,
+    out: Path | None,
+    protocols: list[str],
+    events: Events,
+) -> None:
+    """Cut the elements of a task out of a corpus, run parsers on the crops, and compare what they made."""
+    from rich.table import Table
+
+    from parsemark import api
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.components import CROP_TASKS, answered, crops_for
+    from parsemark.errors import UsageError
+    from parsemark.system import write_text
+
+    chosen = next((name for name in CROP_TASKS if name == task), None)
+    if chosen is None:
+        raise UsageError(f"There is no task {task!r} on crops; choose one of: {', '.join(CROP_TASKS)}.")
+    if not parsers:
+        raise UsageError("--task needs the parsers that are to be run: --parser tesseract --parser rapidocr.")
+    _document_protocol(protocols)  # a wrong one is refused before anything is parsed
+    folder = out or Path("runs") / f"{corpus.name}-{task}"
+    annotation = crops_for(corpus, chosen, folder)
+    crops = load_corpus(f"omnidocbench:{annotation}")
+    run = api.parse(crops, parsers, options, out=folder / "run", events=events)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("parser")
+    for heading in ("crops", "empty"):
+        table.add_column(heading, justify="right")
+    for position, (parser, pages) in enumerate(sorted(answered(run, crops, annotation, chosen).items())):
+        write_text(folder / f"{parser}.json", json.dumps(pages, indent=1, ensure_ascii=False) + "\n")
+        result = _result(chosen, "", pages, protocols)
+        if not position:
+            for name in result.figures:
+                table.add_column(name, justify="right")
+        figures = ["–" if value is None else f"{value:.4f}" for value in result.figures.values()]
+        table.add_row(parser, str(result.n), str(result.n_missing), *figures)
+    console.print(table)
+    console.print(
+        f"What each made of the crops: {folder}/PARSER.json, which score --task {task} --predictions reads.",
+        soft_wrap=True,
+        highlight=False,
+        markup=False,
+    )
+
+
 def _print_groups(console: Console, groups: GroupTable) -> None:
     from rich.table import Table
 
@@ -82,16 +136,23 @@ def _read(path: Path) -> Any:
         raise FormatError(f"{path} cannot be read as JSON: {error}") from error
 
 
-def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
+def _document_protocol(protocols: list[str]) -> DocumentProtocol:
     from parsemark.errors import UsageError
     from parsemark.protocols import get_protocol
     from parsemark.protocols.document.protocol import DocumentProtocol
-    from parsemark.protocols.document.published.profile import V1_6, get_profile
-    from parsemark.protocols.document.tasks import component_task, layout_task
 
     protocol = get_protocol(protocols[0] if protocols else "document")
     if not isinstance(protocol, DocumentProtocol):
         raise UsageError(f"--task goes with the protocol `document`, not with {protocol}.")
+    return protocol
+
+
+def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
+    from parsemark.errors import UsageError
+    from parsemark.protocols.document.published.profile import V1_6, get_profile
+    from parsemark.protocols.document.tasks import component_task, layout_task
+
+    protocol = _document_protocol(protocols)
     if task == "layout":
         from parsemark.cli.running import load
         from parsemark.protocols.document.annotation import annotation_of

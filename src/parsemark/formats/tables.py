@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from typing import Any
 
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_controls
@@ -24,19 +25,20 @@ from parsemark.formats.text.delimited import find_csv_tables, find_delimited_tab
 from parsemark.formats.text.grid import find_drawn_tables
 from parsemark.model import Table
 
-Finder = Callable[[str], list[FoundTable]]
+Finder = Callable[..., list[FoundTable]]
 
 _RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
 _MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
 
-def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
+def read_tables(text: str, format: str | None = None, *, leave_out: bool = False) -> list[FoundTable]:
     """Every table of a text, in order, with its place and its format.
 
     Args:
         text: Anything a parser may return: a whole document or a single table.
         format: Read the text as this format alone (`html`, `markdown`, `grid`, `latex`, `csv`, `tsv`,
             `plain`); by default all of them are looked for.
+        leave_out: Whether an HTML or LaTeX table over a limit is left out; else nothing is read.
 
     Raises:
         FormatError: The text is over a limit of `parsemark.formats.limits`.
@@ -50,7 +52,7 @@ def read_tables(text: str, format: str | None = None) -> list[FoundTable]:
     found: list[FoundTable] = []
     rest = unfenced(clean) if format is None else clean
     for finder in _FINDERS if format is None else [_READERS[format]]:
-        new = finder(rest)
+        new = finder(rest, leave_out=True) if leave_out and finder in _LEAVE_OUT else finder(rest)
         found += new
         check_tables(len(found))
         rest = blanked(rest, [(f.start, f.end) for f in new])
@@ -134,3 +136,5 @@ _FINDERS: tuple[Finder, ...] = (
     find_aligned_tables,
 )
 """What is looked for in a text of unknown format, in this order."""
+_LEAVE_OUT: tuple[Any, ...] = (find_marked_up_tables, find_html_tables, _find_latex)
+"""Those that can do without a table over a limit."""

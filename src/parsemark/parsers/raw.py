@@ -55,15 +55,23 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
     if not isinstance(content, str):
         raise FormatError("the output has no content")
     try:
-        elements = _tables_in(content, kind)
+        elements, message = _tables_of(content, kind)
     except FormatError as error:
         # The text is still there for those who need no tables of ours: the published profiles of `document`.
         why = f"unreadable output: {error}"
         return Prediction(sample, parser, Status.PARSER_FAILED, text=content, message=why)
-    return Prediction(sample, parser, elements=elements, text=content)
+    return Prediction(sample, parser, elements=elements, text=content, message=message)
 
 
-def _tables_in(content: str, kind: str) -> tuple[Element, ...]:
+def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
+    """The tables of a text; one over a limit costs itself, and what it was is said."""
+    try:
+        return _tables_in(content, kind), None
+    except FormatError as error:
+        return _tables_in(content, kind, leave_out=True), f"a table is left out: {error}"
+
+
+def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Element, ...]:
     from parsemark.formats import read_tables
 
     return tuple(
@@ -75,7 +83,7 @@ def _tables_in(content: str, kind: str) -> tuple[Element, ...]:
             latex=found.source if found.format == "latex" else None,
             table=found.table,
         )
-        for number, found in enumerate(read_tables(content, _hint(kind)), start=1)
+        for number, found in enumerate(read_tables(content, _hint(kind), leave_out=leave_out), start=1)
     )
 
 

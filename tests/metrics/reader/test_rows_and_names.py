@@ -235,3 +235,20 @@ def test_headers_joined_with_their_group_are_still_compared_by_themselves() -> N
     truth, pred = f"<table>{head}{names}{rows}</table>", f"<table>{flat}{rows}</table>"
     assert kinds(truth, pred) == {"header_misread"}
     assert value(truth, pred) > 7
+
+
+def test_a_value_of_several_rows_may_stand_at_any_one_of_them() -> None:
+    truth = """<table><tr><th>Model</th><th>Loss</th><th>Final</th></tr>
+<tr><td>A</td><td>0.41</td><td rowspan=3>45.02</td></tr><tr><td>B</td><td>0.43</td></tr>
+<tr><td>C</td><td>0.44</td></tr></table>"""
+
+    def given(*finals: str) -> str:
+        rows = zip("ABC", ("0.41", "0.43", "0.44"), finals, strict=True)
+        return "| Model | Loss | Final |\n|---|---|---|\n" + "\n".join(
+            f"| {' | '.join(row)} |" for row in rows
+        )
+
+    first, middle, none = given("45.02", "", ""), given("", "45.02", ""), given("", "", "")
+    assert value(truth, middle) == pytest.approx(value(truth, first))
+    assert kinds(truth, middle) == {"span_lost"}
+    assert value(truth, none) < value(truth, middle)

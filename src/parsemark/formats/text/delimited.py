@@ -102,7 +102,8 @@ def _is_regular(lines: list[str], delimiter: str) -> bool:
     counts = {len(row) for row in rows}
     if len(counts) != 1 or min(counts) < 2 or len(rows) < 2:
         return False
-    if any(_GAP.search(field) for row in rows for field in row):
+    is_list = not any(field.strip() for row in rows for field in row[1:])  # its items end with a semicolon
+    if is_list or any(_GAP.search(field) for row in rows for field in row):
         return False
     if _has_prose_spacing(rows):
         ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)

@@ -190,7 +190,7 @@ class Values:
         elif diff.change is Change.MISREAD:
             event = Event(Kind.VALUE_MISREAD, weight, told, where, 1 - diff.likeness)
             causes.add((Kind.VALUE_MISREAD, diff.cause or slip(text, found)), event)
-        elif not found and not side.truth.starts[row][col] and self._given_before(row, col, at):
+        elif not found and text and self._given_once(row, col):
             event = Event(Kind.SPAN_LOST, weight, f"{self._place(row, col)}: given once for several.", where)
             causes.add((Kind.SPAN_LOST,), event)
         elif text and self._elsewhere(text, at, partner):
@@ -237,16 +237,23 @@ class Values:
         header = f" {tight(' '.join(self.side.truth.texts[r][col] for r in rows))} "
         return all(_stands_in(tight(part), header) for part in self.units[col].split())
 
-    def _given_before(self, row: int, col: int, at: int) -> bool:
-        """Whether the spanning cell is given for an earlier column or row."""
-        side = self.side
-        text = side.truth.texts[row][col]
-        for c, r in ((col - 1, row), (col, row - 1)):
-            if c < 0 or r < 0 or side.truth.texts[r][c] != text:
-                continue
-            partner, above = side.alignment.columns.get(c), side.alignment.rows.get(r)
-            if partner is not None and above is not None and side.pred.texts[above][partner] in (text, ""):
-                return True
+    def _given_once(self, row: int, col: int) -> bool:
+        """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
+        texts, starts, alignment = self.side.truth.texts, self.side.truth.starts, self.side.alignment
+        text = texts[row][col]
+        for down, right in ((1, 0), (0, 1)):
+            for step in (-1, 1):
+                r, c = row, col
+                while True:
+                    begins = starts[r][c] if step < 0 else False
+                    r, c = r + step * down, c + step * right
+                    if begins or not (0 <= r < len(texts) and 0 <= c < len(texts[r])) or texts[r][c] != text:
+                        break
+                    if step > 0 and starts[r][c]:
+                        break
+                    at, partner = alignment.rows.get(r), alignment.columns.get(c)
+                    if at is not None and partner is not None and self.side.pred.texts[at][partner] == text:
+                        return True
         return False
 
     def _elsewhere(self, text: str, at: int, partner: int) -> bool:

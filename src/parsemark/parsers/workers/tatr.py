@@ -43,6 +43,7 @@ Weights are read from disk, in transformers' names or in the published ones (tim
 """
 
 import json
+import math
 import os
 import re
 from functools import cache
@@ -168,8 +169,7 @@ def prepare(options):
 
 def see(task, image, attention=False):
     """What a network says of a picture: probabilities (queries × classes), boxes in the picture's pixels."""
-    scale = SIDE[task] / max(image.size)
-    size = (max(32, round(image.width * scale)), max(32, round(image.height * scale)))
+    size = size_for(task, image.size)
     values = np.asarray(image.resize(size, Image.Resampling.BILINEAR), dtype=np.float32) / 255
     pixels = torch.from_numpy((values - np.float32(MEAN)) / np.float32(STD)).permute(2, 0, 1)[None]
     with torch.inference_mode():
@@ -182,6 +182,26 @@ def see(task, image, attention=False):
         grid = (-(-size[1] // 32), -(-size[0] // 32))
         maps = out.cross_attentions[-1][0].mean(0).numpy().reshape(-1, *grid)
     return out.logits[0].softmax(-1).numpy(), boxes, maps
+
+
+def size_for(task, size):
+    """Width and height at which a network sees a picture of this size.
+
+    The longest side is given; a network that was trained on a few shapes alone (`canvases` in its
+    preprocessor_config.json, height and width) sees the one whose sides are most alike.
+    """
+    shapes = canvases(task)
+    if shapes:
+        height, width = min(shapes, key=lambda s: abs(math.log(s[1] / s[0] * size[1] / size[0])))
+        return width, height
+    scale = SIDE[task] / max(size)
+    return max(32, round(size[0] * scale)), max(32, round(size[1] * scale))
+
+
+@cache
+def canvases(task):
+    path = Path(os.environ["TATR_WEIGHTS"]) / task / "preprocessor_config.json"
+    return json.loads(path.read_text()).get("canvases") if path.is_file() else None
 
 
 def tables_in(image, min_confidence, at_most=None):

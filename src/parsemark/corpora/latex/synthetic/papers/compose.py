@@ -214,7 +214,7 @@ class Paper:
         """Tables and figures among the text that speaks of them, behind the introduction."""
         rng = self.rng
         texts = [i for i, item in enumerate(items) if item.kind == "text"]
-        kinds = ["table"] * self.tables + ["figure"] * max(1, round(self.pages * rng.uniform(0.25, 0.75)))
+        kinds = ["table"] * self.tables + ["figure"] * max(1, round(self.pages * rng.uniform(0.15, 0.55)))
         rng.shuffle(kinds)
         places = sorted(rng.choice(texts[min(1, len(texts) - 1) :]) for _ in kinds)
         made: list[tuple[int, Item]] = []

@@ -33,7 +33,7 @@ MACROS = r"""
 \long\def\@makefntext#1{\parindent1em\noindent #1}
 \newbox\pmfitbox
 \def\pmfit#1#2{\setbox\pmfitbox\hbox{#2}\leavevmode
-  \ifdim\wd\pmfitbox>\linewidth\typeout{@PMS #1}\resizebox{\linewidth}{!}{\copy\pmfitbox}\else
+  \ifdim\wd\pmfitbox>\linewidth\typeout{@PMS #1 \the\wd\pmfitbox\space\the\linewidth}\resizebox{\linewidth}{!}{\copy\pmfitbox}\else
   \ifdim\dimexpr\ht\pmfitbox+\dp\pmfitbox\relax>.8\textheight\typeout{@PMS #1}\resizebox{!}{.8\textheight}{\copy\pmfitbox}\else
   \box\pmfitbox\fi\fi}
 \hbadness10000 \vbadness10000 \hfuzz\maxdimen \vfuzz\maxdimen \emergencystretch20pt
@@ -44,7 +44,9 @@ DISCARD = r"""\newcount\pmsheet \AddToHook{shipout/before}{\global\advance\pmshe
   \ifcsname pmkeep\the\pmsheet\endcsname\else\DiscardShipoutBox\fi}
 """
 """Pages that are not kept; those kept are named before."""
-_SCALED = re.compile(r"^@PMS (\d+)", re.MULTILINE)
+_SCALED = re.compile(r"^@PMS (\d+)(?: ([\d.]+)pt ([\d.]+)pt)?", re.MULTILINE)
+SMALLEST_SCALE = 0.65
+"""Tables that would be set smaller are drawn again."""
 
 
 def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look:
@@ -77,7 +79,7 @@ def make_paper(
     pages = read_marks(marked.pdf)
     parts = find_parts(paper.register.blocks, pages, look.columns)
     kept = _choose(rng, [_has_table(p, paper) for p in parts], [page.tables > 0 for page in plan.pages])
-    scaled = frozenset(int(m) for m in _SCALED.findall(marked.log))
+    scaled = _scaled(marked.log)
     attributes = _attributes(look, field_name)
     truths: list[Page] = []
     for position, index in enumerate(kept):
@@ -115,6 +117,14 @@ def _compile(look: Look, furniture: Furniture, body: str, folder: Path, name: st
     if not result.ok or result.pdf is None:
         raise LatexError(f"A paper in the look of {look.name} does not compile: {result.reason}")
     return result
+
+
+def _scaled(log: str) -> frozenset[int]:
+    """The tables that were made smaller; LatexError if one became too small to be believed."""
+    found = _SCALED.findall(log)
+    if any(wide and float(room) < SMALLEST_SCALE * float(wide) for _, wide, room in found):
+        raise LatexError("A table is too wide for its place.")
+    return frozenset(int(number) for number, _, _ in found)
 
 
 def _has_table(parts: PageParts, paper: Paper) -> bool:

@@ -1,0 +1,63 @@
+"""Parsers on elements that were cut out of their pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from PIL import Image
+
+from parsemark.corpora import load_corpus
+from parsemark.engine.components import answered, crops_for
+from parsemark.engine.parse import ParseOptions, add_samples, open_run
+from parsemark.model import Status
+from parsemark.protocols.document.tasks import component_task
+from parsemark.store import ParseRecord, schema_of
+
+HTML = "<table><tr><td>a</td><td>b</td></tr></table>"
+
+
+def _page(number: int, category: str, **content: Any) -> dict[str, Any]:
+    det = {"category_type": category, "anno_id": 1, "order": 1, "ignore": False, "attribute": {}} | content
+    det["poly"] = [10, 10, 90, 10, 90, 50, 10, 50]
+    size = {"page_no": number, "width": 100, "height": 60, "page_attribute": {}}
+    info = {"image_path": f"d{number}.png"} | size
+    return {"layout_dets": [det], "page_info": info, "extra": {"relation": []}}
+
+
+@pytest.mark.parametrize(
+    ("task", "category", "content", "given", "figure"),
+    [
+        ("table", "table", {"html": HTML}, HTML, "TEDS"),
+        ("ocr", "text_block", {"text": "some words"}, "some words", "edit_sample_avg"),
+        ("formula", "equation_isolated", {"latex": "$$x^2=1$$"}, "$$x^2=1$$", "edit_sample_avg"),
+    ],
+)
+def test_what_parsers_make_of_crops_is_scored_as_a_component(
+    tmp_path: Path, task: Any, category: str, content: dict[str, str], given: str, figure: str
+) -> None:
+    (tmp_path / "images").mkdir()
+    for number in (1, 2):
+        Image.new("RGB", (100, 60), "white").save(tmp_path / "images" / f"d{number}.png")
+    pages = [_page(number, category, **content) for number in (1, 2)]
+    (tmp_path / "pages.json").write_text(json.dumps(pages))
+    corpus = load_corpus(f"omnidocbench:{tmp_path / 'pages.json'}")
+    annotation = crops_for(corpus, task, tmp_path / "out")
+    assert crops_for(corpus, task, tmp_path / "out") == annotation  # cut once
+    crops = load_corpus(f"omnidocbench:{annotation}")
+    run = open_run(tmp_path / "run", crops, ParseOptions())
+    add_samples(run, crops, None)
+    raw = json.dumps({"format": "markdown", "content": given}).encode()
+    first, second = crops.keys
+    records = [
+        ParseRecord(first, "one", Status.OK, "one", blob=run.blobs.put(raw)),
+        ParseRecord(second, "one", Status.PARSER_TIMEOUT, "one", error="too slow"),
+    ]
+    run.write_table("parses", pl.DataFrame([r.to_json() for r in records], schema=schema_of("parses")))
+    (answers,) = answered(run, crops, annotation, task).values()
+    result = component_task(answers, task)
+    assert (result.n, result.n_missing) == (2, 1), "a crop without an answer counts"
+    assert result.figures[figure] == pytest.approx(0.5), "the right answer and none at all"
