@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from parsemark.formats.latex.formula import read_formula
-from parsemark.metrics.formula_errors import KINDS, formula_errors
+from parsemark.metrics.formula_errors import KINDS, formula_errors, without_number
 from parsemark.metrics.formula_reader import FORMULA_PARAMETERS, FormulaParameters
 from parsemark.study import correlate, read_ratings
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 def _counts(truth: str, pred: str) -> list[float]:
     """Errors of each kind, their repetitions, and the size."""
-    expected, given = read_formula(truth), read_formula(pred)
+    expected, given = read_formula(without_number(truth)), read_formula(without_number(pred))
     errors = formula_errors(expected, given)
     first = [sum(e.kind == kind for e in errors) for kind in KINDS]
     again = [sum(e.times - 1 for e in errors if e.kind == kind) for kind in KINDS]

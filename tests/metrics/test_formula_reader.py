@@ -53,6 +53,42 @@ def test_a_constant_is_no_letter() -> None:
     assert wrong.value < value(TRUTH.replace("n", "k"))
 
 
+@pytest.mark.parametrize(
+    ("truth", "pred"),
+    [
+        (r"\frac{1}{\sqrt{\epsilon_0\mu_0}}", r"\frac{1}{\sqrt{\epsilon_0}\mu_0}"),
+        ("y_{n-1}", "y_n-1"),
+        (r"\overline{a+b}c", r"\overline{a}+bc"),
+    ],
+)
+def test_where_a_group_ends_is_part_of_what_a_formula_says(truth: str, pred: str) -> None:
+    found = read(truth, pred)
+    assert found.value is not None and found.value < 6
+    assert [e["kind"] for e in found.details["errors"]] == ["structure"]
+    assert "ends elsewhere" in found.details["errors"][0]["message"]
+
+
+def test_a_group_that_is_lost_whole_is_one_error() -> None:
+    assert len(read("x^{2}+y", "x2+y").details["errors"]) == 1
+
+
+@pytest.mark.parametrize("number", [r"\quad (1)", r"\tag{1}", "(3.2)", r"\qquad (A.1)"])
+def test_numbers_of_equations_cost_nothing(number: str) -> None:
+    assert read("x=y+1", f"x=y+1 {number}").value == 10.0
+    assert read(f"x=y+1 {number}", "x=y+1").value == 10.0
+
+
+def test_an_argument_is_no_number_of_an_equation() -> None:
+    assert read("y=f(3)", "y=f(4)").value < 10
+    assert read("y=f(3)", "y=f").value < 10
+
+
+def test_a_lost_negation_says_the_opposite() -> None:
+    lost = read(r"a \neq b+c", "a = b+c")
+    assert lost.details["errors"][0]["kind"] == "another_kind"
+    assert lost.value < read(r"a \leq b+c", "a < b+c").value
+
+
 def test_punctuation_inside_costs_little() -> None:
     lost = read(r"F(a,b)=c", r"F(a;b)=c")
     assert lost.value > read(r"F(a,b)=c", r"F(a+b)=c").value

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
@@ -12,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats.latex.formula import CLOSE, Symbols
 
-_LOOK_ALIKE = "νvυ χx× θϑ αa ρpϱ ħh μu κk ωw γy τt ηn o0 l1I| εe∈ ∂δ ⟨(<[ ⟩)>] LΛ ø∅"
+_LOOK_ALIKE = "νvυ χx× θϑ αa ρpϱ ħh μu κk ωw γy τt ηn oO0°∘ l1I| εe∈ ∂δ ⟨(<[ ⟩)>] LΛ ø∅ ≡="
 _ALIKE = frozenset(frozenset((a, b)) for group in _LOOK_ALIKE.split() for a in group for b in group if a != b)
 _MARKS = frozenset(
     f"{name}("
@@ -22,6 +24,9 @@ _LAYOUT = frozenset([CLOSE, "&", ";;", "over"])
 _CONSTANTS = frozenset("π∞")
 """Letters and signs with a value of their own, as digits have it."""
 _PUNCTUATION = frozenset(",;.")
+_EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?'?\)")
+_SPACES = ("\\quad", "\\qquad", "\\hfill", "\\;", "\\,", "\\:", "\\ ", "~", "\\eqno")
+_Pair = tuple[str | None, str | None]
 _SCRIPTS = ("^(", "_(")
 _OF_NAMES = ("symbol", "another_kind", "sign")
 """What reading a name as another one is at first sight: ϖ as q, or ϖ as ∅."""
@@ -43,6 +48,8 @@ class FormulaError:
     def message(self) -> str:
         """The error in words."""
         again = f" ({self.times} times)" if self.times > 1 else ""
+        if self.written == self.given == CLOSE:
+            return f"a root, fraction, script or other group ends elsewhere{again}."
         if self.given is None:
             return f"{_name(self.written)} is lost{again}."
         if self.written is None:
@@ -52,9 +59,9 @@ class FormulaError:
 
 def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
     """The differences, equal ones taken together."""
-    counts: Counter[tuple[str | None, str | None]] = Counter()
-    first: dict[tuple[str | None, str | None], int] = {}
-    in_text: set[tuple[str | None, str | None]] = set()
+    counts: Counter[_Pair] = Counter()
+    first: dict[_Pair, int] = {}
+    in_text: set[_Pair] = set()
     for edit in Levenshtein.opcodes(truth, pred):
         if edit.tag == "equal":
             continue
@@ -65,7 +72,7 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
             first.setdefault(pair, edit.src_start + offset)
             if not (_is_mark(truth, edit.src_start + offset) and _is_mark(pred, edit.dest_start + offset)):
                 in_text.add(pair)
-    found = []
+    found = list(_extents(truth, counts, first))
     for pair, times in counts.items():
         kind = error_kind(*pair, mark=pair not in in_text)
         if kind in _OF_NAMES and _is_renamed(pair[0], pair[1], times, truth):
@@ -73,6 +80,41 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
         if kind is not None:
             found.append(FormulaError(kind, pair[0], pair[1], first[pair], times))
     return sorted(found, key=lambda error: error.position)
+
+
+def _extents(truth: Symbols, counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
+    """Groups that end elsewhere: what a root, a fraction or a script covers has changed.
+
+    The end of a group that is lost or added with its beginning says nothing of its own.
+    """
+    moved = []
+    for side in (0, 1):
+        ends = sum(n for pair, n in counts.items() if pair[side] == CLOSE and pair[1 - side] != CLOSE)
+        begins = sum(n for pair, n in counts.items() if _opens(pair[side]) and not _opens(pair[1 - side]))
+        moved.append(ends - begins)
+    if min(moved) > 0:
+        place = min(first[pair] for pair in counts if CLOSE in pair)
+        yield FormulaError("structure", CLOSE, CLOSE, place, min(moved))
+
+
+def _opens(symbol: str | None) -> bool:
+    """Whether a symbol begins a group."""
+    return symbol is not None and len(symbol) > 1 and symbol.endswith("(")
+
+
+def without_number(source: str) -> str:
+    r"""A formula in LaTeX without the number of the equation at its end, which is set off by space.
+
+    >>> without_number(r"x=1 \quad (3)"), without_number("y=f(3)"), without_number("y=2a (3.2)")
+    ('x=1 \\quad ', 'y=f(3)', 'y=2a ')
+    """
+    inner = source.rstrip().removesuffix("$$").removesuffix("\\]").removesuffix("$").rstrip()
+    begin = inner.rfind("(")
+    if begin < 1 or not inner.endswith(")") or _EQUATION_NUMBER.fullmatch(inner, begin) is None:
+        return source
+    before = inner[:begin].rstrip()
+    set_off = before.endswith(_SPACES) or (len(before) < begin and "." in inner[begin:])
+    return source[:begin] + source[len(inner) :] if set_off else source
 
 
 def _is_mark(symbols: Symbols, position: int) -> bool:
@@ -112,13 +154,15 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
     if len(shown) == 2 and _are_alike(shown[0], shown[1]):
         return "look_alike"
     categories = {_category(s, mark) for s in shown}
-    if len(categories) > 1:
+    if len(categories) > 1 or len(set(map(_is_negated, shown))) > 1:
         return "another_kind"
     if _Category.LETTER in categories:
         return "symbol" if len(shown) == 2 else "lost_or_added"
     if all(s in _PUNCTUATION for s in shown):
         return "look_alike"
-    return _KIND_OF.get(categories.pop(), "sign")
+    # A plus for a minus says something else; one that is lost is seen to be missing.
+    changed = len(shown) == 2 and bool(categories & {_Category.OPERATOR, _Category.RELATION})
+    return "symbol" if changed else _KIND_OF.get(categories.pop(), "sign")
 
 
 class _Category(Enum):
@@ -157,7 +201,13 @@ _SIGNS = {
 def _are_alike(one: str, other: str) -> bool:
     if frozenset((one, other)) in _ALIKE or (one in _MARKS and other in _MARKS):
         return True
-    return len(one) == len(other) == 1 and _base(one) == _base(other)
+    letters = len(one) == len(other) == 1 and one.isalpha() and other.isalpha()
+    return letters and _base(one) == _base(other)
+
+
+def _is_negated(symbol: str) -> bool:
+    """Whether a relation says the opposite: ≠, ∉."""
+    return "\u0338" in unicodedata.normalize("NFD", symbol)
 
 
 def _base(character: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from parsemark.formats.latex.formula import read_formula
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.formula_errors import FormulaError, formula_errors
+from parsemark.metrics.formula_errors import FormulaError, formula_errors, without_number
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
 FULL_SCORE = 10.0
@@ -92,7 +92,7 @@ class FormulaReader(Metric[str]):
 
     def compute(self, truth: str, pred: str) -> tuple[float, Mapping[str, Any]]:
         """The value and the errors."""
-        expected, given = read_formula(truth), read_formula(pred)
+        expected, given = read_formula(without_number(truth)), read_formula(without_number(pred))
         if not expected or not given:
             return (FULL_SCORE if expected == given else 0.0), {"errors": [], "n_errors": 0}
         check_pairs("symbols", len(expected), len(given), MAX_CHARACTER_PAIRS)
