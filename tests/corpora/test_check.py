@@ -8,9 +8,12 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
+from parsemark.corpora.check_page import _compare as compare
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.info import corpus_info
 from parsemark.corpora.show import draw_truth
+from parsemark.model import Box, Cell
+from parsemark.pdf import Glyph
 
 from .small_files import make_picture
 
@@ -170,3 +173,12 @@ def test_show_draws_on_the_page(one: Path) -> None:
     picture = draw_truth(sample, dpi=50)
     assert picture.size[0] == pytest.approx(sample.truth.width * 50 / 72, abs=1)
     assert (214, 39, 40) in {colour for _, colour in picture.getcolors(maxcolors=1_000_000)}
+
+
+@pytest.mark.parametrize(
+    ("truth", "shown"),
+    [("naïve", "na¨ıve"), ("r_c (Å)", "rc(˚A)"), ("90°", "90˚"), ("Ångström", "˚Angstr¨om")],
+)
+def test_accents_that_old_fonts_set_apart_are_no_difference(truth: str, shown: str) -> None:
+    glyphs = [Glyph(text, Box(5 * i, 0, 5 * i + 5, 8)) for i, text in enumerate(shown)]
+    assert compare(Cell(0, 0, truth), glyphs, any_order=False) is None

@@ -24,6 +24,8 @@ _ACCENTS = frozenset("´`ˆ˜¨¯˘˙˚˝ˇ¸˛ ")
 _DOTTED = {"ı": "i", "ȷ": "j"}
 """Letters that have an accent in the place of their dot."""
 _ONE_BRACKET = str.maketrans(")]}>»", "([{<«")
+_RING = re.compile("˚(?=[AaUu])")
+"""The accent of Å as a glyph of its own, which elsewhere is the sign of degrees."""
 _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
 
 
@@ -200,7 +202,7 @@ def _mirrored(key: str) -> str:
 
 def _key(text: str) -> str:
     """Folded, without what a text layer cannot say: blanks and script marks."""
-    return _SCRIPT_MARKS.sub("", fold_notation(text))
+    return _SCRIPT_MARKS.sub("", fold_notation(_RING.sub("", text)))
 
 
 def _without_divisions(glyphs: list[Glyph]) -> str:

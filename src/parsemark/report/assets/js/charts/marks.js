@@ -9,9 +9,11 @@
 
   const pixels = (series, x, y) => series.x.map((v, i) => [x.at(v), y.at(series.y[i])]);
 
-  const line = (series, x, y) => [
+  // Intervals of several lines stand beside each other, each in the colour of its line.
+  const line = (series, x, y, context) => [
     svg("path", { class: classes("mark-line", series), d: join(pixels(series, x, y)) }),
-    ...pixels(series, x, y).flatMap(([px], i) => interval(series, i, px, y)),
+    ...pixels(series, x, y).flatMap(([px], i) =>
+      interval(series, i, px + (((context.colour ?? 0) % 5) - 2) * 3, y, "mark-error of-line")),
   ];
 
   const band = (series, x, y) => {
@@ -28,9 +30,9 @@
     (r) => `M0 ${r * 1.2}L${r * 1.15} ${-r * 0.8}H${-r * 1.15}Z`,
   ];
 
-  const interval = (series, i, cx, y) =>
+  const interval = (series, i, cx, y, kind = "mark-error") =>
     series.low && series.low[i] !== undefined
-      ? [svg("path", { class: "mark-error", d: `M${fix(cx)} ${fix(y.at(series.low[i]))}V${fix(y.at(series.high[i]))}` })]
+      ? [svg("path", { class: kind, d: `M${fix(cx)} ${fix(y.at(series.low[i]))}V${fix(y.at(series.high[i]))}` })]
       : [];
 
   // Beside its point, or moved up or down until it lies on no other label.
