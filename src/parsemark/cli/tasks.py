@@ -149,7 +149,7 @@ def _document_protocol(protocols: list[str]) -> DocumentProtocol:
 
 def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
     from parsemark.errors import UsageError
-    from parsemark.protocols.document.published.profile import V1_6, get_profile
+    from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, get_profile
     from parsemark.protocols.document.tasks import component_task, layout_task
 
     protocol = _document_protocol(protocols)
@@ -162,5 +162,5 @@ def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
     if not isinstance(data, list):
         raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
     strict = protocol.profile == "strict"
-    profile = V1_6 if strict else get_profile(protocol.profile)
+    profile = STRICT_COMPONENTS if strict else get_profile(protocol.profile)
     return component_task(data, task, counts_missing=strict, cdm=protocol.cdm, profile=profile)

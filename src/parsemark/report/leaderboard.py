@@ -80,6 +80,7 @@ def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Erro
             error_kinds=found.kinds,
             n_explained=len(found.explained),
             n_pairs=found.n_pairs,
+            looks_inside=found.looks_inside,
             slice_groups=_groups([part.pages for part in parts]),
         )
 
