@@ -56,6 +56,18 @@ def test_a_commitment_is_kept(made: tuple[Path, Path, Path]) -> None:
     assert kept.stat().st_mode & 0o077 == 0
 
 
+def test_an_earlier_commitment_is_not_written_over(made: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    _, kept, public = made
+    before = kept.read_bytes(), public.read_bytes()
+    with pytest.raises(CorpusError, match="earlier commitment"):
+        commit(fake_corpus(tmp_path / "other", seed=8), public)
+    out = tmp_path / "never"
+    arguments = ["--pages", "1", "--out", str(out), "--commit", str(public)]
+    refused = CliRunner().invoke(app, ["corpus", "make", "synthetic", *arguments])
+    assert refused.exit_code != 0 and not out.exists()
+    assert (kept.read_bytes(), public.read_bytes()) == before
+
+
 def test_a_commitment_tells_nothing_of_the_seed(tmp_path: Path) -> None:
     root = fake_corpus(tmp_path / "corpus")
     first, _ = commit(root, tmp_path / "a.json")

@@ -131,6 +131,10 @@ def test_verb_hides_its_separators() -> None:
         (r"\hline h \\ a \\ b \\ \hline", [None, None, None]),
         (r"\hline a \\ b \\ c \\ \hline d \\ e \\ \hline", [None] * 5),
         (r"h \\ i \\ \midrule a", [True, True, False]),
+        (r"\toprule h \\ \colrule a \\ b \\ \botrule", [True, False, False]),
+        (r"\tophline h \\ \middlehline a \\ \middlehline b \\ \bottomhline", [True, False, False]),
+        (r"\br h \\ \mr a \\ b \\ \br", [True, False, False]),
+        (r"\tableline\tableline h \\ \tableline a \\ b \\ \tableline", [True, False, False]),
     ],
 )
 def test_header_rows_only_where_rules_make_them_certain(body: str, expected: list[bool | None]) -> None:

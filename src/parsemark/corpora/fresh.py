@@ -79,12 +79,24 @@ def commitment_path(secret: Path) -> Path:
     return secret.with_name(secret.name.removesuffix(".json").removesuffix(".secret") + ".json")
 
 
+def require_free(commitment: Path) -> None:
+    """Refuse to write over a commitment or its secret: without the secret nothing can be revealed any more.
+
+    Raises:
+        CorpusError: One of the two files is there.
+    """
+    for path in (secret_path(commitment), commitment):
+        if path.exists():
+            raise CorpusError(f"{path} is there already, of an earlier commitment. Choose another name.")
+
+
 def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
     """Write the commitment of a corpus that was just made, and its secret beside it.
 
     Raises:
-        CorpusError: The folder holds no corpus that a generator made from a seed.
+        CorpusError: The folder holds no corpus that a generator made from a seed, or there is one already.
     """
+    require_free(commitment)
     manifest = _read(root / "corpus.json", CorpusFile, limit=None)
     if manifest.seed is None or manifest.generator is None:
         raise CorpusError(f"{root} was not made from a seed; there is nothing to commit to.")

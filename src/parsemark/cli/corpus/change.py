@@ -76,7 +76,11 @@ def lie(
     *,
     out: opt.NewCorpus,
     kinds: Annotated[
-        str, typer.Option(help="Which lies, in turn: shifted,ligatures,invisible,off_page,white,instruction.")
+        str,
+        typer.Option(
+            help="Which lies, in turn: shifted,ligatures,invisible,off_page,white,instruction,"
+            "stale_ocr,visual_order."
+        ),
     ] = "shifted,ligatures,invisible,off_page,white,instruction",
 ) -> None:
     """Write a copy that looks the same, with text layers that say something else."""

@@ -36,6 +36,13 @@ class Fresh:
     commit: Path | None
     reveal: Path | None
 
+    def __post_init__(self) -> None:
+        """Refuse to lose the secret of an earlier commitment, before anything is made."""
+        from parsemark.corpora.fresh import require_free
+
+        if self.commit is not None and self.reveal is None:
+            require_free(self.commit)
+
     def secret(self) -> Secret | None:
         """What was revealed."""
         from parsemark.corpora.fresh import read_secret
@@ -88,7 +95,7 @@ def show_reveal(root: Path, secret: Path, commitment: Path) -> None:
         print(visible(f"✗ {difference}"))
     if found:
         raise typer.Exit(1)
-    pdfs = "PDFs too" if same_pdfs(root, revealed) else "their PDFs were set by other versions of programs"
+    pdfs = "PDFs too" if same_pdfs(root, revealed) else "their PDFs have other bytes: they were set anew"
     print(f"✓ {root}: the pages that were committed to in {commitment} ({pdfs})")
 
 

@@ -28,7 +28,15 @@ from parsemark.formats.latex.definitions import MAY_DEFINE
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
 from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
-from parsemark.formats.latex.rows import FULL_RULES, LENGTH, LONGTABLE_MARKS, ROW_ENDS, RULES, RowLine
+from parsemark.formats.latex.rows import (
+    FULL_RULES,
+    LENGTH,
+    LONGTABLE_MARKS,
+    MIDRULES,
+    ROW_ENDS,
+    RULES,
+    RowLine,
+)
 from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
 from parsemark.formats.latex.spans import read_spans
 from parsemark.formats.latex.special import SPECIAL
@@ -236,7 +244,7 @@ def _rules(body: str, position: int) -> tuple[int, RowLine]:
         if name in LONGTABLE_MARKS:
             raise _NotQuickError
         full_rules += name in FULL_RULES
-        has_midrule |= name == "midrule"
+        has_midrule |= name in MIDRULES
         position = match.end()
         for kind in RULES[name]:
             if kind == "l":

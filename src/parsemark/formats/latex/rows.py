@@ -12,6 +12,18 @@ from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID, MAX_LATEX_ROWS
 
 ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
 
+MIDRULES = frozenset({"midrule", "colrule", "middlehline", "midline", "svhline", "mr"})
+"""Rules that belong below the column heads."""
+CLASS_RULES = (
+    *("colrule", "botrule", "tableline"),  # REVTeX, AASTeX, World Scientific, Oxford, Springer Nature
+    *("tophline", "middlehline", "bottomhline"),  # Copernicus
+    *("topline", "midline", "botline", "bottomline"),  # American Meteorological Society
+    *("br", "mr"),  # Institute of Physics
+    *("svhline", "finalhline"),  # Springer's books, Canadian Journal of Economics
+    *("thinhline", "Thickhline", "thickline", "thinline", "thicktablerule", "tablerule"),  # APA and others
+)
+"""Full-width rules that publishers' classes have under names of their own."""
+
 RULES = {
     "hline": "",
     "toprule": "l",
@@ -19,13 +31,19 @@ RULES = {
     "bottomrule": "l",
     "specialrule": "mmm",
     "hdashline": "o",
+    "firsthdashline": "o",
+    "lasthdashline": "o",
     "firsthline": "",
     "lasthline": "",
+    **dict.fromkeys(CLASS_RULES, "l"),
     "thickhline": "",
     "hlinewd": "m",
     "Xhline": "mo",
     "hhline": "m",
     "hlineB": "m",
+    "clineB": "mm",
+    "crule": "m",
+    "tabuphantomline": "",
     "Hline": "o",
     "cmidrule": "lpm",
     "cline": "m",
@@ -86,6 +104,9 @@ FULL_RULES = frozenset(
         "lasthline",
         "hlineB",
         "hdottedline",
+        "firsthdashline",
+        "lasthdashline",
+        *CLASS_RULES,
     ]
 )
 LONGTABLE_MARKS = frozenset({"endhead", "endfirsthead", "endfoot", "endlastfoot"})
@@ -197,7 +218,7 @@ def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, 
         if name in LONGTABLE_MARKS:
             body.marks.setdefault(name, len(body.rows))
         full_rules += name in FULL_RULES
-        has_midrule |= name == "midrule"
+        has_midrule |= name in MIDRULES
         index = skip_arguments(source, RULES[name], index + 1, end)
     if has_midrule:
         return index, RowLine.MIDRULE

@@ -39,6 +39,10 @@ _MARKS = """
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 
 
+_SET_AT = 0
+"""When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
+
+
 def render(stories: list[Story], folder: Path) -> list[Rendered]:
     """Set stories, each as a PDF in `folder`."""
     return [_render(story, folder) for story in stories]
@@ -54,7 +58,7 @@ def _render(story: Story, folder: Path) -> Rendered:
         compiler = typst.Compiler(
             source, root=folder, font_paths=sorted(set(fonts)), ignore_system_fonts=True
         )
-        pdf = compiler.compile(format="pdf")
+        pdf = compiler.compile(format="pdf", timestamp=_SET_AT)
         found = json.loads(compiler.query("<place>", field="value"))
     except (typst.TypstError, RuntimeError) as error:
         raise MakingError(f"{story.name}: Typst says {str(error)[:300]}") from error
