@@ -109,6 +109,12 @@ def test_figures_of_different_meaning_share_no_column(tmp_path: Path) -> None:
     assert strict[heads.index("Overall ↑")] == "1.000" and strict[heads.index("Overall edit ↓")] == "–"
     assert published[heads.index("Overall ↑")] == "–" and published[heads.index("Overall edit ↓")] != "–"
     assert "<code>strict</code>: rules of its own" in page
+    names = [path.name for path in sorted((tmp_path / "site").glob("leaderboard-*.html"))]
+    for name, profile in (("index.html", "strict"), (names[0], "v1.0")):
+        board = (tmp_path / "site" / name).read_text(encoding="utf-8")
+        assert f"<h1>Whole pages, {profile}: who is best?</h1>" in board
+        assert f"<title>Leaderboard: Whole pages, {profile} ·" in board
+        assert ">Whole pages, strict</a>" in board and ">Whole pages, v1.0</a>" in board
     # The page number is matched, but does not count: leaving it out is no error.
     for spec in specs:
         errors = find_errors(Source(run, spec), limit=10)

@@ -41,6 +41,17 @@ _KEY = {"ocr": "text", "table": "html", "formula": "latex"}
 _CATEGORY = {"table": "table", "formula": "equation_isolated"}
 _BOXES_FORM = "Its form: {results: [{image_name, bbox, category_id, score}], categories: {id: name}}"
 _MAX_NAMED = 5
+MEANINGS = {
+    "ALL_page_avg": "↓ edits over length, mean over pages",
+    "edit_whole": "↓ edits over length of everything together",
+    "edit_sample_avg": "↓ edits over length, mean over elements",
+    "TEDS": "↑ similarity of tables as trees",
+    "TEDS_structure_only": "↑ the same without what stands in the cells",
+    "CDM": "↑ similarity of formulas as they are drawn",
+    "ExpRate@CDM": "↑ share of formulas that are drawn alike",
+    "BLEU": "↑ runs of up to four words in common",
+}
+"""What the figures of components are, and whether higher (↑) or lower (↓) is better."""
 
 
 @dataclass(frozen=True, slots=True)
