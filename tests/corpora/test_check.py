@@ -177,8 +177,20 @@ def test_show_draws_on_the_page(one: Path) -> None:
 
 @pytest.mark.parametrize(
     ("truth", "shown"),
-    [("naïve", "na¨ıve"), ("r_c (Å)", "rc(˚A)"), ("90°", "90˚"), ("Ångström", "˚Angstr¨om")],
+    [
+        ("naïve", "na¨ıve"),
+        ("r_c (Å)", "rc(˚A)"),
+        ("90°", "90˚"),
+        ("Ångström", "˚Angstr¨om"),
+        ("~user", "˜user"),
+    ],
 )
 def test_accents_that_old_fonts_set_apart_are_no_difference(truth: str, shown: str) -> None:
     glyphs = [Glyph(text, Box(5 * i, 0, 5 * i + 5, 8)) for i, text in enumerate(shown)]
     assert compare(Cell(0, 0, truth), glyphs, any_order=False) is None
+
+
+def test_a_tilde_in_a_text_layer_without_blanks_is_no_tie() -> None:
+    glyphs = [Glyph(text, Box(5 * i, 0, 5 * i + 5, 8)) for i, text in enumerate("and~tilde")]
+    assert compare(Cell(0, 0, "and ~ tilde"), glyphs, any_order=False) is None
+    assert compare(Cell(0, 0, "and tide"), glyphs, any_order=False) is not None

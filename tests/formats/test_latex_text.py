@@ -47,6 +47,7 @@ from parsemark.formats.latex import latex_to_text
         (r"\cellcolor[HTML]{DAEFF9}x \textcolor{red}{y} {\color{blue}z}", "x y z"),
         (r"\rotatebox[origin=c]{90}{up} \raisebox{-1ex}[0pt]{low}", "up low"),
         (r"\diagbox{Row}{Col} \rule{0pt}{2ex}", "Row / Col"),
+        (r"\~{}/bin \texttt{\~{}user} \^{}x $\tilde{\ }$u", "~/bin ~user ˆx ~u"),
         (r"\unknown{kept}{too} \ours", "kept too ours"),
         (r"text\footnotemark[1] A\tnote{a}", "text^1 A^a"),
         (r"Smith~\cite{smith2020} Tab.~\ref{t}", "Smith Tab."),

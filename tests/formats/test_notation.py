@@ -11,6 +11,7 @@ from parsemark.formats.latex.symbols import symbol, symbol_names
 from parsemark.formats.notation import fold_notation, fold_placeholder
 
 SAME = [
+    ("lone tilde", ["~/bin", "˜/bin", r"\~{}/bin"]),
     (
         "alpha",
         [

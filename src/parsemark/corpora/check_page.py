@@ -20,7 +20,7 @@ GLYPH_TOLERANCE = 0.25
 INK_TOLERANCE = 0.5
 
 _MATH = re.compile(r"\$[^$]*\$")
-_ACCENTS = frozenset("´`ˆ˜¨¯˘˙˚˝ˇ¸˛ ")
+_ACCENTS = frozenset("´`ˆ˜~¨¯˘˙˚˝ˇ¸˛ ")
 _DOTTED = {"ı": "i", "ȷ": "j"}
 """Letters that have an accent in the place of their dot."""
 _ONE_BRACKET = str.maketrans(")]}>»", "([{<«")
@@ -201,8 +201,8 @@ def _mirrored(key: str) -> str:
 
 
 def _key(text: str) -> str:
-    """Folded, without what a text layer cannot say: blanks and script marks."""
-    return _SCRIPT_MARKS.sub("", fold_notation(_RING.sub("", text)))
+    """Folded, without what a text layer cannot say: blanks and script marks. A tilde is never a tie here."""
+    return _SCRIPT_MARKS.sub("", fold_notation(_RING.sub("", text).replace("~", "∼")))
 
 
 def _without_divisions(glyphs: list[Glyph]) -> str:

@@ -65,6 +65,8 @@ _SAME_CHARACTER = str.maketrans(
     }
 )
 _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")
+_LONE_TILDE = re.compile(r"(?<![^\W\d_])˜(?![^\W\d_])")
+"""Beside a letter it may be the accent of that letter."""
 _DIGIT_GROUPS = re.compile(
     r"(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})++|(?:[\u2009\u202f\xa0]\d{3}(?!\d))++)(?!,*+\d)"
 )
@@ -150,6 +152,7 @@ def _unicode_script(found: re.Match[str]) -> str:
 
 def _fold_characters(text: str) -> str:
     text = re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)  # 3½ is not 31/2
+    text = _LONE_TILDE.sub("~", text)
     thin = text.replace("\u2009", "\ue000").replace("\u202f", "\ue000").replace("\xa0", "\ue001")
     text = unicodedata.normalize("NFKC", thin).translate(_SAME_CHARACTER)
     text = _SLASHED.sub(lambda m: f"{' ' if m[1] else ''}{m[2]}/{m[3]}", text)  # a fraction set in scripts

@@ -18,6 +18,6 @@ def glyph_text(text: str) -> str:
     >>> glyph_text("x_1^{10} \u00b1 \u00e9"), glyph_text("x101 \u00b1 e")
     ('x110±e', 'x101±e')
     """
-    folded = unicodedata.normalize("NFKD", fold_notation(text.translate(_SAME_GLYPH)))
+    folded = unicodedata.normalize("NFKD", fold_notation(text.translate(_SAME_GLYPH).replace("~", "∼")))
     letters = (c for c in folded.translate(_SAME_GLYPH) if not unicodedata.combining(c))
     return _NO_GLYPH.sub("", "".join(letters))

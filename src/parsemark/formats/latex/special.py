@@ -10,7 +10,7 @@ from parsemark.formats.latex.chemistry import CHEMISTRY_COMMANDS
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
 from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
 from parsemark.formats.latex.scanner import Kind
-from parsemark.formats.latex.symbols import ACCENTS, accented, dingbat
+from parsemark.formats.latex.symbols import ACCENT_SIGNS, ACCENTS, accented, dingbat
 from parsemark.formats.latex.units import UNIT_COMMANDS
 
 _ALPHABETS = {
@@ -21,6 +21,8 @@ _ALPHABETS = {
 
 def _accent(combining: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
     base, index = printer.operand(index, end, math)
+    if not base.strip():
+        return Atom(ACCENT_SIGNS.get(combining, "")), index
     return Atom(accented(base, combining) if len(base) == 1 or not math else base), index
 
 

@@ -77,6 +77,13 @@ ACCENTS = {
 }  # fmt: skip
 """Accent commands to combining characters."""
 
+ACCENT_SIGNS = {
+    "\u0301": "´", "\u0300": "`", "\u0302": "ˆ", "\u0308": "¨", "\u0303": "~", "\u0304": "¯", "\u0307": "˙",
+    "\u0306": "˘", "\u030c": "ˇ", "\u030b": "˝", "\u0327": "¸", "\u030a": "˚", "\u0328": "˛",
+}  # fmt: skip
+r"""What an accent over nothing prints: a tilde as `\textasciitilde` has it, since `\~{}` is the usual way to
+write a home folder; the circumflex of its own, since `^` is a script here."""
+
 _FUNCTIONS = """
 arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max
 min Pr sec sin sinh sup tan tanh argmax argmin softmax sign

@@ -284,6 +284,7 @@ def _agrees(source: str, shown: str) -> bool:
     unknown = seen.pop(UNKNOWN, 0)
     missing, extra = wanted - seen, seen - wanted
     missing["-"] -= min(missing["-"], shown.count(DIVISION))
+    missing["~"] -= min(missing["~"], shown.count("˜"))
     return not extra and missing.total() <= unknown
 
 
