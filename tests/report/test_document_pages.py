@@ -1,5 +1,7 @@
 """Whole pages in the report: what a parser wrote is text, and formulas are harmless."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,9 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report
+from parsemark.report.errors import find_errors
 from parsemark.report.mathml import mathml
+from parsemark.report.source import Source
 
 HOSTILE = (
     "&lt;script&gt;alert(1)&lt;/script&gt; <img src=x onerror=alert(2)>\n\n"
@@ -70,3 +74,49 @@ def test_profiles_are_compared_with_reasons(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "profiles.html").read_text(encoding="utf-8")
     assert "missing_page_is_empty" in page and "document(profile=v1.6)" in page
     assert "index_zero_is_missing" not in page  # the same in both
+
+
+def test_figures_of_different_meaning_share_no_column(tmp_path: Path) -> None:
+    """Overall is a score under strict and an edit distance under v1.0; both are called `overall` inside."""
+    poly = [0, 0, 100, 0, 100, 20, 0, 20]
+    table = "<table><tr><td>a</td><td>b</td></tr></table>"
+    contents = [
+        ("text_block", "text", "A sentence to read."),
+        ("equation_isolated", "latex", "$$x = y + z$$"),
+        ("table", "html", table),
+        ("page_number", "text", "17"),
+    ]
+    dets = [
+        {"category_type": kind, "anno_id": n, "order": n + 1, "poly": poly, "ignore": False, key: content}
+        for n, (kind, key, content) in enumerate(contents)
+    ]
+    info = {"image_path": "a.png", "page_no": 0, "width": 100, "height": 100, "page_attribute": {}}
+    annotation = tmp_path / "pages.json"
+    annotation.write_text(json.dumps([{"layout_dets": dets, "page_info": info, "extra": {"relation": []}}]))
+    (tmp_path / "perfect").mkdir()
+    (tmp_path / "perfect" / "a.md").write_text(f"A sentence to read.\n\n$$x = y + z$$\n\n{table}\n")
+    specs = ("document", "document(profile=v1.0)")
+    corpus = load_corpus(f"omnidocbench:{annotation}")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "perfect", protocols=specs)
+    score_run(run, n_workers=1)
+    build_report(run.path, tmp_path / "site")
+    page = (tmp_path / "site" / "profiles.html").read_text(encoding="utf-8")
+    heads = [text for _, text in re.findall(r'<th scope="col"( class="\w+")?>(.*?)</th>', page)]
+    heads = [re.sub("<[^>]*>", "", head) for head in heads]
+    assert "Overall ↑" in heads and "Overall edit ↓" in heads
+    rows = re.findall(r"<tr><th scope=\"row\" class=\"name\"><bdi>perfect.*?</tr>", page)
+    strict, published = ([None, None, *re.findall("<td>(.*?)</td>", row)] for row in rows)
+    assert strict[heads.index("Overall ↑")] == "1.000" and strict[heads.index("Overall edit ↓")] == "–"
+    assert published[heads.index("Overall ↑")] == "–" and published[heads.index("Overall edit ↓")] != "–"
+    assert "<code>strict</code>: rules of its own" in page
+    names = [path.name for path in sorted((tmp_path / "site").glob("leaderboard-*.html"))]
+    for name, profile in (("index.html", "strict"), (names[0], "v1.0")):
+        board = (tmp_path / "site" / name).read_text(encoding="utf-8")
+        assert f"<h1>Whole pages, {profile}: who is best?</h1>" in board
+        assert f"<title>Leaderboard: Whole pages, {profile} ·" in board
+        assert ">Whole pages, strict</a>" in board and ">Whole pages, v1.0</a>" in board
+    # The page number is matched, but does not count: leaving it out is no error.
+    for spec in specs:
+        errors = find_errors(Source(run, spec), limit=10)
+        assert errors.rows.is_empty() and not errors.looks_inside
+    assert "What goes wrong?" not in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ def score_task(
     from rich.table import Table
 
     from parsemark.errors import UsageError
-    from parsemark.protocols.document.tasks import TASKS
+    from parsemark.protocols.document.tasks import MEANINGS, TASKS
 
     chosen = next((name for name in TASKS if name == task), None)
     if chosen is None:
@@ -41,8 +41,9 @@ def score_task(
     table = Table(box=None, pad_edge=False)
     table.add_column("figure")
     table.add_column("value", justify="right")
+    table.add_column("", overflow="fold")
     for name, value in result.figures.items():
-        table.add_row(name, "–" if value is None else f"{value:.4f}")
+        table.add_row(name, "–" if value is None else f"{value:.4f}", MEANINGS.get(name, ""))
     console.print(table)
     if result.table is not None:
         _print_groups(console, result.table)
@@ -81,6 +82,7 @@ def bench_task(
     from parsemark.corpora import load_corpus
     from parsemark.engine.components import CROP_TASKS, answered, crops_for
     from parsemark.errors import UsageError
+    from parsemark.protocols.document.tasks import MEANINGS
     from parsemark.system import write_text
 
     chosen = next((name for name in CROP_TASKS if name == task), None)
@@ -94,24 +96,31 @@ def bench_task(
     crops = load_corpus(f"omnidocbench:{annotation}")
     run = api.parse(crops, parsers, options, out=folder / "run", events=events)
     table = Table(box=None, pad_edge=False)
-    table.add_column("parser")
+    table.add_column("parser", overflow="fold")
     for heading in ("crops", "empty"):
         table.add_column(heading, justify="right")
+    shown: list[str] = []
+    remarks: list[str] = []
     for position, (parser, pages) in enumerate(sorted(answered(run, crops, annotation, chosen).items())):
         write_text(folder / f"{parser}.json", json.dumps(pages, indent=1, ensure_ascii=False) + "\n")
         result = _result(chosen, "", pages, protocols)
         if not position:
-            for name in result.figures:
-                table.add_column(name, justify="right")
+            shown = list(result.figures)
+            for name in shown:
+                head = name.replace("_", "_\n")
+                arrow = MEANINGS.get(name, "")[:1]
+                table.add_column(f"{head} {arrow}", justify="right", no_wrap=True)
+        remarks += (remark for remark in result.remarks if remark not in remarks)
         figures = ["–" if value is None else f"{value:.4f}" for value in result.figures.values()]
         table.add_row(parser, str(result.n), str(result.n_missing), *figures)
     console.print(table)
-    console.print(
-        f"What each made of the crops: {folder}/PARSER.json, which score --task {task} --predictions reads.",
-        soft_wrap=True,
-        highlight=False,
-        markup=False,
-    )
+    console.print()
+    for line in (f"{name}: {MEANINGS[name]}" for name in shown if name in MEANINGS):
+        console.print(line, style="dim", highlight=False)
+    for remark in remarks:
+        console.print(f"Note: {remark}", highlight=False, markup=False)
+    console.print(f"What each made of the crops, for score --task {task} --predictions:", highlight=False)
+    console.print(f"{folder}/PARSER.json", soft_wrap=True, highlight=False, markup=False)
 
 
 def _print_groups(console: Console, groups: GroupTable) -> None:
@@ -149,7 +158,7 @@ def _document_protocol(protocols: list[str]) -> DocumentProtocol:
 
 def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
     from parsemark.errors import UsageError
-    from parsemark.protocols.document.published.profile import V1_6, get_profile
+    from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, get_profile
     from parsemark.protocols.document.tasks import component_task, layout_task
 
     protocol = _document_protocol(protocols)
@@ -162,5 +171,5 @@ def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
     if not isinstance(data, list):
         raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
     strict = protocol.profile == "strict"
-    profile = V1_6 if strict else get_profile(protocol.profile)
+    profile = STRICT_COMPONENTS if strict else get_profile(protocol.profile)
     return component_task(data, task, counts_missing=strict, cdm=protocol.cdm, profile=profile)

@@ -258,6 +258,8 @@ class NamedProfile:
     name: str
     switches: tuple[Switch, ...] = ()
     """The same, in the same order, for all profiles; none for a profile that is not made of switches."""
+    sentence: str = ""
+    """How a profile that is not made of switches differs from those that are."""
 
 
 def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.errors import UsageError
-from parsemark.protocols import get_protocol
 from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison import RunComparison, compare_runs
 from parsemark.report.names import viewer_link
@@ -55,7 +54,7 @@ def write_compare(site: Site, older: Older | None) -> None:
         current="compare",
         scripts=(*CHART_SCRIPTS, "js/compare.js"),
         parsers=source.parsers,
-        protocols=[get_protocol(s.summary.protocol).title for s in site.sources],
+        protocols=[site.title(s) for s in site.sources],
         older=older.run.manifest if older else None,
         refused=older.refused if older else "",
         changes=_changes(source, changes) if changes else [],

@@ -12,7 +12,7 @@ import polars as pl
 from parsemark.errors import FormatError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
-from parsemark.protocols.exhibits import ErrorKind, Explanation
+from parsemark.protocols.exhibits import ErrorKind, Exhibits, Explanation
 from parsemark.report.source import Source
 
 MAX_FINDINGS = 40
@@ -38,6 +38,8 @@ class Errors:
     """Pairs with what explains them, as plain data."""
     n_pairs: int = 0
     """How many answered elements there are, explained or not."""
+    looks_inside: bool = False
+    """Whether the protocol tells errors inside of a pair."""
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
         """Type of error to the number of elements that have it, and of errors in them."""
@@ -69,7 +71,8 @@ def find_errors(source: Source, limit: int) -> Errors:
     found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
     merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
-    return Errors(recipe.error_kinds, rows, explained, pairs.height + merged.height)
+    looks_inside = type(recipe).explain is not Exhibits.explain
+    return Errors(recipe.error_kinds, rows, explained, pairs.height + merged.height, looks_inside)
 
 
 def _size(element: Element) -> int:

@@ -18,7 +18,7 @@ from parsemark.system import make_folder
 def write_figures(site: Site) -> None:
     """Write `figures.html` and its data, protocol by protocol."""
     parts = [
-        (source.recipe.title, stored_sections(source, first=source is site.source)) for source in site.sources
+        (site.title(source), stored_sections(source, first=source is site.source)) for source in site.sources
     ]
     charts = [chart for _, sections in parts for section in sections for chart in section.charts]
     data = {"colours": site.source.colours, "charts": {chart.key: chart_to_json(chart) for chart in charts}}

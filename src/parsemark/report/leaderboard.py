@@ -70,8 +70,8 @@ def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Erro
             current="index",
             scripts=(*CHART_SCRIPTS, "js/leaderboard.js"),
             chunk=chunk,
-            title=source.recipe.title,
-            tabs=[Tab(s.recipe.title, f"{site.leaderboard_name(s)}.html", s is source) for s in site.sources],
+            title=site.title(source),
+            tabs=[Tab(site.title(s), f"{site.leaderboard_name(s)}.html", s is source) for s in site.sources],
             board=parts[0].board,
             settings=source.summary.settings,
             failures_count=source.summary.failures_count,
@@ -81,6 +81,7 @@ def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Erro
             error_kinds=found.kinds,
             n_explained=len(found.explained),
             n_pairs=found.n_pairs,
+            looks_inside=found.looks_inside,
             slice_groups=_groups([part.pages for part in parts]),
         )
 

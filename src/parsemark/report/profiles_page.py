@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from parsemark.protocols import Summary
+from dataclasses import dataclass
+
+from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class FigureColumn:
+    """A figure of one meaning: what profiles call by one name may be different things."""
+
+    name: str
+    label: str
+    higher_is_better: bool
+
+    @classmethod
+    def of(cls, info: FigureInfo) -> FigureColumn:
+        """The column that a figure belongs to."""
+        return cls(info.name, info.label, info.higher_is_better)
 
 
 def write_profiles(site: Site) -> None:
@@ -11,18 +27,19 @@ def write_profiles(site: Site) -> None:
     sources = site.profiled
     if len(sources) < 2:
         return
-    names = list(dict.fromkeys(info.name for s in sources for info in s.summary.shown() if info.main))
-    labels = {info.name: info.label for s in sources for info in s.summary.figures}
+    infos = [info for s in sources for info in s.summary.shown() if info.main]
+    columns = list(dict.fromkeys(map(FigureColumn.of, infos)))
     rows = [
         {
             "parser": parser,
             "spec": source.summary.protocol,
-            "values": [_shown(source.summary, parser, name) for name in names],
+            "values": [_shown(source.summary, parser, column) for column in columns],
         }
         for parser in sorted({p for s in sources for p in s.summary.parsers})
         for source in sources
     ]
-    profiles = [p for s in sources if (p := s.recipe.named_profile()) is not None and p.switches]
+    named = dict.fromkeys(p for s in sources if (p := s.recipe.named_profile()) is not None)
+    profiles = [p for p in named if p.switches]
     switches = [
         {"name": same[0].name, "sentence": same[0].sentence, "values": [_word(s.value) for s in same]}
         for same in zip(*(p.switches for p in profiles), strict=True)
@@ -31,18 +48,20 @@ def write_profiles(site: Site) -> None:
     site.page(
         "profiles",
         current="profiles",
-        figures=[labels[name] for name in names],
+        columns=columns,
         rows=rows,
         profiles=[p.name for p in profiles],
         switches=switches,
+        own_rules=[p for p in named if p.sentence],
     )
 
 
-def _shown(summary: Summary, parser: str, name: str) -> str:
-    figure = summary.figure(parser, name)
-    if figure is None or figure.value is None:
+def _shown(summary: Summary, parser: str, column: FigureColumn) -> str:
+    info = next((i for i in summary.figures if FigureColumn.of(i) == column), None)
+    figure = None if info is None else summary.figure(parser, info.name)
+    if info is None or figure is None or figure.value is None:
         return "–"
-    return f"{figure.value:g}" if summary.info(name).style == "count" else f"{figure.value:.3f}"
+    return f"{figure.value:g}" if info.style == "count" else f"{figure.value:.3f}"
 
 
 def _word(value: object) -> str:

@@ -161,6 +161,18 @@ class Site(Pages):
         first = source is self.source
         return "index" if first else f"leaderboard-{safe_name(source.summary.protocol)}"
 
+    def title(self, source: Source) -> str:
+        """A protocol in words; where several have the same ones, with what tells it apart."""
+        words = source.recipe.title
+        same = [s for s in self.sources if s.recipe.title == words]
+        if len(same) < 2:
+            return words
+        profiles = {s.summary.protocol: s.recipe.named_profile() for s in same}
+        own = profiles[source.summary.protocol]
+        if own is not None and len({p and p.name for p in profiles.values()}) == len(same):
+            return f"{words}, {own.name}"
+        return f"{words}, {source.summary.protocol}"
+
     def footer(self) -> dict[str, Any]:
         """The run."""
         manifest = self.source.manifest

@@ -47,7 +47,7 @@ def write_tables(site: Site) -> None:
         for entry in shown:
             for (_, href), (_, write) in zip(entry.files, WRITERS.values(), strict=True):
                 (site.root / href).write_text(write(entry.table), encoding="utf-8", errors="replace")
-        parts.append((source.recipe.title, source.summary.protocol, shown))
+        parts.append((site.title(source), source.summary.protocol, shown))
     site.page("tables", current="tables", parts=parts)
 
 

@@ -51,6 +51,8 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
     columns = _columns(summary, figures, wide=True)
     if _needed(columns) > room:
         columns = _fitting(_columns(summary, figures, wide=False), summary, room)
+    shown = {column.figure for column in columns}
+    left_out = [info.label for info in figures if info.name not in shown]
     table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
     table.add_column("", width=1)
     table.add_column("\nparser", overflow="fold", width=names)
@@ -58,7 +60,7 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
         table.add_column(column.head, justify="right", no_wrap=True, min_width=column.width)
     for row, parser in enumerate(summary.ordered()):
         table.add_row(_mark(parser, summary), Text(parser), *(column.cells[row] for column in columns))
-    return Group(_heading(summary), Text(), table, *_legend(summary), *_notes(summary))
+    return Group(_heading(summary), Text(), table, *_legend(summary, left_out), *_notes(summary))
 
 
 def _columns(summary: Summary, figures: Sequence[FigureInfo], *, wide: bool) -> list[_Column]:
@@ -146,7 +148,7 @@ def _plural(name: str, n: int) -> str:
     return " ".join([first.removesuffix("s") if n == 1 else first, *rest])
 
 
-def _legend(summary: Summary) -> list[RenderableType]:
+def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as pages without an answer" if summary.failures_count else "are left out of the means"
     parts = [f"small figures: 95 % intervals over documents; failed pages {failed}"]
@@ -162,6 +164,8 @@ def _legend(summary: Summary) -> list[RenderableType]:
         marked = [text for state, text in words.items() if state in states]
         if marked:
             parts.append("; ".join(marked) + ("; the others are worse" if "worse" in states else ""))
+    if left_out:
+        parts.append(f"no room here for {', '.join(left_out)}: see a wider terminal, or parsemark report")
     return [Text(), *(Text(part, style="dim") for part in parts)]
 
 

@@ -48,7 +48,7 @@ def write_viewer(
         older: An older run of the same pages under the first protocol, to look at beside this one.
     """
     source = site.source
-    protocols = [_protocol(s, found) for s, found in zip(site.sources, errors, strict=True)]
+    protocols = [_protocol(s, site.title(s), found) for s, found in zip(site.sources, errors, strict=True)]
     write_chunk(
         site.root, "pages", page_list(source, images) | {"protocols": protocols, "older": _older(older)}
     )
@@ -86,11 +86,11 @@ def page_list(source: Source, images: set[int]) -> dict[str, object]:
     }
 
 
-def _protocol(source: Source, errors: Errors) -> dict[str, object]:
+def _protocol(source: Source, title: str, errors: Errors) -> dict[str, object]:
     """What the viewer must know of a protocol: its rules, metrics and types of errors."""
     return {
         "spec": source.summary.protocol,
-        "title": source.recipe.title,
+        "title": title,
         "metric_names": {metric: source.recipe.metric_words(metric) for metric in source.metrics},
         "main_metric": source.main_metric,
         "theta": float(source.summary.settings.get("theta", 0)),

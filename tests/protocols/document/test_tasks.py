@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, UsageError
+from parsemark.metrics.bleu import corpus_bleu
+from parsemark.protocols.document.published.profile import PROFILES, STRICT_COMPONENTS
 from parsemark.protocols.document.tasks import component_task, layout_task
 
 POLY = [0, 0, 100, 0, 100, 50, 0, 50]
@@ -33,6 +35,23 @@ def test_text_with_and_without_predictions() -> None:
     assert (strict.n, strict.n_missing, strict.figures["edit_sample_avg"]) == (2, 1, 0.625)
     groups = strict.result["text_block"]["group"]
     assert groups["sample_count"] == {"text_rotate: normal": 2}
+
+
+def test_bleu_is_of_words_strictly_and_of_bare_text_as_published() -> None:
+    text = "The quick brown fox jumps, twice."
+    perfect = pages({"category_type": "text_block", "text": text, "pred": text})
+    strict = component_task(perfect, "ocr", profile=STRICT_COMPONENTS)
+    assert strict.figures["BLEU"] == 1 and not strict.remarks
+    for profile in PROFILES.values():
+        published = component_task(perfect, "ocr", profile=profile)
+        assert published.figures["BLEU"] == 0 and "white space" in published.remarks[0]
+    shorter = pages({"category_type": "text_block", "text": text, "pred": "The quick brown fox jumps"})
+    assert component_task(shorter, "ocr", profile=STRICT_COMPONENTS).figures["BLEU"] == pytest.approx(
+        corpus_bleu(["The quick brown fox jumps"], [text])
+    )
+    one_word = pages({"category_type": "text_block", "text": "敏捷的棕色狐狸", "pred": "敏捷的棕色狐狸"})
+    undefined = component_task(one_word, "ocr", profile=STRICT_COMPONENTS)
+    assert undefined.figures["BLEU"] is None and "not defined" in undefined.remarks[0]
 
 
 def test_tables_and_formulas() -> None:

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 ProfileName = Literal["strict", "v1.0", "v1.5", "v1.6", "v1.6-fixed"]
 MatchName = Literal["quick_match", "simple_match", "no_split"]
 
+_STRICT = (
+    "rules of its own, which are not made of the switches of the published profiles. Every element of truth "
+    "and output is in exactly one match, found by the cheapest alignment of the two sequences; case and "
+    "punctuation count; what is missed or invented counts in full, and so does a page on which the parser "
+    "failed; headers, footers, page numbers and ignored elements are not counted. Its Overall is the mean of "
+    "1 − text edit, formulas, tables and 1 − order edit."
+)
+
 
 @dataclass(frozen=True)
 class DocumentProtocol(PageProtocol):
@@ -100,9 +108,26 @@ class DocumentProtocol(PageProtocol):
         return omnidocbench_tables(run)
 
     def element_errors(self, run: RunView) -> pl.DataFrame:
-        """Missed, invented, split and merged elements."""
+        """Missed, invented, split and merged elements, of those that count.
+
+        What is matched only so that it is no extra, such as page numbers, has no score of its own.
+        """
+        import polars as pl
+
+        key = ["sample", "parser", "element", "pred"]
+        scored = pl.concat(
+            [run.scores_by(m).select(key) for m in ("edit_distance", "length", "teds")]
+        ).unique()
+        truth, pred = (pl.col(side).list.join("+") for side in ("truth", "pred"))
+        counted = run.matches.join(
+            scored,
+            left_on=["sample", "parser", pl.when(truth != "").then(truth).otherwise(pred), pred],
+            right_on=key,
+            how="semi",
+            maintain_order="left",
+        )
         return errors_by_kind(
-            run.matches, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
+            counted, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
         )
 
     def page_views(self, summary: Summary) -> PageViews | None:
@@ -119,9 +144,9 @@ class DocumentProtocol(PageProtocol):
         return view_page(truth, prediction)
 
     def named_profile(self) -> NamedProfile:
-        """A published profile with its switches; `strict` has none."""
+        """A published profile with its switches; `strict` has none, but rules of its own."""
         if self.profile == "strict":
-            return NamedProfile(self.profile)
+            return NamedProfile(self.profile, sentence=_STRICT)
         from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 
         profile = get_profile(self.profile)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from parsemark.errors import FormatError
-from parsemark.metrics.bleu import corpus_bleu
+from parsemark.metrics.bleu import ORDER, corpus_bleu, tokenize_13a
 from parsemark.metrics.layout import (
     LAYOUT_CLASSES,
     LayoutBox,
@@ -29,7 +29,7 @@ from parsemark.protocols.document.published.measures import (
     measure_text,
     metric_result,
 )
-from parsemark.protocols.document.published.normalise import norm_formula, norm_text
+from parsemark.protocols.document.published.normalise import inline_to_text, norm_formula, norm_text
 from parsemark.protocols.document.published.page import image_name
 from parsemark.protocols.document.published.profile import V1_5, Profile
 from parsemark.protocols.document.published.records import Record
@@ -41,6 +41,17 @@ _KEY = {"ocr": "text", "table": "html", "formula": "latex"}
 _CATEGORY = {"table": "table", "formula": "equation_isolated"}
 _BOXES_FORM = "Its form: {results: [{image_name, bbox, category_id, score}], categories: {id: name}}"
 _MAX_NAMED = 5
+MEANINGS = {
+    "ALL_page_avg": "↓ edits over length, mean over pages",
+    "edit_whole": "↓ edits over length of everything together",
+    "edit_sample_avg": "↓ edits over length, mean over elements",
+    "TEDS": "↑ similarity of tables as trees",
+    "TEDS_structure_only": "↑ the same without what stands in the cells",
+    "CDM": "↑ similarity of formulas as they are drawn",
+    "ExpRate@CDM": "↑ share of formulas that are drawn alike",
+    "BLEU": "↑ runs of up to four words in common",
+}
+"""What the figures of components are, and whether higher (↑) or lower (↓) is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +123,11 @@ def component_task(
         add_cdm(results, profile)
     result = metric_result(results, profile)[element]
     figures = _figures(task, measured, result)
-    return TaskResult(
-        task, len(records), missing, figures, {element: result}, _by_attribute(task, measured, result)
-    )
+    remarks: list[str] = []
+    if task != "table" and measured:
+        figures["BLEU"] = _bleu(task, measured, profile, remarks)
+    by_attribute = _by_attribute(task, measured, result)
+    return TaskResult(task, len(records), missing, figures, {element: result}, by_attribute, remarks)
 
 
 _GROUPED = {
@@ -167,10 +180,30 @@ def _figures(task: Task, measured: Sequence[Measured], result: Mapping[str, Any]
             figures[name] = result["all"][name]["all"]
     if "CDM" in figures:
         figures["ExpRate@CDM"] = sum(m.metric["CDM"] == 1 for m in measured) / len(measured)
-    if task != "table" and measured:
-        # The published program takes truth and prediction the wrong way round.
-        figures["BLEU"] = corpus_bleu([m.gt for m in measured], [m.pred for m in measured])
     return figures
+
+
+def _bleu(task: Task, measured: Sequence[Measured], profile: Profile, remarks: list[str]) -> float | None:
+    """BLEU of all elements; strictly of texts as they are written, and None where no truth is long enough."""
+    truths, preds = [m.gt for m in measured], [m.pred for m in measured]
+    if task == "ocr" and profile.bleu_of_bare_text:
+        remarks.append(
+            f"BLEU under {profile.name} is taken of texts without white space, as published: a block is one "
+            "word, so even a perfect text has 0. Profile strict takes it of the words."
+        )
+    elif task == "ocr":
+        records = [m.record for m in measured if isinstance(m.record, Record)]
+        truths, preds = (
+            [inline_to_text(getattr(r, side), profile) for r in records] for side in ("gt", "pred")
+        )
+    if profile.bleu_turned_round:
+        return corpus_bleu(truths, preds)
+    if not any(len(tokenize_13a(truth)) >= ORDER for truth in truths):
+        remarks.append(
+            f"BLEU is not defined: no true {task} element has {ORDER} words, separated by white space."
+        )
+        return None
+    return corpus_bleu(preds, truths)
 
 
 def layout_task(

@@ -93,6 +93,10 @@ class Profile:
     """An error in one of TEDS and TEDS-S makes both 0 (v1.6)."""
     cdm: Literal["none", "v1.5", "v1.6"] = "v1.6"
     """Which rules CDM follows; v1.0 left it to another program."""
+    bleu_of_bare_text: bool = True
+    """Defect: BLEU of texts is taken without their white space, so a block is one word and BLEU 0."""
+    bleu_turned_round: bool = True
+    """Defect: BLEU takes the truth for the prediction and the prediction for the truth."""
     overall: Literal["edits", "mixed"] = "mixed"
     """Overall: mean of four edit distances per language (v1.0), or of text, TEDS and CDM."""
 
@@ -153,6 +157,8 @@ V1_0 = replace(
 )
 V1_6_FIXED = replace(V1_6, name="v1.6-fixed", index_zero_is_missing=False, filters_strings_only=False)
 """v1.6 with its two index defects mended."""
+STRICT_COMPONENTS = replace(V1_6, name="strict", bleu_of_bare_text=False, bleu_turned_round=False)
+"""The notation of v1.6 without its defects, for a component on its own; whole pages have their own rules."""
 
 PROFILES = {p.name: p for p in (V1_0, V1_5, V1_6, V1_6_FIXED)}
 
