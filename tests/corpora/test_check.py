@@ -194,3 +194,21 @@ def test_a_tilde_in_a_text_layer_without_blanks_is_no_tie() -> None:
     glyphs = [Glyph(text, Box(5 * i, 0, 5 * i + 5, 8)) for i, text in enumerate("and~tilde")]
     assert compare(Cell(0, 0, "and ~ tilde"), glyphs, any_order=False) is None
     assert compare(Cell(0, 0, "and tide"), glyphs, any_order=False) is not None
+
+
+@pytest.mark.parametrize(
+    ("truth", "shown", "drop", "is_right"),
+    [
+        ("(a+b)/c", "a+bc", 9, True),
+        ("row / col", "colrow", 9, True),
+        ("∛8", "√38", 0, True),
+        ("√(x+1)", "√x+1", 0, True),
+        ("km/h", "kmh", 0, False),  # nothing is stacked: the slash is lost
+        ("(a+b)/c", "a+c", 9, False),
+    ],
+)
+def test_signs_of_stacked_formulas_need_no_glyph(truth: str, shown: str, drop: int, is_right: bool) -> None:
+    half = len(shown) - 1
+    boxes = [Box(5 * i, drop * (i >= half), 5 * i + 5, drop * (i >= half) + 8) for i in range(len(shown))]
+    glyphs = [Glyph(text, box) for text, box in zip(shown, boxes, strict=True)]
+    assert (compare(Cell(0, 0, truth), glyphs, any_order=False) is None) == is_right

@@ -252,9 +252,12 @@ AS_SHOWN = r"""\documentclass{article}\usepackage{threeparttable}
 \newcommand{\rmnum}[1]{\expandafter\uppercase\expandafter{\romannumeral #1}}
 \begin{document}File \jobname.
 \begin{threeparttable}\begin{tabular}{lcc}\hline Method & Value & See \\ \hline
-Alpha \cite{a} & 10.1\tnote{1} & \ref{s} \\ \shortstack{Beta\\two} & Gar\c{c}on & Dis-\rmnum{2} \\ \hline
+Alpha \cite{a} & 10.1\tnote{1} & \ref{s} \\ \shortstack{Beta\\two} & Gar\c{c}on & Dis-\rmnum{2} \\
+$\frac{a+b}{c}$ & $\sqrt[3]{8}$ & \~{}/bin \\ $\frac{3}{2}^-$ & $\sqrt{x+1}$ & \texttt{\~{}me} \\ \hline
 \end{tabular}\begin{tablenotes}\item[1] a note\end{tablenotes}\end{threeparttable}
-\section{S}\label{s}\begin{thebibliography}{9}\bibitem{a} A.\end{thebibliography}\end{document}"""
+\section{S}\label{s}\begin{thebibliography}{9}\bibitem{a} A.\end{thebibliography}\newpage
+\newcommand{\nameless}{{\font\large=cmex10 \large\char1}}
+\begin{tabular}{ll}a1 & b1 \\ c1 & \nameless\ref{s} \\ e1 & f1\end{tabular}\end{document}"""
 SIDE_BY_SIDE = r"""\documentclass{article}\begin{document}\begin{tabular}{cc}
 \begin{tabular}{ll}a & b \\ c & d\end{tabular} & \begin{tabular}{ll}e & f \\ g & h\end{tabular}\end{tabular}
 \end{document}"""
@@ -284,12 +287,14 @@ def make_one(folder: Path, files: dict[str, str]) -> tuple[dict[str, Sample], Re
 
 
 def test_the_truth_is_what_the_page_shows(tmp_path: Path) -> None:
-    samples, _ = make_one(tmp_path, {"as-shown/thesis.tex": AS_SHOWN})
+    samples, report = make_one(tmp_path, {"as-shown/thesis.tex": AS_SHOWN})
     ((element,),) = [tables(sample) for sample in samples.values()]
     assert element.table is not None
     assert element.table.text_rows() == [
-        ["Method", "Value", "See"], ["Alpha [1]", "10.1^1", "1"], ["Beta\ntwo", "Garçon", "Dis-II"]
+        ["Method", "Value", "See"], ["Alpha [1]", "10.1^1", "1"], ["Beta\ntwo", "Garçon", "Dis-II"],
+        ["(a+b)/c", "∛8", "~/bin"], ["3/2^−", "√(x+1)", "~me"],
     ]  # fmt: skip
+    assert "no meaning" in report.documents[0].left_out[2]
     assert [c.header for c in element.table.cells][:4] == [True, True, True, False]
     assert element.attributes["line"] == "fewer_line"
     assert any("thesis" in w.text for w in page_words(next(iter(samples.values()))))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from parsemark.corpora.latex.glyphs import ROOTS, without_written_signs
 from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
@@ -24,6 +25,7 @@ _ACCENTS = frozenset("´`ˆ˜~¨¯˘˙˚˝ˇ¸˛ ")
 _DOTTED = {"ı": "i", "ȷ": "j"}
 """Letters that have an accent in the place of their dot."""
 _ONE_BRACKET = str.maketrans(")]}>»", "([{<«")
+_PLAIN = str.maketrans({"~": "∼", **ROOTS})
 _RING = re.compile("˚(?=[AaUu])")
 """The accent of Å as a glyph of its own, which elsewhere is the sign of degrees."""
 _SCRIPT_MARKS = re.compile(r"[\s^_{}\\]")
@@ -181,14 +183,23 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> str | None
     if any_order:
         wanted, shown = _mirrored(_without_accents(wanted)), _mirrored(_without_accents(shown))
     if sorted(wanted) == sorted(shown):
-        has_scripts = "^" in cell.text or "_" in cell.text  # which a file may have in any order
-        return None if any_order or has_scripts else "cell: order of glyphs"
+        has_formula = any(mark in cell.text for mark in "^_√∛∜")  # which a file may have in any order
+        return None if any_order or has_formula else "cell: order of glyphs"
     missing, extra = Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
+    if not extra and not without_written_signs(missing) and _is_stacked(cell, glyphs):
+        return None
     if "�" in extra:
         return "cell: glyph without Unicode"
     if missing and extra:
         return "cell: other characters"
     return "cell: characters missing" if missing else "cell: characters too many"
+
+
+def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
+    """Whether glyphs stand above others, as in a fraction, or under a root."""
+    highest = min((g.box.y1 for g in glyphs), default=0.0)
+    lowest = max((g.box.y0 for g in glyphs), default=0.0)
+    return highest <= lowest or "√" in _key(cell.text)
 
 
 def _counted(key: str) -> Counter[str]:
@@ -202,7 +213,8 @@ def _mirrored(key: str) -> str:
 
 def _key(text: str) -> str:
     """Folded, without what a text layer cannot say: blanks and script marks. A tilde is never a tie here."""
-    return _SCRIPT_MARKS.sub("", fold_notation(_RING.sub("", text).replace("~", "∼")))
+    plain = _RING.sub("", text).translate(_PLAIN)
+    return _SCRIPT_MARKS.sub("", fold_notation(plain))
 
 
 def _without_divisions(glyphs: list[Glyph]) -> str:

@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import Candidate
 from parsemark.corpora.latex.documents.look import line_style
-from parsemark.corpora.latex.glyphs import glyph_text
+from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.grid_agreement import covers
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
@@ -244,7 +244,7 @@ def _within(cell: MarkedCell, frame: Box) -> MarkedCell:
 
 
 def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int | None) -> JoinedTable | None:
-    """The table with the grid of its source; None if TeX has another."""
+    """The table with the grid of its source; None if TeX has another, or if a cell cannot be read at all."""
     sections = candidate.grid.sections
     n_head = sum(sections[row] in _HEAD for row in rows)
     grid = candidate.grid
@@ -267,6 +267,8 @@ def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int |
     if share < MIN_AGREEMENT:
         return None
     table = _with_page(placed, shown, agree)
+    if any(UNKNOWN in cell.text for cell in table.cells):
+        return None
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
 
@@ -278,14 +280,15 @@ def _cells_in(cells: Sequence[MarkedCell], slot: tuple[int, int, int, int]) -> l
 def _agrees(source: str, shown: str) -> bool:
     """Whether a cell shows the glyphs that the source says, in any order; unknown glyphs can be anything.
 
-    A hyphen may be the division of a word at the end of a line.
+    A hyphen may be the division of a word at the end of a line; a stacked formula has signs in a line of text
+    that the page draws or does not need.
     """
     wanted, seen = Counter(glyph_text(source)), Counter(glyph_text(shown.replace(DIVISION, "")))
     unknown = seen.pop(UNKNOWN, 0)
     missing, extra = wanted - seen, seen - wanted
     missing["-"] -= min(missing["-"], shown.count(DIVISION))
     missing["~"] -= min(missing["~"], shown.count("˜"))
-    return not extra and missing.total() <= unknown
+    return not extra and without_written_signs(missing).total() <= unknown
 
 
 def _with_page(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]], agree: Sequence[bool]) -> Table:
