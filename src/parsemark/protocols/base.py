@@ -322,6 +322,8 @@ class Summary(_Part):
     """Parser to figure to number."""
     slices: list[Slice] = Field(default_factory=list)
     ranking: Ranking
+    failures_count: bool = True
+    """Whether pages on which a parser failed stand in the denominators of its figures."""
     notes: list[str] = Field(default_factory=list)
     """What whoever reads the numbers must know: scores that failed, too few documents."""
     details: dict[str, Any] = Field(default_factory=dict)

@@ -74,6 +74,7 @@ def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Erro
             tabs=[Tab(site.title(s), f"{site.leaderboard_name(s)}.html", s is source) for s in site.sources],
             board=parts[0].board,
             settings=source.summary.settings,
+            failures_count=source.summary.failures_count,
             notes=[*source.summary.ranking.notes, *source.summary.notes],
             facts=_facts(source),
             errors=error_table(source, found, parts[0].board),

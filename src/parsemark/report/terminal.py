@@ -150,7 +150,8 @@ def _plural(name: str, n: int) -> str:
 
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
-    parts = ["small figures: 95 % intervals over documents; failed pages count as pages without an answer"]
+    failed = "count as pages without an answer" if summary.failures_count else "are left out of the means"
+    parts = [f"small figures: 95 % intervals over documents; failed pages {failed}"]
     if summary.ranking.best is not None:
         parts.insert(0, f"sorted by {info.label} ({info.name})")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}

@@ -100,6 +100,11 @@ class DocumentFigures(ABC):
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """What they are made of."""
 
+    @property
+    def failures_count(self) -> bool:
+        """Whether pages on which a parser failed stand in the denominators."""
+        return True
+
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """The figure of the ranking."""
         return "overall"
@@ -169,11 +174,17 @@ class PublishedFigures(DocumentFigures):
         # Without any truth none of them is there: failures alone make no order.
         return next((n for n in ("overall", "overall_without_cdm", "teds", *own) if n in names), "overall")
 
+    @property
+    def failures_count(self) -> bool:
+        """The first published versions score what is there."""
+        return self.protocol.profile not in ("v1.0", "v1.5")
+
     def notes(self) -> list[str]:
         """Defects that the profile keeps."""
         found = []
-        if self.protocol.profile in ("v1.0", "v1.5"):
-            found.append(f"{self.protocol.profile} leaves pages without a prediction out of all means.")
+        if not self.failures_count:
+            left_out = "pages without a prediction, and those on which a parser failed,"
+            found.append(f"{self.protocol.profile} leaves {left_out} out of all means.")
         if self.protocol.profile != "v1.0":
             found.append("Text, formulas and tables that answer nothing are not counted by this profile.")
         if not self.protocol.cdm and self.protocol.profile != "v1.0":

@@ -63,6 +63,7 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
             *element_slices(counted, pages),
         ],
         ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
+        failures_count=figures.failures_count,
         notes=[
             *([] if pages else [NO_TRUTH]),
             *figures.notes(),
