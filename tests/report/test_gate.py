@@ -70,6 +70,30 @@ def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
     ).passed
 
 
+def test_a_table_that_is_found_only_partly_is_said_to_be(run: Run) -> None:
+    """Its value falls to nothing although its match and its scores stay."""
+    old = Side.of(run, None)
+    own = (pl.col("parser") == "good") & (pl.col("pred").list.len() > 0)
+    matches = old.tables.matches.with_columns(
+        overlap=pl.when(own).then(pl.lit(0.45)).otherwise(pl.col("overlap"))
+    )
+    checks = against(old, changed(old, matches=matches), Limits(max_drop=0.01))
+    plain = next(c for n, c in checks.items() if "plain drop" in n)
+    assert not plain.passed and plain.pages
+    assert all("found only partly (overlap 0.450 ≤ 0.5), so counts as missed" in p for p in plain.pages)
+
+
+def test_checks_that_could_not_be_made_are_skipped_in_junit(run: Run) -> None:
+    limits = Limits(max_drop=0.1, max_slowdown=1.1, max_memory=1.2)
+    result = gate_runs(run, None, limits, parsers=["good"])
+    suite = ElementTree.fromstring(as_junit(result))
+    assert (suite.get("tests"), suite.get("skipped")) == (str(len(result.checks) + 3), "3")
+    names = {case.get("name") for case in suite.iter("testcase") if case.find("skipped") is not None}
+    assert names == {"plain drop", "CPU time", "peak memory"}
+    assert {s["name"] for s in json.loads(as_json(result))["skipped"]} == names
+    assert sum("was not checked, since there is no old run" in note for note in result.notes) == 3
+
+
 def test_new_failures_are_caught_and_old_ones_are_not(run: Run) -> None:
     old = Side.of(run, None)
     sick = set(old.tables.samples["sample"].sort().head(14))

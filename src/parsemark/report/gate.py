@@ -32,6 +32,7 @@ SHOWN_PAGES = 5
 ALPHA = 0.05
 _MIN_PAGES_TIMED = 5
 """Fewer pages say nothing about speed."""
+_COMPARISON = "comparison with the old run"
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,25 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """One thing that was asked for and could not be looked at."""
+
+    parser: str
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.parser}: {self.name} was not checked, since {self.why}."
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """All checks of a gate."""
 
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    """Nobody may take a limit for kept that was not looked at."""
 
     @property
     def passed(self) -> bool:
@@ -114,7 +129,10 @@ def gate_runs(
     chosen = _chosen(side, parsers, new.path)
     recipe = get_protocol(side.summary.protocol)
     if old is None:
-        return GateResult(tuple(check_alone(side, limits, chosen)), (_figures_of(side.summary),))
+        wanted = [*(["plain drop"] if limits.max_drop is not None else []), *_titles(limits)]
+        skipped = [Skipped(p, name, "there is no old run") for p in chosen for name in wanted]
+        notes = [_figures_of(side.summary), *map(str, skipped)]
+        return GateResult(tuple(check_alone(side, limits, chosen)), tuple(notes), tuple(skipped))
     _require_same_corpus(old, new)
     before = Side.of(old, side.summary.protocol)
     missing = [p for p in chosen if p not in before.tables.parsers]
@@ -125,9 +143,13 @@ def gate_runs(
     notes += [f"{p} is not in the old run: only its own limits were checked." for p in missing]
     gone = [p for p in before.tables.parsers if p not in side.tables.parsers]
     notes += [f"{p} is in the old run but not in the new one." for p in gone]
+    skipped = [Skipped(p, _COMPARISON, "the parser is not in the old run") for p in missing]
+    skipped += [Skipped(p, _COMPARISON, "the parser is not in the new run") for p in gone]
     timed = old.manifest.machine == new.manifest.machine
-    if not timed and (limits.max_slowdown or limits.max_memory):
+    if not timed and _titles(limits):
         notes.append("Time and memory were not compared: the runs are of different machines.")
+        why = "the runs are of different machines"
+        skipped += [Skipped(p, title, why) for p in shared for title in _titles(limits)]
     alone = check_alone(side, limits, missing)
     _require_same_pages(before.tables, side.tables)
     try:
@@ -137,11 +159,14 @@ def gate_runs(
         failing = _new_failures(before, side, limits, shared)
         if all(check.passed for check in failing):
             raise
-        return GateResult((*alone, *failing), (*notes, str(error)))
+        skipped += [Skipped(p, _COMPARISON, str(error).rstrip(".")) for p in shared]
+        return GateResult((*alone, *failing), (*notes, str(error)), tuple(skipped))
     against = check_against(recipe, before, side, limits, shared, timed=timed)
     if timed:
-        notes += _not_checked(against, limits, shared)
-    return GateResult((*alone, *against), tuple(notes))
+        unmeasured = _not_checked(against, limits, shared)
+        skipped += unmeasured
+        notes += map(str, unmeasured)
+    return GateResult((*alone, *against), tuple(notes), tuple(skipped))
 
 
 def check_alone(side: Side, limits: Limits, parsers: Sequence[str]) -> list[Check]:
@@ -183,13 +208,18 @@ def _measured(limits: Limits) -> list[tuple[str, str, float]]:
     return [(column, title, allowed) for column, title, allowed in wanted if allowed is not None]
 
 
-def _not_checked(checks: Iterable[Check], limits: Limits, parsers: Sequence[str]) -> list[str]:
-    """Nobody may take a limit for kept that was not looked at."""
+def _titles(limits: Limits) -> list[str]:
+    return [title for _, title, _ in _measured(limits)]
+
+
+def _not_checked(checks: Iterable[Check], limits: Limits, parsers: Sequence[str]) -> list[Skipped]:
+    """What was to be measured, and was on too few pages."""
     done = {(check.parser, check.name) for check in checks}
+    why = f"fewer than {_MIN_PAGES_TIMED} pages have it in both runs"
     return [
-        f"{parser}: {title} was not checked, since fewer than {_MIN_PAGES_TIMED} pages have it in both runs."
+        Skipped(parser, title, why)
         for parser in parsers
-        for _, title, _ in _measured(limits)
+        for title in _titles(limits)
         if (parser, title) not in done
     ]
 
@@ -260,8 +290,7 @@ def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Compari
     change = verdict.difference if info.higher_is_better else -verdict.difference
     interval = "" if verdict.low is None else f" ({verdict.low:+.3f} to {verdict.high:+.3f})"
     found = f"{_number(verdict.value_b)} → {_number(verdict.value_a)}, {verdict.difference:+.3f}{interval}"
-    rule = new.summary.settings.get("match")
-    pages = _reasons(old.tables, new.tables, parser, comparison, rule, higher=info.higher_is_better)
+    pages = _reasons(old.tables, new.tables, parser, comparison, new.summary.settings)
     if limits.interval:
         worse = verdict.state == "worse" if info.higher_is_better else verdict.state == "better"
         yield Check(
@@ -331,28 +360,48 @@ def _ratio(old: Side, new: Side, parser: str, column: str, title: str, allowed: 
 
 
 def _reasons(
-    old: RunTables, new: RunTables, parser: str, comparison: Comparison, rule: str | None, *, higher: bool
+    old: RunTables, new: RunTables, parser: str, comparison: Comparison, settings: Mapping[str, str]
 ) -> tuple[str, ...]:
     """The pages that lost most, each with what changed in its matches or its status."""
     failing = _failing(new, parser)
+    higher = comparison.info(comparison.primary.figure).higher_is_better
     lost = [p for p in comparison.pages if (p.difference < 0) == higher]
     lines = []
     for page in lost[:SHOWN_PAGES]:
-        why = failing.get(page.sample) or _changed_kinds(old, new, parser, page.sample, rule)
+        why = failing.get(page.sample) or _changed_matches(old, new, parser, page.sample, settings)
         lines.append(f"{page.sample}: {page.b:.3f} → {page.a:.3f}, {why}")
     return tuple(lines)
 
 
-def _changed_kinds(old: RunTables, new: RunTables, parser: str, sample: str, rule: str | None) -> str:
-    def kinds(tables: RunTables) -> Counter[str]:
-        rows = tables.matches.filter((pl.col("parser") == parser) & (pl.col("sample") == sample))
-        return Counter((rows if rule is None else rows.filter(pl.col("rule") == rule))["kind"])
+def _changed_matches(
+    old: RunTables, new: RunTables, parser: str, sample: str, settings: Mapping[str, str]
+) -> str:
+    """What became of a page's matches; only where all stayed are lower scores the reason."""
+    rule, theta = settings.get("match"), settings.get("theta")
 
-    before, now = kinds(old), kinds(new)
+    def matches(tables: RunTables) -> pl.DataFrame:
+        rows = tables.matches.filter((pl.col("parser") == parser) & (pl.col("sample") == sample))
+        return rows if rule is None else rows.filter(pl.col("rule") == rule)
+
+    rows_before, rows_now = matches(old), matches(new)
+    before, now = Counter(rows_before["kind"]), Counter(rows_now["kind"])
+    partly = [] if theta is None else _found_partly(rows_before, rows_now, float(theta))
     changed = [
         f"{kind} {before[kind]} → {now[kind]}" for kind in sorted(before | now) if before[kind] != now[kind]
     ]
-    return ", ".join(changed) or "same matches, lower scores"
+    return ", ".join([*changed, *partly]) or "same matches, lower scores"
+
+
+def _found_partly(before: pl.DataFrame, now: pl.DataFrame, theta: float) -> list[str]:
+    """Truths that still have an answer, which no longer overlaps enough to count as found."""
+
+    def overlaps(rows: pl.DataFrame) -> dict[tuple[str, ...], float]:
+        known = rows.filter(pl.col("overlap").is_not_null() & (pl.col("pred").list.len() > 0))
+        return {tuple(truth): overlap for truth, overlap in known.select("truth", "overlap").iter_rows()}
+
+    earlier = overlaps(before)
+    lost = [o for truth, o in overlaps(now).items() if truth and o <= theta < earlier.get(truth, 0.0)]
+    return [f"found only partly (overlap {o:.3f} ≤ {theta:g}), so counts as missed" for o in sorted(lost)]
 
 
 def _number(value: float | None) -> str:
@@ -389,15 +438,20 @@ def as_json(result: GateResult) -> str:
     data = {
         "passed": result.passed,
         "checks": [asdict(c) for c in result.checks],
+        "skipped": [asdict(s) for s in result.skipped],
         "notes": list(result.notes),
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def as_junit(result: GateResult) -> str:
-    """For the test views of forges: one test case per check."""
+    """For the test views of forges: one test case per check, also for those that could not be made."""
     suite = ElementTree.Element(
-        "testsuite", name="parsemark gate", tests=str(len(result.checks)), failures=str(len(result.failed))
+        "testsuite",
+        name="parsemark gate",
+        tests=str(len(result.checks) + len(result.skipped)),
+        failures=str(len(result.failed)),
+        skipped=str(len(result.skipped)),
     )
     for check in result.checks:
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(check.parser), name=_xml(check.name))
@@ -405,6 +459,9 @@ def as_junit(result: GateResult) -> str:
             message = _xml(f"{check.found}, allowed {check.allowed}")
             failure = ElementTree.SubElement(case, "failure", message=message)
             failure.text = _xml("\n".join(check.pages))
+    for left in result.skipped:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(left.parser), name=_xml(left.name))
+        ElementTree.SubElement(case, "skipped", message=_xml(left.why))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
