@@ -6,12 +6,14 @@ import hashlib
 import io
 import json
 import random
+import shutil
 import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,9 +22,10 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus
+from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
-from parsemark.engine.verify import Verification, verify_bundle
+from parsemark.engine.verify import Verification, problems_in, verify_bundle
 from parsemark.errors import StoreError
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.store import Run
@@ -235,6 +238,69 @@ def test_a_failure_that_is_called_an_answer_is_named(sound: Path, tmp_path: Path
     )
     found = verify_bundle(path, n_workers=1)
     assert failed(found)  # its output belongs to no page now, or its scores do not follow
+
+
+@pytest.mark.parametrize(
+    ("page", "changed", "checks"),
+    [
+        ("s002", {"status": "ok", "error": None}, ["outputs", "statuses"]),
+        ("s002", {"status": "metric_failed"}, ["statuses"]),
+        ("s002", {"status": "no_truth"}, ["statuses"]),
+        ("s000", {"status": "parser_timeout"}, ["statuses"]),
+        ("s000", {"status": "no_prediction"}, ["statuses"]),
+    ],
+)
+def test_a_status_that_its_output_cannot_bear_is_named(
+    sound: Path, tmp_path: Path, page: str, changed: dict[str, Any], checks: list[str]
+) -> None:
+    def lie(rows: list[dict[str, Any]]) -> None:
+        next(r for r in rows if (r["sample"], r["parser"]) == (page, "one")).update(changed)
+
+    members = members_of(sound)
+    path = rewritten(
+        tmp_path / "b.zip", {**members, "parses.jsonl": edit_lines(members["parses.jsonl"], lie)}
+    )
+    found = verify_bundle(path, n_workers=1)
+    assert failed(found) == checks and f"page {page}, one: " in told(found)
+    with Bundle(path) as bundle:
+        assert list(problems_in(bundle))
+
+
+def test_a_page_without_a_record_is_named(sound: Path, tmp_path: Path) -> None:
+    """Without the records of its failures a parser would have none."""
+    members = members_of(sound)
+
+    def drop(rows: list[dict[str, Any]]) -> None:
+        rows[:] = [row for row in rows if row["status"] == "ok"]
+
+    path = rewritten(
+        tmp_path / "b.zip", {**members, "parses.jsonl": edit_lines(members["parses.jsonl"], drop)}
+    )
+    found = verify_bundle(path, n_workers=1)
+    assert failed(found) == ["outputs"]
+    assert "page s002, one: has no record" in told(found) and "page s002, two: has no record" in told(found)
+
+
+def test_a_forged_run_that_is_scored_anew_keeps_its_failures(run: Run, tmp_path: Path) -> None:
+    """Records edited in the run itself, then scored and bundled by our own commands."""
+    shutil.copytree(run.path, tmp_path / "run")
+    table = tmp_path / "run" / "parses.parquet"
+    failing = pl.col("status") != "ok"
+    parses = pl.read_parquet(table)
+    assert parses.filter(failing).height == 2
+    parses.with_columns(
+        status=pl.lit("ok").cast(parses.schema["status"]),
+        error=pl.when(failing).then(None).otherwise("error"),
+    ).write_parquet(table)
+    notes: list[str] = []
+    events = Events()
+    events.note = notes.append  # type: ignore[method-assign]
+    forged = Run.open(tmp_path / "run")
+    (summary,) = score_run(forged, n_workers=1, events=events)
+    assert any("2 records" in note and "no output" in note for note in notes)
+    figures = {p: f.value for p in ("one", "two") if (f := summary.figure(p, "failures"))}
+    assert figures == {"one": 1.0, "two": 1.0}
+    assert [r.status for r in forged.records() if r.blob is None] == ["parser_failed"] * 2
 
 
 def test_another_corpus_is_named(sound: Path, tmp_path: Path) -> None:

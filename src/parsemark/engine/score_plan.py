@@ -25,6 +25,7 @@ from parsemark.store import Run
 _READ_PAGES = 256
 """How many pages are read together while the plan is made."""
 _RECORD = ("sample", "parser", "status", "blob", "error", "finished")
+_NO_OUTPUT = "The record says ok, but there is no output."
 Rows = NDArray[np.int64]
 
 
@@ -45,6 +46,8 @@ class ChunkPlan(Sequence[Chunk]):
     n_blobs: int
     n_lost: int
     """How many outputs are recorded, and how many of them are not there any more."""
+    n_empty: int
+    """How many records are called ok and have no output at all; their pages count as failed."""
 
     @property
     def n_outputs(self) -> int:
@@ -99,8 +102,9 @@ def plan_chunks(
     with _Reader(run, parsers).opened() as reader:
         keys = [Chunk(run.path, protocols, tuple(reader.pages(part))).key for part in rows]
     return ChunkPlan(
-        run, protocols, parsers, rows, keys, n_pages, reader.missing, reader.n_blobs, reader.n_lost
-    )
+        run, protocols, parsers, rows, keys, n_pages, reader.missing, reader.n_blobs, reader.n_lost,
+        reader.n_empty,
+    )  # fmt: skip
 
 
 def _documents_together(run: Run, size: int) -> Iterator[Rows]:
@@ -133,6 +137,7 @@ class _Reader:
         self.missing: Counter[str] = Counter()
         self.n_blobs = 0
         self.n_lost = 0
+        self.n_empty = 0
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[_Reader]:
@@ -157,6 +162,8 @@ class _Reader:
                 self.n_lost += not self._run.blobs.holds(output.blob)
             elif output == _missing(output.parser):
                 self.missing[output.parser] += 1
+            elif output.error == _NO_OUTPUT:
+                self.n_empty += 1
 
     def _read(self, first: int, last: int) -> None:
         self._first, self._last = first, last
@@ -181,7 +188,10 @@ class _Reader:
             # What is stored of an output that could not be read decides again, not that it could not be read.
             return Output(row["parser"], Status.OK, blob, None)
         try:
-            return Output(row["parser"], Status(row["status"]), None, row["error"])
+            status = Status(row["status"])
+            if status is Status.OK:
+                return Output(row["parser"], Status.PARSER_FAILED, None, _NO_OUTPUT)
+            return Output(row["parser"], status, None, row["error"])
         except ValueError as error:
             raise StoreError(
                 f"The record of {row['sample']} by {row['parser']} in {self._run.table_path('parses')} is "

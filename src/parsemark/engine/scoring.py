@@ -132,6 +132,11 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
         events.note(
             f"{plan.n_lost} outputs are not in {run.path / 'raw'} any more; their pages count as failed."
         )
+    if plan.n_empty:
+        events.note(
+            f"{plan.n_empty} records of {run.path} are called ok and have no output; their pages count as "
+            "failed. No parse leaves such a record: it was changed afterwards."
+        )
     if not plan.parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
     for parser, n in plan.missing.items():

@@ -23,6 +23,7 @@ from parsemark.engine.parse import sample_rows
 from parsemark.engine.scoring import score_run
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json
+from parsemark.model import Status
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry
@@ -40,6 +41,10 @@ _KEYS = {
 }
 _VALUES = {"matches": (("overlap", "confidence"), ("kind",)), "scores": (("value",), ("status",))}
 """Numbers, and words, that must agree. Messages may differ: they can name files."""
+_BORNE_BY_AN_OUTPUT = frozenset({Status.OK, Status.PARSER_FAILED})
+"""What may be said of a page with an output: it was read, or it could not be."""
+_BORNE_BY_NONE = frozenset({Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT})
+"""What may be said of a page without one: any reason why there is none."""
 
 
 @dataclass
@@ -47,7 +52,7 @@ class Check:
     """One thing that was looked at."""
 
     name: str
-    """`parts`, `corpus`, `protocols`, `outputs`, `scores PROTOCOL`, `summary PROTOCOL`."""
+    """`parts`, `corpus`, `protocols`, `outputs`, `statuses`, `scores PROTOCOL`, `summary PROTOCOL`."""
     text: str = ""
     """What was found equal, in words."""
     differences: list[str] = field(default_factory=list)
@@ -146,6 +151,7 @@ def _verify(
     found.checks.append(_check_corpus(bundle, samples, corpus))
     found.checks.append(_check_protocols(bundle))
     found.checks.append(_check_outputs(bundle, samples, records))
+    found.checks.append(statuses := _check_statuses(records))
     if not found.passed:
         return
     found.notes.extend(_notes(bundle, samples, corpus))
@@ -165,7 +171,7 @@ def _verify(
             found.checks.append(failed := Check("scoring"))
             failed.differs(f"what it holds cannot be scored anew: {why}")
             return
-        found.checks.append(_compare_parses(run, records))
+        _compare_parses(statuses, run, records)
         for entry in checkable:
             found.checks.append(_compare_scores(run, bundle, entry))
             found.checks.append(_compare_summary(run, bundle, entry))
@@ -275,7 +281,12 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
         DamagedBundleError: A part cannot be read at all.
     """
     samples = bundle.table("samples")
-    for check in (_check_corpus(bundle, samples, None), _check_outputs(bundle, samples, bundle.records())):
+    records = bundle.records()
+    for check in (
+        _check_corpus(bundle, samples, None),
+        _check_outputs(bundle, samples, records),
+        _check_statuses(records),
+    ):
         yield from check.differences
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
     for entry in bundle.index.protocols:
@@ -303,10 +314,29 @@ def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Pars
         seen.add((record.sample, record.parser))
         if record.blob is not None and record.blob not in blobs:
             check.differs(f"{place}: its raw output is not in the bundle")
+        if record.blob is None and record.status is Status.OK:
+            check.differs(f"{place}: is called {record.status}, but has no output")
         used.add(record.blob)
+    for sample in samples["sample"]:
+        for parser in sorted(parsers):
+            if (sample, parser) not in seen:
+                check.differs(
+                    f"page {sample}, {parser}: has no record, so nobody can see whether it failed. "
+                    "Parse the page, score the run and bundle it again"
+                )
     for blob in sorted(blobs - used):
         check.differs(f"raw/{blob} belongs to no page")
     check.text = f"{len(records)} of {len(pages) * len(parsers)} pages × parsers have a record"
+    return check
+
+
+def _check_statuses(records: Sequence[ParseRecord]) -> Check:
+    """That each status is one that its output, or the lack of one, can bear."""
+    check = Check("statuses", f"{len(records)} records agree with their outputs")
+    for record in records:
+        if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
+            has = "without an output" if record.blob is None else "with an output"
+            check.differs(f"page {record.sample}, {record.parser}: {record.status} {has}, which cannot be")
     return check
 
 
@@ -330,9 +360,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     )
 
 
-def _compare_parses(run: Run, records: Iterable[ParseRecord]) -> Check:
+def _compare_parses(check: Check, run: Run, records: Iterable[ParseRecord]) -> None:
     """Whether outputs that the bundle says were answers can be read, and the others not."""
-    check = Check("statuses")
     now = {(r.sample, r.parser): r.status for r in run.records()}
     for record in records:
         status = now[record.sample, record.parser]
@@ -340,8 +369,6 @@ def _compare_parses(run: Run, records: Iterable[ParseRecord]) -> Check:
             check.differs(
                 f"page {record.sample}, {record.parser}: {record.status} in the bundle, {status} read anew"
             )
-    check.text = f"{len(now)} records agree with their outputs"
-    return check
 
 
 def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> Check:

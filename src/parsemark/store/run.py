@@ -214,10 +214,11 @@ class Run:
 
     @staticmethod
     def _with_statuses(parses: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
-        """The records of outputs with the status of what was read of them."""
+        """The records of outputs, and of what is called one, with the status of what was read of them."""
         read = predictions.select("sample", "parser", read="status", why="message")
         joined = parses.join(read, on=["sample", "parser"], how="left", maintain_order="left")
-        of_reader = pl.col("blob").is_not_null() & pl.col("read").is_in(_SAID_BY_READER)
+        answered = pl.col("blob").is_not_null() | (pl.col("status") == str(Status.OK))
+        of_reader = answered & pl.col("read").is_in(_SAID_BY_READER)
         failed = pl.col("read") == str(Status.PARSER_FAILED)
         return joined.with_columns(
             status=pl.when(of_reader).then("read").otherwise("status"),
