@@ -116,6 +116,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@needs_latex
+def test_the_paper_is_the_size_of_the_page(made: Path) -> None:
+    sizes = {"a4": (595, 842), "letter": (612, 792)}
+    for sample in load_corpus(str(made)).samples():
+        page = sample.truth
+        assert (round(page.width), round(page.height)) == sizes[page.attributes["paper"]]
+
+
 def samples(root: Path) -> list[Sample]:
     return list(load_corpus(str(root)).samples())
 

@@ -145,7 +145,7 @@ LOOKS: dict[str, Look] = {
             "arabic",
             "computer modern",
             10,
-            "a4",
+            "letter",
             table_label="Table {}.",
             figure_label="Fig. {}.",
             head="authors",
