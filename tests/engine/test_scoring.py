@@ -14,6 +14,9 @@ from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
 from parsemark.errors import StoreError, UsageError
+from parsemark.protocols import get_protocol
+from parsemark.protocols.base import BROKEN
+from parsemark.protocols.broken import complete_summary
 from parsemark.report.gate import save_baseline
 from parsemark.store import SCHEMAS, Run
 
@@ -90,22 +93,18 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
 
 
 def test_a_protocol_that_cannot_even_fail_is_told_about(parsed: Run) -> None:
-    score_run(parsed, n_workers=1)
-    told: list[str] = []
-
-    class Told(Events):
-        def note(self, text: str) -> None:
-            told.append(text)
-
-    scoring._tell_what_failed(parsed, "tables", Told())
-    assert told == []
+    (before,) = score_run(parsed, n_workers=1)
+    assert not any("broke on" in note for note in before.notes)
     scores = parsed.table("scores")
     lost = scores.head(1).with_columns(
-        metric=pl.lit("tables"), value=pl.lit(None, pl.Float64), status=pl.lit("metric_failed")
+        metric=pl.lit(BROKEN), value=pl.lit(None, pl.Float64), status=pl.lit("metric_failed")
     )
     parsed.write_table("scores", pl.concat([scores, lost.select(scores.columns)]))
-    scoring._tell_what_failed(parsed, "tables", Told())
-    assert len(told) == 1 and told[0].startswith("tables failed on 1 outputs")
+    after = complete_summary(get_protocol("tables"), parsed.run_tables("tables"))
+    assert [note for note in after.notes if note.startswith("tables broke on 1 output:")]
+    parser = lost["parser"].item()
+    counted = after.figure(parser, "broken_pages")
+    assert counted is not None and counted.value == 1
 
 
 def test_killed_scoring_goes_on_with_what_is_missing(parsed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
