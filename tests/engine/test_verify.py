@@ -293,10 +293,13 @@ def test_a_forged_run_that_is_scored_anew_keeps_its_failures(run: Run, tmp_path:
         error=pl.when(failing).then(None).otherwise("error"),
     ).write_parquet(table)
     notes: list[str] = []
-    events = Events()
-    events.note = notes.append  # type: ignore[method-assign]
+
+    class Told(Events):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
     forged = Run.open(tmp_path / "run")
-    (summary,) = score_run(forged, n_workers=1, events=events)
+    (summary,) = score_run(forged, n_workers=1, events=Told())
     assert any("2 records" in note and "no output" in note for note in notes)
     figures = {p: f.value for p in ("one", "two") if (f := summary.figure(p, "failures"))}
     assert figures == {"one": 1.0, "two": 1.0}

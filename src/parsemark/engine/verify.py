@@ -167,7 +167,7 @@ def _verify(
         try:
             score_run(run, protocols=[e.spec for e in checkable], n_workers=n_workers, events=events)
         except Exception as error:  # the boundary: whatever its hashes fit, it may be made to break us
-            why = " ".join(str(error).split())[:300]
+            why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             found.checks.append(failed := Check("scoring"))
             failed.differs(f"what it holds cannot be scored anew: {why}")
             return
