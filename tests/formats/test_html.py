@@ -136,8 +136,8 @@ def test_an_empty_table_is_a_table() -> None:
 def test_rows_and_cells_of_tei_are_read() -> None:
     text = (
         '<figure type="table"><head>Table 1</head><table><head>Results</head><row><cell>Model</cell>'
-        '<cell cols="2">Score<lb/>(%)</cell></row><row><cell rows="2">A</cell><cell/><cell>-9<H<8</cell></row>'
-        '<row><cell>7.5 <hi rend="bold">best</hi></cell><cell>2</cell></row></table></figure>'
+        '<cell cols="2">Score<lb/>(%)</cell></row><row><cell rows="2">A</cell><cell/><cell>-9<H<8</cell>'
+        '</row><row><cell>7.5 <hi rend="bold">best</hi></cell><cell>2</cell></row></table></figure>'
     )
     assert rows(text) == [
         ["Model", "Score\n(%)", "Score\n(%)"],

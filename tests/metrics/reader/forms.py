@@ -266,7 +266,9 @@ def groups_folded(table: Table) -> str:
     lines = [[[text] for text in row] for row in rows[: n_header(table)]]
     for group in row_groups(table):
         spanned = [table.cells[table.grid[group[0]][c]].rowspan > 1 for c in range(table.n_cols)]
-        lines.append([[rows[r][c] for r in (group[:1] if spanned[c] else group)] for c in range(table.n_cols)])
+        lines.append(
+            [[rows[r][c] for r in (group[:1] if spanned[c] else group)] for c in range(table.n_cols)]
+        )
     cells = ["".join(f"<td>{'<br>'.join(texts)}</td>" for texts in row) for row in lines]
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
