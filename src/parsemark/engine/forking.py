@@ -50,7 +50,7 @@ class Template:
         """
         try:
             self._requests.send(("start", function, args))
-            reduction.send_handle(self._requests, pipe.fileno(), self._process.pid)  # type: ignore[arg-type]  # any connection
+            reduction.send_handle(self._requests, pipe.fileno(), self._process.pid)
             return ForkedProcess(self, int(self._requests.recv()))
         except (EOFError, OSError) as error:
             raise ChildProcessError("The process that starts workers has ended.") from error
@@ -95,7 +95,7 @@ def _bear(requests: Connection, theirs: Connection) -> None:
         except (EOFError, OSError):
             return
         if what == "start":
-            pipe = Connection(reduction.recv_handle(requests))  # type: ignore[arg-type]  # any connection
+            pipe = Connection(reduction.recv_handle(requests))
             worker = context.Process(target=_work, args=(requests, subject, pipe, *args), daemon=True)
             worker.start()
             pipe.close()

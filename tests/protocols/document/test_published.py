@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from parsemark.model import Element, Page, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
+from parsemark.protocols.document.annotation import markdown_of
 from parsemark.protocols.document.published import table_html
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
@@ -124,6 +125,12 @@ def test_plain_tables_are_read_as_beautiful_soup_reads_them(profile: Any) -> Non
             n_quick += quick is not None
             assert quick in (None, table_html._simplified_by_tree(source, profile))
     assert n_quick > 80
+
+
+def test_a_byte_order_mark_stays_in_the_text() -> None:
+    raw = json.dumps({"format": "markdown", "content": f"\ufeff{FOX}"}).encode()
+    (record,) = page_records(page(text(FOX, 1)), markdown_of(read_raw(raw, "p", "x")), V1_5).text
+    assert record.pred == f"\ufeff{FOX}" and record.norm_pred == record.norm_gt
 
 
 def test_extra_text_counts_in_the_first_version_only() -> None:
