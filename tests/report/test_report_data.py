@@ -20,13 +20,12 @@ from parsemark.protocols.tables.charts.structure import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections, pareto_front
-from parsemark.report.chunks import decode, write_chunk
+from parsemark.report.chunks import MAX_CELL_CHARACTERS, MAX_CELLS, decode, prediction_json, write_chunk
 from parsemark.report.element_lists import element_table
 from parsemark.report.images import write_images
 from parsemark.report.names import page_file, safe_name
-from parsemark.report.numbers import format_value
 from parsemark.report.source import Source, page_values
-from parsemark.report.trimming import MAX_CELL_CHARACTERS, MAX_CELLS, prediction_json
+from parsemark.report.wording import format_value
 from parsemark.store import Run
 from parsemark.system import file_sha256
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from parsemark.cli import judging
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
 

@@ -1,4 +1,4 @@
-"""The `parsemark` command: one module per command, put together here."""
+"""The `parsemark` command: its commands, put together here."""
 
 from __future__ import annotations
 
@@ -12,34 +12,28 @@ import typer
 
 from parsemark import __version__
 from parsemark.cli import (
-    annotate,
     bench,
-    board,
     bundle,
     calibrate,
     choose,
     compare,
     convert,
     corpus,
-    doctor,
     explain,
     export,
-    figures,
     gate,
-    init,
     judge,
-    metrics,
     pairs,
     parse,
     parsers,
-    query,
-    rate,
     report,
     score,
+    setup,
     structure,
     study,
+    web_apps,
 )
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 from parsemark.errors import ParsemarkError
 from parsemark.extras import needed_for
 
@@ -85,35 +79,35 @@ def root(
             typer.echo(f"{missing}. Without one only fixed limits are checked.", err=True)
 
 
-for command in (
-    init,
-    bench,
-    parse,
-    score,
-    report,
-    export,
-    figures,
-    choose,
-    compare,
-    gate,
-    bundle,
-    board,
-    convert,
-    corpus,
-    query,
-    parsers,
-    metrics,
-    pairs,
-    study,
-    judge,
-    rate,
-    annotate,
-    structure,
-    calibrate,
-    explain,
-    doctor,
+for register in (  # in the order of the help
+    setup.register_init,
+    bench.register,
+    parse.register,
+    score.register,
+    report.register,
+    export.register,
+    report.register_figures,
+    choose.register,
+    compare.register,
+    gate.register,
+    bundle.register,
+    bundle.register_board,
+    convert.register,
+    corpus.register,
+    export.register_query,
+    parsers.register,
+    pairs.register_metrics,
+    pairs.register,
+    study.register,
+    judge.register,
+    web_apps.register_rate,
+    web_apps.register_annotate,
+    structure.register,
+    calibrate.register,
+    explain.register,
+    setup.register_doctor,
 ):
-    command.register(app)
+    register(app)
 
 
 def run() -> None:
@@ -134,7 +128,7 @@ def run() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    from parsemark.report.visible import visible
+    from parsemark.report.wording import visible
 
     sys.stderr.write(f"parsemark: {visible(message)}\n")
     sys.exit(2)

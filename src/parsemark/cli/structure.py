@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli import judging
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,7 @@ from typing import Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.picture_pdf import with_pdf
+from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Page, Plan, make_plan, select_keys

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.base import EQUIVALENCE_MARGIN
-from parsemark.report.numbers import figure_note, format_value
 from parsemark.report.source import Parser
+from parsemark.report.wording import figure_note, format_value
 
 Figures = Mapping[str, Mapping[str, Figure]]
 

@@ -24,9 +24,9 @@ from parsemark.report.leagues import (
     read_submissions,
 )
 from parsemark.report.names import safe_name
-from parsemark.report.numbers import figure_note, format_value
 from parsemark.report.site import Link, Pages, ReportOptions
 from parsemark.report.source import Parser
+from parsemark.report.wording import figure_note, format_value
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder

@@ -8,7 +8,7 @@ from pathlib import Path
 from parsemark.errors import UsageError, WriteError
 from parsemark.report.compare_page import Older, write_compare
 from parsemark.report.errors import find_errors
-from parsemark.report.figures import write_figures
+from parsemark.report.figures_page import write_figures
 from parsemark.report.leaderboard import write_leaderboards
 from parsemark.report.parser_page import write_parser_pages
 from parsemark.report.profiles_page import write_profiles

@@ -12,11 +12,10 @@ from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
 from parsemark.report.chunks import write_chunk
 from parsemark.report.errors import Errors
-from parsemark.report.facets import PageSlice, slices
 from parsemark.report.names import viewer_link
-from parsemark.report.numbers import plural
 from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
-from parsemark.report.source import Parser, Source
+from parsemark.report.source import PageSlice, Parser, Source, slices
+from parsemark.report.wording import plural
 from parsemark.store import Run
 
 

@@ -11,12 +11,11 @@ from typing import Any
 import polars as pl
 
 from parsemark.errors import StoreError
-from parsemark.report.chunks import write_chunk, write_text_chunk
+from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.errors import Key
 from parsemark.report.names import page_file
 from parsemark.report.site import ReportOptions
 from parsemark.report.source import Source
-from parsemark.report.trimming import cut, prediction_json
 
 Explained = Mapping[Key, dict[str, Any]]
 BATCH = 200

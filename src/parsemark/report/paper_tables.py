@@ -11,9 +11,8 @@ from pathlib import Path
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
-from parsemark.report.numbers import format_value
 from parsemark.report.source import Source
-from parsemark.report.visible import visible
+from parsemark.report.wording import format_value, visible
 from parsemark.store import Run
 
 LEADERBOARD = "leaderboard"

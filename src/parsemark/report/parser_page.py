@@ -10,14 +10,12 @@ from typing import Any
 from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.board import Scale
 from parsemark.report.charts import chart_to_json
-from parsemark.report.chunks import write_chunk
+from parsemark.report.chunks import cut, write_chunk
 from parsemark.report.errors import Errors
-from parsemark.report.facets import value_words
 from parsemark.report.names import page_file, viewer_link
-from parsemark.report.numbers import format_value
 from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import Parser, Source, page_values
-from parsemark.report.trimming import cut
+from parsemark.report.source import Parser, Source, page_values, value_words
+from parsemark.report.wording import format_value
 
 WORST = 24
 MAX_FAILURES = 200

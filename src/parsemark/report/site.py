@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import Source
-from parsemark.report.visible import visible_value
+from parsemark.report.wording import visible_value
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

@@ -9,11 +9,10 @@ from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.element_lists import write_element_lists
 from parsemark.report.errors import Errors
-from parsemark.report.facets import value_text
 from parsemark.report.images import write_images
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.site import ReportOptions, Site
-from parsemark.report.source import Source
+from parsemark.report.source import Source, value_text
 
 SCRIPTS = (
     "js/download.js",

@@ -32,9 +32,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
 from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
-from parsemark.store.records import ParseRecord
+from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import MANIFEST, SUMMARY, Run
-from parsemark.store.samples import sample_from_row
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
 from parsemark.system import make_folder, replacing, write_bytes
 from parsemark.version import __version__

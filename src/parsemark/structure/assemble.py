@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from parsemark.model import Box, Cell, Table
-from parsemark.structure.frame import Frame
 from parsemark.structure.lines import Axis, Line, choose_lines, share_inside, split_rows
-from parsemark.structure.parts import RULES, Kind, Part, Rules
+from parsemark.structure.parts import RULES, Frame, Kind, Part, Rules
 from parsemark.structure.spans import Span, choose_spans, header_rows
 from parsemark.structure.words import Word, as_tall_as_their_lines, join_words
 

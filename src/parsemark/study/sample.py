@@ -22,7 +22,7 @@ from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import CorpusError, StudyError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 from parsemark.pdf import open_picture, render_page
 from parsemark.store import Run
 from parsemark.study.ratings import PairToRate

@@ -24,8 +24,7 @@ from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
-from parsemark.system.confinement import Rights, start_confined
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import Rights, kill_group, start_confined
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "

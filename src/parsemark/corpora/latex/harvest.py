@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.measure import BATCH, Measured, TableSource, measure
 from parsemark.corpora.latex.pool import PoolEntry, Rejected, write_lines
-from parsemark.corpora.latex.slots import MarkedTable
 from parsemark.corpora.latex.sources import SourceDocument, gather
 from parsemark.corpora.latex.standalone import StandaloneTable, document_definitions, tables_of
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex import read_latex_table
 from parsemark.model import Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 from parsemark.system.pdflatex import require_pdflatex
 
 _Candidate = tuple[str, str, StandaloneTable, Table]

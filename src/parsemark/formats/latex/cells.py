@@ -12,8 +12,8 @@ from parsemark.formats.latex.grid import PlacedCell, TexGrid
 from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
 from parsemark.formats.latex.scanner import Kind, Range
+from parsemark.formats.latex.scientific import number_cell
 from parsemark.formats.latex.special import SPECIAL
-from parsemark.formats.latex.units import number_cell
 from parsemark.formats.limits import MAX_LATEX_RUN
 
 _PLAIN = ColumnSpec()

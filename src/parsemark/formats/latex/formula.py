@@ -12,10 +12,10 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from parsemark.formats.latex.chemistry import format_chemistry
 from parsemark.formats.latex.commands import FRACTIONS, LINE_BREAKS, SIGNATURES
 from parsemark.formats.latex.rows import read_arguments, skip_arguments
 from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.scientific import format_chemistry
 from parsemark.formats.latex.symbols import symbol
 from parsemark.formats.limits import check_size
 

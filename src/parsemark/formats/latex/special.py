@@ -6,12 +6,11 @@ import unicodedata
 from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, Class, join, script
-from parsemark.formats.latex.chemistry import CHEMISTRY_COMMANDS
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
 from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
 from parsemark.formats.latex.scanner import Kind
+from parsemark.formats.latex.scientific import CHEMISTRY_COMMANDS, UNIT_COMMANDS
 from parsemark.formats.latex.symbols import ACCENT_SIGNS, ACCENTS, accented, dingbat
-from parsemark.formats.latex.units import UNIT_COMMANDS
 
 _ALPHABETS = {
     "mathbb": "DOUBLE-STRUCK", "mathbbm": "DOUBLE-STRUCK", "mathds": "DOUBLE-STRUCK", "Bbb": "DOUBLE-STRUCK",

@@ -22,7 +22,7 @@ from parsemark.matching import match_by_ngrams
 from parsemark.matching.combine import stack_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.evidence import is_positive
 

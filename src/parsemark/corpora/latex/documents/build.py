@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from parsemark.corpora.latex.debian import missing_file, package_of
-from parsemark.corpora.latex.documents.repairs import repair
+from parsemark.corpora.latex.documents.repairs import missing_file, package_of, repair
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import (
     REPRODUCIBLE,

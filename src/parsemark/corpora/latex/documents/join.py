@@ -15,21 +15,21 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
+from parsemark.corpora.latex.cell_boxes import MarkedCell, turn, turn_back
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import Candidate
 from parsemark.corpora.latex.documents.look import line_style
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
-from parsemark.corpora.latex.grid_agreement import covers
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
-from parsemark.corpora.latex.slots import MarkedCell, turn, turn_back
+from parsemark.corpora.latex.tex_grids import covers
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 
 MIN_SIMILARITY = 0.6
 """Glyphs that a table and its source have in common, at least."""

@@ -14,8 +14,7 @@ from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import read_tables
 from parsemark.model import Element, Table
-from parsemark.system.confinement import Rights, start_confined
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import Rights, kill_group, start_confined
 
 TIMEOUT_S = 300
 _LIMITS = {"cpu_s": 240, "memory_mb": 2048, "file_mb": 64}

@@ -14,6 +14,7 @@ from parsemark.corpora.latex.synthetic.content import Drawn, usable_entries
 from parsemark.corpora.latex.synthetic.figures import figure_group
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.pack import Packer, natural_key, units_of
+from parsemark.corpora.latex.synthetic.page_units import Group, Shown, Size, Unit
 from parsemark.corpora.latex.synthetic.papers.document import make_paper
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, PagePlan, simpler
 from parsemark.corpora.latex.synthetic.prose import (
@@ -45,7 +46,6 @@ from parsemark.corpora.latex.synthetic.typeset import (
     running_head,
     typeset,
 )
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Size, Unit
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample

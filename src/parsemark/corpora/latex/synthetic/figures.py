@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
+from parsemark.corpora.latex.synthetic.page_units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.latex.synthetic.prose import text_attributes
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.model import Category

@@ -6,10 +6,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from parsemark.corpora.latex.synthetic.page_units import Group, Size, Unit
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.table_groups import TablePlan, table_group
 from parsemark.corpora.latex.synthetic.typeset import Sheet
-from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
 
 SMALLEST_SCALE = 0.6
 LOOK_AHEAD = 10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from parsemark.corpora.latex.synthetic.page_units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.synthetic import story
 from parsemark.corpora.synthetic.language import heading, number, sentence, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised

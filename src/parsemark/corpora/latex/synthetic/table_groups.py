@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.pool import PoolEntry
 from parsemark.corpora.latex.synthetic.content import Drawn, Harvested, TableContent
+from parsemark.corpora.latex.synthetic.page_units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.latex.synthetic.prose import text_attributes
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.synthetic.draft import Draft, lay_out
-from parsemark.corpora.synthetic.kinds import KINDS
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.story import OMNIDOCBENCH_LINE, table_attributes
+from parsemark.corpora.synthetic.table_kinds import KINDS
 from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import AttributeValue, Category
 

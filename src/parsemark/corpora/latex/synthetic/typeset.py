@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsemark.corpora.latex.marks import MARKS_FILE
+from parsemark.corpora.latex.synthetic.page_units import Group, Size, Unit
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.errors import LatexError

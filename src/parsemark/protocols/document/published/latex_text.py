@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from parsemark.metrics.cdm.soundness import is_bad
+from parsemark.metrics.cdm.tokens import is_bad
 
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _WORD = re.compile(r"[A-Za-z]{3,}")

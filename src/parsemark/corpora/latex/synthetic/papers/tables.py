@@ -11,8 +11,8 @@ from typing import Any
 from parsemark.corpora.latex.synthetic.content import Drawn
 from parsemark.corpora.latex.synthetic.papers.writing import Writer
 from parsemark.corpora.synthetic.draft import Draft, Group, Row, lay_out, one_level
-from parsemark.corpora.synthetic.kinds import KINDS
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
+from parsemark.corpora.synthetic.table_kinds import KINDS
 from parsemark.corpora.synthetic.variations import varied
 
 
