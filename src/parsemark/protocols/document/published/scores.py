@@ -9,7 +9,12 @@ from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.document.annotation import annotation_of, markdown_of
 from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm
-from parsemark.protocols.document.published.measures import Measured, Results, measure_pages, per_page_edit
+from parsemark.protocols.document.published.measures import (
+    MeasuredRecord,
+    Results,
+    measure_pages,
+    per_page_edit,
+)
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -88,7 +93,7 @@ class _Writer:
             )
         )
 
-    def element(self, element: str, measured: Measured) -> None:
+    def element(self, element: str, measured: MeasuredRecord) -> None:
         record = measured.record
         if not isinstance(record, Record):
             return
@@ -122,7 +127,7 @@ class _Writer:
 
 
 def _page_rows(
-    writer: _Writer, element: str, measured: Sequence[Measured], results: Results, profile: Profile
+    writer: _Writer, element: str, measured: Sequence[MeasuredRecord], results: Results, profile: Profile
 ) -> None:
     short = SHORT[element]
     for value in per_page_edit(measured).values():
