@@ -31,6 +31,8 @@ _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 """From one number to another: TeX would take it for a space, and nobody sets one there."""
 _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
 """A small o or a zero raised before a unit of temperature or behind a number."""
+_SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
+"""The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
@@ -169,6 +171,7 @@ def folded_cell(text: str) -> str:
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
     folded = _DEGREE.sub("°", folded) if "^" in folded else folded
     folded = _COMMA.sub(";", folded) if "," in folded else folded
+    folded = _SIGN_INSIDE.sub(r"-\1", folded) if "-" in folded else folded
     if "_" in folded:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
