@@ -50,10 +50,10 @@ class TableInput:
         """The table as the model has it, with all white space as single spaces."""
         if isinstance(self.source, Table):
             return flat_table(self.source)
-        return flat_table(self.found[0].table) if self.found else _EMPTY
+        return flat_table(self.found_tables[0].table) if self.found_tables else _EMPTY
 
     @cached_property
-    def found(self) -> list[FoundTable]:
+    def found_tables(self) -> list[FoundTable]:
         """Every table of the text; none for a `Table`, which needs no reading."""
         return [] if isinstance(self.source, Table) else read_tables(self.source, self.format)
 
@@ -63,7 +63,7 @@ class TableInput:
         if isinstance(self.source, Table):
             sheet = Sheet.from_table(self.table)
             return Pages((sheet,) if sheet.n_rows else ())
-        return Pages.from_found(self.found, self.source)
+        return Pages.from_found(self.found_tables, self.source)
 
     @cached_property
     def html(self) -> str | None:
@@ -72,7 +72,11 @@ class TableInput:
             return None
         if self.source.lstrip()[:1] == "<":
             return self.source
-        return self.found[0].source if self.found and self.found[0].format == "html" else None
+        return (
+            self.found_tables[0].source
+            if self.found_tables and self.found_tables[0].format == "html"
+            else None
+        )
 
     @cached_property
     def element(self) -> etree._Element | None:
@@ -88,7 +92,7 @@ class TableInput:
 
     def require_table(self) -> None:
         """Raise FormatError for a truth that is text without a table: two such texts would be equal."""
-        if not isinstance(self.source, str) or self.found or not self.source.strip():
+        if not isinstance(self.source, str) or self.found_tables or not self.source.strip():
             return
         # Any tag makes lxml see a table, but one without a single cell.
         if self.is_absent or (self.html is not None and not self.rows):

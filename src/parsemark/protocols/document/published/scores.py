@@ -8,7 +8,12 @@ from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.document.annotation import annotation_of, markdown_of
 from parsemark.protocols.document.published.cdm import add_cdm
-from parsemark.protocols.document.published.measures import Measured, Results, measure_pages, per_page_edit
+from parsemark.protocols.document.published.measures import (
+    MeasuredRecord,
+    Results,
+    measure_pages,
+    per_page_edit,
+)
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -81,7 +86,7 @@ class _Writer:
             )
         )
 
-    def element(self, element: str, measured: Measured) -> None:
+    def element(self, element: str, measured: MeasuredRecord) -> None:
         record = measured.record
         if not isinstance(record, Record):
             return
@@ -115,7 +120,7 @@ class _Writer:
 
 
 def _page_rows(
-    writer: _Writer, element: str, measured: Sequence[Measured], results: Results, profile: Profile
+    writer: _Writer, element: str, measured: Sequence[MeasuredRecord], results: Results, profile: Profile
 ) -> None:
     short = SHORT[element]
     for value in per_page_edit(measured).values():
