@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from parsemark.engine.derived import Judged
+    from parsemark.engine.derived import JudgedTables
     from parsemark.stats.confidence import RiskCoverage
     from parsemark.store import Run
 
@@ -104,7 +104,7 @@ def calibrate(
         _apply(opened, {"parser": parser, **calibrator.to_json()})
 
 
-def _say_cost(say: object, at: float, there: Judged) -> None:
+def _say_cost(say: object, at: float, there: JudgedTables) -> None:
     from parsemark.stats.confidence import at_threshold, best_threshold
 
     moved = at_threshold(there.confidence, there.correct, there.n_truth, at)

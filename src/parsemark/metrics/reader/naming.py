@@ -24,6 +24,8 @@ from parsemark.metrics.reader.paths import Level, Match, Path, holds, match
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
 """How many other names a misread one is compared with."""
+_MISLED = 0.1
+"""Credit by which the name of another column or row has to be the better match to mislead."""
 _MISLEADING = 1.3
 """Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
 _SLIGHT = 0.9
@@ -170,10 +172,13 @@ def _explain(
     around: Around,
     causes: Causes,
 ) -> None:
-    others = _nearest(given, rivals, name.truth)
-    rival = max((match(other, given).credit for other in others), default=0.0)
+    rival = 0.0
+    for other in _nearest(given, rivals, name.truth):
+        rival = max(rival, match(other, given).credit)
+        if rival > found.credit + _MISLED:
+            break  # no other one can make it worse
     told = found.credit > rival + 1e-9
-    misled = rival > found.credit + 0.1
+    misled = rival > found.credit + _MISLED
     any_level = any(level.difference.likeness > 0.5 for level in found.levels)
     charged = False
     for level in found.levels:

@@ -324,18 +324,28 @@ class _Reader:
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""
-        folded = unfolded(pred) if kinds & _OF_MERGED_ROWS else None
-        if folded is not None:
-            message = "Several rows are folded into one, each on its own line."
-            yield folded, (Event(Kind.PADDED, float(self.truth.n_rows * self.truth.n_cols), message),)
-        rows = None
-        if pred.n_rows < self.truth.n_rows and kinds & _OF_MERGED_ROWS:
-            rows = regroup_rows(self.truth, pred)
-        if rows is not None:
-            yield rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows"))
-        columns = regroup_columns(self.truth, pred) if kinds & _OF_MERGED_COLUMNS else None
+        if kinds & _OF_MERGED_ROWS:
+            folded = unfolded(pred, alone=pred.n_rows < self.truth.n_rows)
+            if folded is not None:
+                message = "Several rows are folded into one, each on its own line."
+                extent = float(self.truth.n_rows * self.truth.n_cols)
+                yield from self.with_columns_cut(folded, (Event(Kind.PADDED, extent, message),))
+            rows = regroup_rows(self.truth, pred) if pred.n_rows < self.truth.n_rows else None
+            if rows is not None:
+                yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
+        if kinds & _OF_MERGED_COLUMNS:
+            columns = regroup_columns(self.truth, pred)
+            if columns is not None:
+                yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
+
+    def with_columns_cut(
+        self, rows: Sheet, extra: tuple[Event, ...]
+    ) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+        """A table whose rows were cut, as it is and with its columns cut too."""
+        yield rows, extra
+        columns = regroup_columns(self.truth, rows) if rows.n_cols < self.truth.n_cols else None
         if columns is not None:
-            yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
+            yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
 
     def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
         """The events of a regrouping."""
