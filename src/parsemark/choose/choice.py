@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
-from parsemark.choose.agreement import Agreement, measure_agreement
+from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
@@ -39,7 +39,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ParserCandidate:
     """One parser and what is known of it on these documents."""
 
     parser: str
@@ -77,7 +77,7 @@ class Choice:
     protocol: str
     figure: str
     """What is estimated: the mean over pages of this figure."""
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ParserCandidate, ...]
     """The best first."""
     n_pages: int
     n_documents: int
@@ -94,7 +94,7 @@ class Choice:
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def best(self) -> Candidate:
+    def best(self) -> ParserCandidate:
         """The recommended parser."""
         return self.candidates[0]
 
@@ -150,7 +150,7 @@ def choose(
     labelled = tuple(samples[i] for i in used)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     candidates = tuple(
-        Candidate(
+        ParserCandidate(
             parser=parsers[i],
             family=next(f for f in agreement.families() if parsers[i] in f),
             guess=ranking.guesses[i],
@@ -196,7 +196,7 @@ def labelled_prefix(order: LabelOrder, known: NDArray[np.bool_], budget: int) ->
 
 
 @dataclass(frozen=True)
-class Ranking:
+class ParserRanking:
     """Numbers behind a choice; parsers by their index."""
 
     order: list[int]
@@ -206,13 +206,13 @@ class Ranking:
 
 
 def rank(
-    agreement: Agreement,
+    agreement: ParserAgreement,
     scores: Floats,
     order: LabelOrder,
     used: NDArray[np.int64],
     trust: Floats,
     cpu_s: Sequence[float],
-) -> Ranking:
+) -> ParserRanking:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 
     Args:
@@ -231,7 +231,7 @@ def rank(
     n = len(agreement.parsers)
     if len(used) < 2:
         mean = guesses.mean(axis=1)
-        return Ranking(place(mean), list(mean), [None] * n, [None] * n)
+        return ParserRanking(place(mean), list(mean), [None] * n, [None] * n)
     chances = order.inclusion(len(used))
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
@@ -249,10 +249,10 @@ def rank(
             alpha=ALPHA / (looks * (n - 1)),
             bounds=(-1.0, 1.0),
         )
-    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind)
+    return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind)
 
 
-def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
+def labels_needed(candidate: ParserCandidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
     """About how many more labels would tell a candidate from the first; None if no number is likely to."""
     gap = candidate.behind
     if gap is None or gap.high < 0 or gap.value >= 0 or not math.isfinite(gap.standard_error):
@@ -320,7 +320,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _notes(
-    agreement: Agreement,
+    agreement: ParserAgreement,
     scores: Floats,
     known: NDArray[np.bool_],
     used: NDArray[np.int64],

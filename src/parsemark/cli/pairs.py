@@ -15,8 +15,8 @@ from parsemark.cli import judging
 from parsemark.system import replacing
 
 if TYPE_CHECKING:
-    from parsemark.judges import Pair, Verdict
-    from parsemark.metrics.pair_files import Summary
+    from parsemark.judges import Pair, PairVerdict
+    from parsemark.metrics.pair_files import PairSummary
 
 
 def pairs(
@@ -60,16 +60,16 @@ def pairs(
     """
     from parsemark.errors import UsageError
     from parsemark.metrics import DEFAULT_METRICS
-    from parsemark.metrics.pair_files import Summary, expand_metrics, score_lines
+    from parsemark.metrics.pair_files import PairSummary, expand_metrics, score_lines
 
     metrics = expand_metrics(metric or ([] if judge else DEFAULT_METRICS))
-    summary = Summary(metrics)
+    summary = PairSummary(metrics)
     failed_lines: set[int] = set()
     try:
         with ExitStack() as opened:
             source, sink = _open(file, out, opened)
             if judge:
-                asked = judging.Asked(judge, answers, concurrency, max_cost)
+                asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
                 lines = _lines(source, lambda _: None)
                 failed_lines |= _judge(file, lines, asked, repeats, sink, to_stderr=_is_standard(out))
                 if metrics:
@@ -93,7 +93,7 @@ def pairs(
 def _judge(
     file: Path,
     lines: Iterator[str],
-    asked: judging.Asked,
+    asked: judging.JudgeOptions,
     repeats: int,
     sink: TextIO | None,
     *,
@@ -131,7 +131,7 @@ def _judge(
                 rows.begin(pairs.of(pair.id)[0])
                 yield pair
 
-        def deliver(verdict: Verdict) -> None:
+        def deliver(verdict: PairVerdict) -> None:
             advance()
             line, identity = pairs.of(verdict.pair)
             statuses.setdefault(verdict.judge, Counter())[verdict.status.value] += 1
@@ -207,7 +207,7 @@ def _progress(file: Path) -> Iterator[Callable[[int], None]]:
         yield lambda n_bytes: progress.advance(task, n_bytes)
 
 
-def _print_summary(summary: Summary, *, to_stderr: bool) -> None:
+def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 

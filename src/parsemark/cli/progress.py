@@ -60,7 +60,7 @@ class ProgressEvents(Events):
         self.console.print(f"[yellow]![/] {escape(visible(text))}", highlight=False)
 
 
-class Bars(ProgressEvents):
+class ProgressBars(ProgressEvents):
     """A bar for each parser."""
 
     def __init__(self, console: Console) -> None:
@@ -78,7 +78,7 @@ class Bars(ProgressEvents):
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[float, int]] = {}
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> ProgressBars:
         self._progress.start()
         return self
 
@@ -116,7 +116,7 @@ class Bars(ProgressEvents):
         return self._progress.add_task(shown, total=total, completed=done, rate="", failed="", note="")
 
 
-class Lines(ProgressEvents):
+class ProgressLines(ProgressEvents):
     """A line for each parser every few seconds, for logs."""
 
     def __init__(self, console: Console) -> None:
@@ -153,7 +153,7 @@ class Lines(ProgressEvents):
 
 def progress_for(console: Console) -> ProgressEvents:
     """Bars in a terminal, lines elsewhere."""
-    return Bars(console) if console.is_terminal else Lines(console)
+    return ProgressBars(console) if console.is_terminal else ProgressLines(console)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from parsemark import pdf
 from parsemark.corpora.base import load_corpus
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Sample
-from parsemark.pdf import Word, open_picture, render_page, save_picture_pdf
+from parsemark.pdf import PageWord, open_picture, render_page, save_picture_pdf
 from parsemark.system import cache_folder, file_sha256, replacing
 
 
@@ -50,7 +50,7 @@ def corpus_pictures(spec: str, corpus_hash: str, samples: Collection[str]) -> di
     return {key: image for key, image in found.items() if image is not None}
 
 
-def page_words(sample: Sample) -> tuple[Word, ...]:
+def page_words(sample: Sample) -> tuple[PageWord, ...]:
     """The words of the page's text layer; empty for a page that is only a picture."""
     return () if sample.pdf is None else pdf.page_words(sample.pdf, sample.page_number)
 

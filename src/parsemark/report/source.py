@@ -21,7 +21,7 @@ from parsemark.store import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Parser:
+class ShownParser:
     """A parser as the pages name it."""
 
     name: str
@@ -35,7 +35,7 @@ class Parser:
         return f"parser-{self.key}.html"
 
 
-class Source:
+class RunSource:
     """A run, read once, for all pages of its report."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
@@ -48,7 +48,7 @@ class Source:
             self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
         names = self._parser_names()
         colours = colour_indices(names)
-        self.parsers = tuple(Parser(n, colours[n], safe_name(n)) for n in names)
+        self.parsers = tuple(ShownParser(n, colours[n], safe_name(n)) for n in names)
 
     def _parser_names(self) -> list[str]:
         summarised = list(self.figures)
@@ -199,7 +199,7 @@ class Source:
             return rows.filter(own).collect()
 
 
-def page_values(source: Source, parser: str, samples: pl.Series | None = None) -> list[float | None]:
+def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:
     """The primary figure of each page; None where the page has none.
 
     Args:
@@ -235,7 +235,7 @@ class PageSlice:
     figures: Mapping[str, Mapping[str, Figure]]
 
 
-def slices(source: Source) -> list[PageSlice]:
+def slices(source: RunSource) -> list[PageSlice]:
     """All pages, and each value of each attribute that divides them."""
     n_all = len(source.samples)
     found = [PageSlice("", "", "All pages", n_all, source.figures)]

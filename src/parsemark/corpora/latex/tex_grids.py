@@ -16,7 +16,7 @@ from parsemark.corpora.latex.synthetic.style import preamble
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.table import PlacedTable, place_table
-from parsemark.system.pdflatex import Limits, compile_latex, precompiled
+from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 
 Span = tuple[int, int, int, int]
 """Row, column, rowspan, colspan."""
@@ -87,7 +87,7 @@ def _compile(sources: Sequence[str]) -> dict[int, MarkedTable]:
     with tempfile.TemporaryDirectory(prefix="parsemark-") as name:
         folder = Path(name)
         shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
-        result = compile_latex(body, folder, format=format, limits=Limits(cpu_s=120))
+        result = compile_latex(body, folder, format=format, limits=CompileLimits(cpu_s=120))
         if not result.ok or result.pdf is None:
             return {}
         marked = read_marks(result.pdf)

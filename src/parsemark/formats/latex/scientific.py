@@ -12,7 +12,7 @@ from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, script
 from parsemark.formats.latex.printer import Printed, Printer, Special
-from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 _NUMBER = re.compile(
     r"(?P<sign>[<>≤≥~+\-−±]*)(?P<digits>[\d.,]+(?:\(\d+\))?)(?:(?:\+-|±)(?P<error>[\d.,]+))?"
@@ -70,7 +70,7 @@ def number_cell(printer: Printer, span: Range) -> str:
     return format_number(printer.source.raw(span)) or printer.text(span)
 
 
-def format_unit(source: Source, span: Range) -> str:
+def format_unit(source: LatexSource, span: Range) -> str:
     """The symbols of a unit, with negative powers for what stands behind `per`."""
     parts: list[str] = []
     index, end = span
@@ -78,7 +78,7 @@ def format_unit(source: Source, span: Range) -> str:
     while index < end:
         token = source.tokens[index]
         index += 1
-        if token.kind is not Kind.COMMAND:
+        if token.kind is not TokenKind.COMMAND:
             for character in token.text:
                 _append_literal(parts, character, token.kind)
         elif token.text == "per":
@@ -102,11 +102,11 @@ def format_unit(source: Source, span: Range) -> str:
     return " ".join("".join(part.split()) if part != " " else "" for part in parts if part).strip()
 
 
-def _append_literal(parts: list[str], text: str, kind: Kind) -> None:
+def _append_literal(parts: list[str], text: str, kind: TokenKind) -> None:
     """Letters of a unit that is written out (`kg.m/s`)."""
-    if kind in (Kind.TIE, Kind.SPACE) or text == ".":
+    if kind in (TokenKind.TIE, TokenKind.SPACE) or text == ".":
         parts.append(" ")
-    elif kind in (Kind.OPEN, Kind.CLOSE):
+    elif kind in (TokenKind.OPEN, TokenKind.CLOSE):
         return
     elif parts and parts[-1] != " ":
         parts[-1] += text

@@ -15,6 +15,8 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
+_SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
+"""A sign before a currency is that of the amount."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _COUNT_BITS = 32
@@ -102,9 +104,13 @@ def numbers(text: str) -> tuple[str, ...]:
     (('-2.8', '10', '-3'), ('1',))
     >>> numbers("5e-4"), numbers("5e4")
     (('5e-4',), ('5e4',))
+    >>> numbers("-$9.09") == numbers("$-9.09") == numbers("-9.09")
+    True
     """
     if text.isalpha():
         return ()
+    if "-" in text and ("$" in text or not text.isascii()):
+        text = _SIGNED.sub("-", text)
     return tuple([found.rstrip(".") for found in _NUMBER.findall(text)])
 
 
@@ -245,6 +251,7 @@ def _latin(text: str) -> str:
 
 def _other_numbers(truth: str, pred: str) -> Difference:
     """The difference of two values that do not have the same numbers in the same order."""
+    truth, pred = _SIGNED.sub("-", truth), _SIGNED.sub("-", pred)
     if _ungrouped(truth) == _ungrouped(pred):
         return SAME
     if _shortened(_ungrouped(truth)) == _shortened(_ungrouped(pred)):

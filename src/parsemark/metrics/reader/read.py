@@ -25,7 +25,14 @@ from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import pivoted, records, side_by_side, stacked
+from parsemark.metrics.reader.stack import (
+    parts_beside,
+    pivoted,
+    recorded,
+    records,
+    side_by_side,
+    stacked,
+)
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
 from parsemark.metrics.reader.values import Side, Values
@@ -144,12 +151,19 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
-    blocks = _below_each_other(truth, structure)
-    if blocks is not None:
-        reader = _Reader(blocks, read_structure(blocks), pages.outside, parameters)
-        for sheet in pages.sheets[:1]:
-            best = reader.better(best or Account((), 0.0), reader.sheet(with_symbols_of(truth, sheet)))
-    return best or Account((), 0.0)
+    best = best or Account((), 0.0)
+    for layout in _layouts(truth, structure):
+        reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
+        for sheet, extra in _arrangements(pages):
+            found = reader.sheet(with_symbols_of(truth, sheet))
+            best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+    return best
+
+
+def _layouts(truth: Sheet, structure: Structure) -> Iterable[Sheet]:
+    """The truth laid out in another way that says the same."""
+    found = (_below_each_other(truth, structure), parts_beside(truth), recorded(truth), pivoted(truth))
+    return (layout for layout in found if layout is not None)
 
 
 def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
@@ -278,8 +292,8 @@ class _Reader:
             message = "The columns stand in reversed order."
             events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
             best = self.better(best, dataclasses.replace(mirrored, events=events))
-            listed = pivoted(pred)
-            best = self.better(best, self.upright(listed, best)) if listed is not None else best
+        for other in filter(None, (pivoted(pred), recorded(pred), parts_beside(pred))):
+            best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
             found = self.upright(regrouped, best)

@@ -33,6 +33,8 @@ _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o
 """A small o or a zero raised before a unit of temperature or behind a number."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
+_SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
+"""The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
@@ -173,6 +175,7 @@ def folded_cell(text: str) -> str:
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
     folded = _DEGREE.sub("°", folded) if "^" in folded else folded
     folded = _COMMA.sub(";", folded) if "," in folded else folded
+    folded = _SIGN_INSIDE.sub(r"-\1", folded) if "-" in folded else folded
     if "_" in folded:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded

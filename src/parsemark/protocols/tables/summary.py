@@ -35,7 +35,7 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
 )
-from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather, no_evidence
+from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages, gather, no_evidence
 from parsemark.protocols.tables.figures import (
     SumBuilder,
     curves,
@@ -67,7 +67,7 @@ class RunEvidence:
     """A run as arrays: for each rule, for each parser to which it applies, its evidence."""
 
     tables: RunTables
-    pages: Pages
+    pages: TruthPages
     metrics: tuple[str, ...]
     """The structure metrics, the one of the ranking first."""
     by_rule: Mapping[str, Mapping[str, Evidence]]
@@ -82,7 +82,7 @@ class RunEvidence:
     @classmethod
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunEvidence:
         """Gather it."""
-        pages = Pages.of(tables)
+        pages = TruthPages.of(tables)
         metrics = _metrics(tables, rank_by)
         found = gather(pages, tables, metrics, [*RULES, *(rule + RANKED for rule in RULES)])
         none = no_evidence(pages, metrics)

@@ -16,7 +16,7 @@ from parsemark.model import AttributeValue, Box, Category, Element, Page, Relati
 _FURNITURE = {HEADER: Category.HEADER, FOOTER: Category.FOOTER, PAGE_NUMBER: Category.PAGE_NUMBER}
 
 
-class PageTruth:
+class PageElements:
     """Collects the elements of one page."""
 
     def __init__(self, marks: MarkedPage, attributes: dict[str, AttributeValue]) -> None:

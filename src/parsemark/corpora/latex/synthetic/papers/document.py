@@ -20,9 +20,9 @@ from parsemark.corpora.latex.synthetic.plan import DocumentPlan
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
-from parsemark.system.pdflatex import REPRODUCIBLE, Compiled, Limits, compile_latex, precompiled
+from parsemark.system.pdflatex import REPRODUCIBLE, Compiled, CompileLimits, compile_latex, precompiled
 
-LIMITS = Limits(cpu_s=120, wall_s=600)
+LIMITS = CompileLimits(cpu_s=120, wall_s=600)
 MACROS = r"""
 \makeatletter
 \providecommand{\pmblock}[2]{\hbox{#2}}

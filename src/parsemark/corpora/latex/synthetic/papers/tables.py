@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parsemark.corpora.latex.synthetic.content import Drawn
+from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.writing import Writer
-from parsemark.corpora.synthetic.draft import Draft, Group, Row, lay_out, one_level
+from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, lay_out, one_level
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
 from parsemark.corpora.synthetic.table_kinds import KINDS
 from parsemark.corpora.synthetic.variations import varied
@@ -20,7 +20,7 @@ from parsemark.corpora.synthetic.variations import varied
 class PaperTable:
     """A table that is ready to be set."""
 
-    content: Drawn
+    content: OwnTable
     caption: str
     notes: tuple[str, ...] = ()
     speaks: str = ""
@@ -86,12 +86,12 @@ def _results(writer: Writer, cite: Callable[[], str]) -> PaperTable:
         pieces = [label]
         for col, value in enumerate(values):
             pieces.append(_ranked(rng, value, col, grid, columns[col], spread))
-        body.append(Row(tuple(pieces)))
+        body.append(DraftRow(tuple(pieces)))
     heads = [_measure_head(m, arrows) for m in columns]
     heads = [h.looking(turned=True) for h in heads] if turned else heads
-    levels: tuple[tuple[Group, ...], ...] = (tuple(Group(h) for h in heads),)
+    levels: tuple[tuple[RowGroup, ...], ...] = (tuple(RowGroup(h) for h in heads),)
     if len(groups) > 1:
-        levels = (tuple(Group(plain(g), len(measures)) for g in groups), *levels)
+        levels = (tuple(RowGroup(plain(g), len(measures)) for g in groups), *levels)
     stub = plain(rng.choice(["Method", "Model", "Approach", "System", "Variant", ""]))
     draft = Draft("results", (stub,), levels, tuple(body), ("l", *("c" * len(columns))))
     if rng.random() < 0.35:
@@ -128,7 +128,7 @@ def _matrix(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     for work in [*works, "This work"]:
         share = 0.9 if work == "This work" else 0.45
         marks = [plain("✓") if rng.random() < share else plain("✗") if crosses else EMPTY for _ in heads]
-        body.append(Row((plain(work), *marks)))
+        body.append(DraftRow((plain(work), *marks)))
     pieces = [plain(h).looking(turned=turned) for h in heads]
     draft = Draft(
         "matrix",
@@ -159,12 +159,12 @@ def _summary(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     rng, words = writer.rng, writer.field_words
     measures = rng.sample(words["columns"], k=rng.randint(3, 6))
     names = rng.sample(words["rows"], k=rng.randint(4, min(16, len(words["rows"]))))
-    body = [Row((plain(n), *(plain(_shown(_value(rng, m), m)) for m in measures))) for n in names]
+    body = [DraftRow((plain(n), *(plain(_shown(_value(rng, m), m)) for m in measures))) for n in names]
     style = rng.choice(["inline", "stacked", "row"])
     if style == "row":
-        levels: tuple[tuple[Group, ...], ...] = (
-            tuple(Group(plain(str(m[0]))) for m in measures),
-            tuple(Group(plain(f"({m[1]})" if m[1] else "–")) for m in measures),
+        levels: tuple[tuple[RowGroup, ...], ...] = (
+            tuple(RowGroup(plain(str(m[0]))) for m in measures),
+            tuple(RowGroup(plain(f"({m[1]})" if m[1] else "–")) for m in measures),
         )
     else:
         gap = "\n" if style == "stacked" else " "
@@ -197,10 +197,10 @@ def _counts(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     total_column = rng.random() < 0.6
     heads = [plain(g) for g in groups] + ([plain("Total")] if total_column else [])
 
-    def row(label: Piece, values: Sequence[int], kind: str = "data") -> Row:
+    def row(label: Piece, values: Sequence[int], kind: str = "data") -> DraftRow:
         shown = [*values, *([sum(values)] if total_column else [])]
         pieces = [plain(f"{v:,}") for v in shown]
-        return Row((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
+        return DraftRow((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
 
     body = [row(plain(n), v) for n, v in zip(names, grid, strict=True)]
     body.append(row(plain("Total").bold(), [sum(c) for c in zip(*grid, strict=True)], "total"))
@@ -235,16 +235,18 @@ def _regression(writer: Writer, cite: Callable[[], str]) -> PaperTable:
             sign = "−" if estimate < 0 else ""
             estimates.append(plain(f"{sign}{abs(estimate):.3f}") + (raised(stars) if stars else EMPTY))
             errors.append(plain(f"({error:.3f})"))
-        body += [Row(tuple(estimates)), Row(tuple(errors))]
+        body += [DraftRow(tuple(estimates)), DraftRow(tuple(errors))]
     for part in rng.sample(words["parts"], k=min(2, len(words["parts"]))):
         body.append(
-            Row(
+            DraftRow(
                 (plain(part), *(plain(rng.choice(["Yes", "No"])) for _ in range(models))),
                 "total" if part else "data",
             )
         )
-    body.append(Row((plain("Observations"), *(plain(f"{rng.randint(300, 48000):,}") for _ in range(models)))))
-    body.append(Row((plain("R²"), *(plain(f"{rng.uniform(0.04, 0.8):.2f}") for _ in range(models)))))
+    body.append(
+        DraftRow((plain("Observations"), *(plain(f"{rng.randint(300, 48000):,}") for _ in range(models))))
+    )
+    body.append(DraftRow((plain("R²"), *(plain(f"{rng.uniform(0.04, 0.8):.2f}") for _ in range(models)))))
     draft = Draft(
         "regression",
         (EMPTY,),
@@ -277,7 +279,7 @@ def _large(writer: Writer, cite: Callable[[], str]) -> PaperTable:
     body = []
     for index in range(count):
         values = [plain(_shown(_value(rng, m), m)) for m in measures]
-        body.append(Row((plain(f"{prefix}{index + 1}"), *values)))
+        body.append(DraftRow((plain(f"{prefix}{index + 1}"), *values)))
     levels = one_level([plain(f"{m[0]} ({m[1]})" if m[1] and len(m[1]) < 4 else str(m[0])) for m in measures])
     draft = Draft("large", (plain("ID"),), levels, tuple(body), ("l", *("r" * len(measures))))
     unit = rng.choice(words["unit"])
@@ -317,7 +319,7 @@ _KINDS: dict[str, tuple[Callable[[Writer, Callable[[], str]], PaperTable], float
 
 
 def _table(draft: Draft, caption: str, notes: tuple[str, ...], speaks: str) -> PaperTable:
-    return PaperTable(Drawn(lay_out(draft), "booktabs"), caption, notes, speaks)
+    return PaperTable(OwnTable(lay_out(draft), "booktabs"), caption, notes, speaks)
 
 
 def _value(rng: random.Random, column: Sequence[Any]) -> float:
