@@ -106,8 +106,9 @@ def _own_parts(table: etree._Element) -> Iterator[etree._Element]:
 
 def _read_table(table: etree._Element, position: int) -> Table:
     parts = [(part, part.tag) for part in _own_parts(table)]
-    rows_left = sum([tag == "tr" for _, tag in parts])
-    says_headers = any([tag == "th" or (tag == "tr" and _in_head(part)) for part, tag in parts])
+    rows = [part for part, tag in parts if tag == "tr"]
+    rows_left = len(rows)
+    says_headers = any(tag == "th" for _, tag in parts) or any(map(_in_head, rows))
     builder = GridBuilder(position)
     in_head = False
     for part, tag in parts:
