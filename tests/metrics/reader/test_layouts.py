@@ -215,3 +215,58 @@ def test_the_first_row_of_a_table_without_header_is_one_of_values() -> None:
     assert kinds(truth, markdown([["X", "X", "V", "M"], *grid[1:]])) == {"value_wrong"}
     # What is repeated below is invented once, however often it comes.
     assert read(truth, markdown([*grid, *grid])).details["counts"] == {"invented": 1}
+
+
+SPANNED = r"""\begin{tabular}{llcc}
+\toprule
+Game & Method & ED & SS \\ \midrule
+\multirow{3}{*}{Ball} & GIA & \multirow{3}{*}{0.28} & \multirow{3}{*}{0.32} \\
+& RGA & & \\
+& XGA & & \\
+\multirow{3}{*}{Sea} & GIA & \multirow{3}{*}{0.26} & \multirow{3}{*}{0.39} \\
+& RGA & & \\
+& XGA & & \\ \bottomrule
+\end{tabular}"""
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_what_spans_rows_may_stand_at_any_of_them(at: int) -> None:
+    rows = [["Game", "Method", "ED", "SS"]]
+    for game, values in [("Ball", ["0.28", "0.32"]), ("Sea", ["0.26", "0.39"])]:
+        for k, method in enumerate(["GIA", "RGA", "XGA"]):
+            rows.append([game, method, *values] if k == at else ["", method, "", ""])
+    assert kinds(SPANNED, markdown(rows)) <= {"span_lost", "padded", "header_shifted"}
+    assert 3.5 < value(SPANNED, markdown(rows)) < 7
+
+
+def test_a_row_in_which_nothing_begins_is_none() -> None:
+    html = (
+        "<table><tr><td rowspan=2>Game</td><td rowspan=2>n</td></tr><tr></tr>"
+        "<tr><td rowspan=2>Ball</td><td rowspan=2>0.3 0.5</td></tr></table>"
+    )
+    truth = latex([["Game", "n"], ["Ball", "0.3"], ["Sea", "0.5"]])
+    assert "invented" not in kinds(truth, html)
+
+
+def test_a_row_may_stand_behind_the_last_cell_of_another_one() -> None:
+    truth = r"""\begin{tabular}{lccc}
+\hline
+Class & Precision & Recall & Support \\ \hline
+First & 0.89 & 0.87 & 500 \\
+Second & 0.83 & 0.85 & 520 \\ \hline
+\multicolumn{3}{r}{Overall accuracy} & 0.881 \\ \hline
+\end{tabular}"""
+    head = "| Class | Precision | Recall | Support |\n|---|---|---|---|\n| First | 0.89 | 0.87 | 500 |\n"
+    behind = head + "| Second | 0.83 | 0.85 | 520 | Overall accuracy 0.881 |"
+    assert kinds(truth, behind) == {"plain_lines"}
+    assert 5 < value(truth, behind) < 9
+    assert value(truth, behind) > value(truth, head + "| Second | 0.83 | 0.85 | 520 | Overall 0.118 |") + 1
+
+
+def test_lines_that_end_anywhere_are_read_even_if_there_are_as_many_as_rows() -> None:
+    truth = latex([["Modality", "Score"], ["Image", "88.658"], ["Video", "88.388"], ["Audio", "81.250"]])
+    pred = (
+        "Modality Score\n\nImage 88.658 Video 88.388 Audio\n81.250\n\nWe see that images are easier to tell."
+    )
+    assert kinds(truth, pred) == {"plain_lines"}
+    assert 2 < value(truth, pred) < 5

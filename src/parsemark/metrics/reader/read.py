@@ -201,25 +201,34 @@ def _unasked(sheet: Sheet) -> Event:
 
 
 def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-    """The table together with rows that fell out of it: lines of text below that read like rows it lacks."""
-    if len(pages.sheets) != 1 or pages.sheets[0].n_cols != truth.n_cols:
+    """The table together with rows that fell out of it: lines of text that read like rows it lacks.
+
+    They stand below it, or behind the last cell of another row.
+    """
+    if len(pages.sheets) != 1 or pages.sheets[0].n_cols < truth.n_cols:
         return
-    sheet = pages.sheets[0]
+    sheet, lines = pages.sheets[0], pages.lines
+    if sheet.n_cols > truth.n_cols:
+        beyond = [" ".join(t for t in row[truth.n_cols :] if t) for row in sheet.shown]
+        lines = (*filter(None, beyond), *lines)[:_MOST_LINES]
+        sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
     rows = [_run_together(truth, r) for r in lacking]
     loose: list[str] = []
-    for line in pages.lines:
+    for line in lines:
         said = tight(fold_notation(line))
         if any(row and Levenshtein.normalized_similarity(row, said) > _A_ROW for row in rows):
             loose.append(line)
     if not loose:
         return
     cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
-    if cut is not None and cut.sheet.n_cols == truth.n_cols:
-        message = f"{len(loose)} of the rows are given as lines of text outside of the table."
-        event = Event(Kind.PLAIN_LINES, float(len(loose) * truth.n_cols), message)
-        yield Sheet.stacked([sheet, cut.sheet], [], truth.n_cols), (event,)
+    if cut is not None and len(cut.merged) == 1 and cut.sheet.n_cols == len(cut.merged[0].lines):
+        place = {column: k for k, column in enumerate(cut.merged[0].lines)}
+        rest = cut.sheet.part(range(cut.sheet.n_rows), [place.get(c) for c in range(truth.n_cols)])
+        message = f"{len(loose)} of the rows are given as text outside of the table."
+        event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
+        yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
 
 
 def _run_together(sheet: Sheet, row: int) -> str:
@@ -247,7 +256,7 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
         yield Sheet.stacked([], by_row, truth.n_cols), _CELL_BY_CELL
         by_column = [list(lines[k :: truth.n_rows]) for k in range(truth.n_rows)]
         yield Sheet.stacked([], by_column, truth.n_cols), _CELL_BY_CELL
-    elif len(lines) != truth.n_rows > 1:
+    elif truth.n_rows > 1:
         # One running text, or lines that end anywhere: its rows have to be found in it.
         kept = [line for line in lines if any(word in tight(fold_notation(line)) for word in words)]
         rows = [

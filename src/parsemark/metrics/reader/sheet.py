@@ -73,11 +73,12 @@ class Sheet:
 
     @classmethod
     def from_table(cls, table: Table) -> Sheet:
-        """Fold a table and drop its empty rows and columns."""
+        """Fold a table and drop its empty columns, and its rows in which nothing begins."""
         shown = [cell.text.strip() for cell in table.cells]
         folded = [fold_cell(cell.text) for cell in table.cells]
         filled = list(map(bool, shown))
-        rows = [r for r in range(table.n_rows) if any(i != HOLE and filled[i] for i in table.grid[r])]
+        begun = {cell.row for cell, said in zip(table.cells, filled, strict=True) if said}
+        rows = sorted(begun)
         used = {c for r in rows for c, i in enumerate(table.grid[r]) if i != HOLE and filled[i]}
         cols = sorted(used)
         kept = [table.grid[r] for r in rows]
