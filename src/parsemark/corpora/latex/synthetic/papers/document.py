@@ -14,8 +14,8 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, furnish
 from parsemark.corpora.latex.synthetic.papers.looks import Look, choose_look
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.truth import PageParts, find_parts, page_truth
-from parsemark.corpora.latex.synthetic.papers.writing import fields
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
@@ -66,11 +66,11 @@ def make_paper(
     identity = (options.name, options.seed, plan.name, "paper", attempt)
     rng = stream(*identity)
     look = look_of(options, plan, attempt)
-    field_name = rng.choice(fields())
+    subject = read_subject(rng.choice(subject_names()))
     with_tables = sum(page.tables > 0 for page in plan.pages)
     count = len(plan.pages) + rng.choice([1, 1, 2])
     tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
-    paper = Paper(stream(*identity, "content"), look, field_name, options.lines, folder, count, tables)
+    paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
     shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
@@ -80,7 +80,7 @@ def make_paper(
     parts = find_parts(paper.register.blocks, pages, look.columns)
     kept = _choose(rng, [_has_table(p, paper) for p in parts], [page.tables > 0 for page in plan.pages])
     scaled = _scaled(marked.log)
-    attributes = _attributes(look, field_name)
+    attributes = _attributes(look, subject)
     truths: list[Page] = []
     for position, index in enumerate(kept):
         truths.append(
@@ -145,7 +145,7 @@ def _choose(rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool
     return sorted([*rng.sample(with_one, k=with_tables), *rng.sample(without, k=count - with_tables)])
 
 
-def _attributes(look: Look, field_name: str) -> dict[str, AttributeValue]:
+def _attributes(look: Look, subject: Subject) -> dict[str, AttributeValue]:
     return {
         "data_source": "synthetic",
         "maker": "latex",
@@ -158,7 +158,8 @@ def _attributes(look: Look, field_name: str) -> dict[str, AttributeValue]:
         "long": False,
         "document_class": look.document_class,
         "look": look.name,
-        "field": field_name,
+        "field": subject.field,
+        "subject": subject.name,
         "font": look.font,
         "font_size": look.size,
         "paper": look.paper,
