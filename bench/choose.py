@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from parsemark import api
-from parsemark.choose.agreement import Agreement, measure_agreement
+from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.choice import page_scores
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.corpora import load_corpus
@@ -43,7 +43,7 @@ MIN_COVERAGE, MAX_ERROR_RATIO = 0.93, 0.5
 class Known:
     """A run with truth, as arrays."""
 
-    agreement: Agreement
+    agreement: ParserAgreement
     trust: Floats
     """What each parser's guesses are multiplied with."""
     truth: Floats
@@ -137,7 +137,7 @@ def survives(of: Known, copied: int, n_copies: int) -> bool:
     before = agreement.parsers[int((agreement.guesses().mean(axis=1) * of.trust).argmax())]
     index = [*range(n), *[copied] * n_copies]
     names = (*agreement.parsers, *(f"{agreement.parsers[copied]} #{k}" for k in range(n_copies)))
-    crowded = Agreement(names, agreement.samples, agreement.likeness[np.ix_(index, index)])
+    crowded = ParserAgreement(names, agreement.samples, agreement.likeness[np.ix_(index, index)])
     after = (crowded.guesses().mean(axis=1) * of.trust[index]).argmax()
     return names[int(after)].split(" #")[0] == before
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.choose import made
 from parsemark.corpora.degrade import DegradeOptions
 from parsemark.corpora.degrade_corpus import degrade_corpus
-from parsemark.engine.derived import Judged, add_ensemble, add_estimated, judged_tables, read_signals
+from parsemark.engine.derived import JudgedTables, add_ensemble, add_estimated, judged_tables, read_signals
 from parsemark.engine.estimated import models_by_document
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UsageError
@@ -38,7 +38,7 @@ MOST_ERROR = 0.15
 
 def main() -> bool:
     met = True
-    judged: dict[str, dict[str, Judged]] = {}
+    judged: dict[str, dict[str, JudgedTables]] = {}
     heads = ("D-ECE", "beta", "AP", "AURC", "best")
     print(f"{'pages':>10} {'n':>4} {'right':>5} {' '.join(f'{h:>6}' for h in heads)} parser")
     for pages, path in runs():
@@ -87,7 +87,7 @@ def with_confidences(parsed: Path) -> Run:
     return Run.open(copy)
 
 
-def confident(pages: str, run: Run) -> dict[str, Judged]:
+def confident(pages: str, run: Run) -> dict[str, JudgedTables]:
     """The tables of all parsers that have a confidence, their own or ours."""
     found = {}
     for name in [p.name for p in run.manifest.parsers if p.name == "rapid" or is_ours(p.name)]:
@@ -102,7 +102,7 @@ def is_ours(name: str) -> bool:
     return name.partition("(")[0] in ("ensemble", "estimated")
 
 
-def line(pages: str, name: str, tables: Judged) -> float:
+def line(pages: str, name: str, tables: JudgedTables) -> float:
     """Print the figures of one parser on one corpus; returns its D-ECE."""
     error = d_ece(tables.confidence, tables.correct) or 0.0
     calibrated = cross_calibrated(tables.confidence, tables.correct, tables.documents, "beta")
@@ -117,7 +117,7 @@ def line(pages: str, name: str, tables: Judged) -> float:
     return error
 
 
-def moved(here: str, there: str, name: str, own: Judged, other: Judged) -> None:
+def moved(here: str, there: str, name: str, own: JudgedTables, other: JudgedTables) -> None:
     """Print what the best threshold of one corpus costs on another."""
     best = best_threshold(own.confidence, own.correct, own.n_truth)
     possible = best_threshold(other.confidence, other.correct, other.n_truth)

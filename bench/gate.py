@@ -1,7 +1,6 @@
 """How a gate decides: false alarms between runs that differ by chance alone, and planted faults."""
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +8,19 @@ import polars as pl
 
 from bench.report import pretended_run
 from parsemark.protocols import get_protocol
-from parsemark.report.gate import Limits, Side, check_against
+from parsemark.report.gate import GateLimits, GateSide, check_against
 
 REPEATS = 60
 NOISE, TIME_NOISE = 0.02, 0.08
 """Of each score, and of the logarithm of each time: what a parser with some chance in it shows."""
-LIMITS = Limits(max_slowdown=1.1, max_memory=1.2)
+LIMITS = GateLimits(max_slowdown=1.1, max_memory=1.2)
 MAX_FALSE_ALARMS = 0.05
 MIN_CAUGHT = 0.9
 
 
 def main() -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        side = Side.of(pretended_run(Path(folder) / "run", 2), None)
+        side = GateSide.of(pretended_run(Path(folder) / "run", 2), None)
     parser = side.tables.parsers[0]
     rng = np.random.default_rng(0)
     trials = {
@@ -47,11 +46,12 @@ def main() -> bool:
     return good
 
 
-def again(side: Side, **tables: pl.DataFrame) -> Side:
-    return Side(side.summary, replace(side.tables, **tables))  # a gate reads no numbers from the summary here
+def again(side: GateSide, **tables: pl.DataFrame) -> GateSide:
+    # A gate reads no numbers from the summary here.
+    return GateSide(side.summary, side.tables.changed(**tables))
 
 
-def noisy(side: Side, rng: np.random.Generator) -> Side:
+def noisy(side: GateSide, rng: np.random.Generator) -> GateSide:
     scores, parses = side.tables.scores, side.tables.parses
     value = (pl.col("value") + pl.Series(rng.normal(0, NOISE, len(scores)))).clip(0.0, 1.0)
     paired = pl.when(pl.col("category") != "").then(value).otherwise(pl.col("value"))
@@ -65,20 +65,20 @@ def noisy(side: Side, rng: np.random.Generator) -> Side:
     )
 
 
-def lowered(side: Side, parser: str, by: float) -> Side:
+def lowered(side: GateSide, parser: str, by: float) -> GateSide:
     own = (pl.col("parser") == parser) & (pl.col("category") != "")
     value = pl.when(own).then((pl.col("value") - by).clip(0.0, 1.0)).otherwise(pl.col("value"))
     return again(side, scores=side.tables.scores.with_columns(value=value))
 
 
-def failing(side: Side, parser: str, n_pages: int) -> Side:
+def failing(side: GateSide, parser: str, n_pages: int) -> GateSide:
     sick = side.tables.samples["sample"].sort().head(n_pages).to_list()
     own = pl.col("sample").is_in(sick) & (pl.col("parser") == parser)
     status = pl.when(own).then(pl.lit("parser_failed")).otherwise(pl.col("status"))
     return again(side, parses=side.tables.parses.with_columns(status=status))
 
 
-def slower(side: Side, parser: str, factor: float) -> Side:
+def slower(side: GateSide, parser: str, factor: float) -> GateSide:
     own = pl.col("parser") == parser
     time = pl.when(own).then(pl.col("cpu_s") * factor).otherwise(pl.col("cpu_s"))
     return again(side, parses=side.tables.parses.with_columns(cpu_s=time))

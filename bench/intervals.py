@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.protocols.base import EQUIVALENCE_MARGIN
-from parsemark.protocols.tables.evidence import Evidence, Pages
+from parsemark.protocols.tables.evidence import Evidence, TruthPages
 from parsemark.protocols.tables.figures import ranked_figures
 from parsemark.stats.comparison import contrasts
 from parsemark.stats.intervals import jackknife_interval
@@ -215,7 +215,7 @@ def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], b
     confidence = np.clip(chance**bend, 0.06, 0.999)
     names = tuple(f"d{k:05d}" for k in range(n))
     return Evidence(
-        pages=Pages(names, names, tables),
+        pages=TruthPages(names, names, tables),
         page=page,
         truth=("",) * len(page),
         pred=("",) * len(page),

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from parsemark.judges import AnswerStore, Asker, AskOptions, Pair, Verdict, get_judge, judge_pairs
+from parsemark.judges import AnswerStore, Asker, AskOptions, Pair, PairVerdict, get_judge, judge_pairs
 
 N_PAIRS, CONCURRENCY, DELAY_S = 1000, 16, 0.05
 AIM = 0.9
@@ -65,7 +65,7 @@ def judged(port: int, n: int, concurrency: int = CONCURRENCY) -> None:
     """Ask about `n` pairs, with a new file of answers; none of them is kept in memory."""
     count = 0
 
-    def deliver(verdict: Verdict) -> None:
+    def deliver(verdict: PairVerdict) -> None:
         nonlocal count
         assert verdict.score == 7
         count += 1

@@ -87,8 +87,8 @@ def inputs(pieces: list[str]) -> Iterator[tuple[str, Callable[[int], str]]]:
 def measure(read: Callable[[str], object], make: Callable[[int], str]) -> Growth:
     """The growth of the cost of reading; a refusal is an answer.
 
-    Without the collector of cycles: a large input sets off more of its rounds, and each walks through all that
-    the tests before have left in memory, which is not the reader's cost.
+    Without the collector of cycles: a large input sets off more of its rounds, and each walks through all
+    that the tests before have left in memory, which is not the reader's cost.
     """
     seconds = []
     gc.disable()

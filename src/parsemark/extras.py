@@ -16,7 +16,7 @@ from parsemark.errors import MissingDependencyError
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
+class InstallExtra:
     """What `pip install 'parsemark[name]'` adds."""
 
     name: str
@@ -31,32 +31,32 @@ class Extra:
 
 
 EXTRAS = (
-    Extra(
+    InstallExtra(
         "bench",
         "parsers, corpora, runs and reports (parsemark bench and most commands)",
         ("polars", "bs4", "jinja2", "PIL", "pylatexenc", "pypdfium2", "scipy", "uv"),
     ),
-    Extra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
-    Extra("query", "SQL over a run (parsemark query)", ("duckdb",)),
-    Extra("ray", "runs over many machines (--executor ray)", ("ray",)),
-    Extra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
-    Extra(
+    InstallExtra("figures", "figures for papers (parsemark figures)", ("matplotlib",)),
+    InstallExtra("query", "SQL over a run (parsemark query)", ("duckdb",)),
+    InstallExtra("ray", "runs over many machines (--executor ray)", ("ray",)),
+    InstallExtra("calibration", "calibrated confidences (parsemark calibrate)", ("sklearn",)),
+    InstallExtra(
         "document",
         "layout, METEOR and MathML of whole pages (--protocol document)",
         ("hotcoco", "latex2mathml", "nltk"),
     ),
-    Extra("judges", "language models as judges (parsemark judge)", ("aiohttp", "genai_prices")),
-    Extra(
+    InstallExtra("judges", "language models as judges (parsemark judge)", ("aiohttp", "genai_prices")),
+    InstallExtra(
         "web",
         "rating and annotating in a browser (parsemark rate, annotate)",
         ("starlette", "uvicorn", "latex2mathml"),
     ),
-    Extra(
+    InstallExtra(
         "makers",
         "synthetic pages by Typst, browsers and Word (parsemark corpus make)",
         ("typst", "fontTools", "playwright", "docx"),
     ),
-    Extra("lies", "lying text layers (parsemark corpus lie)", ("pikepdf",)),
+    InstallExtra("lies", "lying text layers (parsemark corpus lie)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""
 

@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from parsemark.choose.agreement import Agreement, competence, measure_agreement
+from parsemark.choose.agreement import ParserAgreement, competence, measure_agreement
 from parsemark.model import Cell, Element, Prediction, Status, Table
 
 N_PAGES = 60
 
 
-def world(accuracy: dict[str, float], clones: dict[str, str], seed: int = 0) -> tuple[Agreement, np.ndarray]:
+def world(
+    accuracy: dict[str, float], clones: dict[str, str], seed: int = 0
+) -> tuple[ParserAgreement, np.ndarray]:
     """Parsers that are right on a page with their accuracy, and each wrong in its own way; clones copy."""
     rng = np.random.default_rng(seed)
     answers = {
@@ -22,7 +24,7 @@ def world(accuracy: dict[str, float], clones: dict[str, str], seed: int = 0) -> 
     names = tuple(answers)
     stacked = np.array([answers[name] for name in names])
     likeness = (stacked[:, None] == stacked[None, :]).astype(float)
-    return Agreement(names, tuple(map(str, range(N_PAGES))), likeness), (stacked == 0).mean(axis=1)
+    return ParserAgreement(names, tuple(map(str, range(N_PAGES))), likeness), (stacked == 0).mean(axis=1)
 
 
 @pytest.mark.parametrize("n_clones", [0, 1, 3])
@@ -46,7 +48,7 @@ def test_good_parsers_that_agree_because_they_are_right_are_no_family() -> None:
 
 
 def test_a_declared_engine_is_one_family() -> None:
-    agreement = Agreement(("pymupdf", "pymupdf4llm(x=1)", "camelot"), ("p",), np.full((3, 3, 1), 0.1))
+    agreement = ParserAgreement(("pymupdf", "pymupdf4llm(x=1)", "camelot"), ("p",), np.full((3, 3, 1), 0.1))
     assert ("pymupdf", "pymupdf4llm(x=1)") in agreement.families()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from parsemark.cli import doctor
+from parsemark.cli import setup
 from parsemark.cli.main import app
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
@@ -17,7 +17,7 @@ EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 def test_every_extra_is_listed_with_a_library_of_its_own() -> None:
     listed = {
         item.name.partition("]")[0].removeprefix("["): item.name.partition("] ")[2]
-        for item in doctor.everything()
+        for item in setup.everything()
         if item.name.startswith("[")
     }
     assert listed.keys() == EXTRAS.keys()

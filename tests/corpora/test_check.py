@@ -10,8 +10,7 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.check_page import _compare as compare
 from parsemark.corpora.files import write_manifest
-from parsemark.corpora.info import corpus_info
-from parsemark.corpora.show import draw_truth
+from parsemark.corpora.look import corpus_info, draw_truth
 from parsemark.model import Box, Cell
 from parsemark.pdf import Glyph
 

@@ -8,7 +8,7 @@ import pytest
 
 from parsemark.errors import MissingDependencyError
 from parsemark.system import pdflatex as compiling
-from parsemark.system.pdflatex import Limits, compile_latex, precompiled
+from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 
 pytestmark = [
     pytest.mark.latex,
@@ -97,27 +97,29 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_an_endless_loop_is_ended(tmp_path: Path) -> None:
-    result = compile_latex(document(r"\loop\iftrue\repeat"), tmp_path, limits=Limits(cpu_s=1))
+    result = compile_latex(document(r"\loop\iftrue\repeat"), tmp_path, limits=CompileLimits(cpu_s=1))
     assert not result.ok
     assert "1 s of CPU time" in result.reason
 
 
 def test_a_loop_that_waits_is_ended_by_the_clock(tmp_path: Path) -> None:
-    result = compile_latex(document(r"\loop\iftrue\repeat"), tmp_path, limits=Limits(cpu_s=60, wall_s=1.0))
+    result = compile_latex(
+        document(r"\loop\iftrue\repeat"), tmp_path, limits=CompileLimits(cpu_s=60, wall_s=1.0)
+    )
     assert "longer than 1 s" in result.reason
 
 
 def test_gigabytes_of_output_are_cut_off(tmp_path: Path) -> None:
     body = r"\newwrite\w\immediate\openout\w=big.txt \def\x{0123456789}\edef\x{\x\x\x\x\x\x\x\x}"
     body += r"\edef\x{\x\x\x\x\x\x\x\x\x\x}\loop\iftrue\immediate\write\w{\x}\repeat"
-    result = compile_latex(document(body), tmp_path, limits=Limits(cpu_s=20, output_mb=2))
+    result = compile_latex(document(body), tmp_path, limits=CompileLimits(cpu_s=20, output_mb=2))
     assert not result.ok
     assert sum(f.stat().st_size for f in tmp_path.iterdir()) < 10 * 2**20
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
     body = r"\def\x{x}\loop\iftrue\edef\x{\x\x}\repeat"
-    assert not compile_latex(document(body), tmp_path, limits=Limits(cpu_s=20, memory_mb=512)).ok
+    assert not compile_latex(document(body), tmp_path, limits=CompileLimits(cpu_s=20, memory_mb=512)).ok
 
 
 def test_a_precompiled_preamble_gives_the_same_page(tmp_path: Path) -> None:

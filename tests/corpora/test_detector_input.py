@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image
 
 from parsemark import load_corpus
-from parsemark.corpora.detector_input import write_detector_input
+from parsemark.corpora.look import write_detector_input
 
 
 def test_pictures_words_and_the_list_of_images(tmp_path: Path) -> None:

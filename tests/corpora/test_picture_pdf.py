@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.picture_pdf import with_pdf
-from parsemark.corpora.render import page_image, page_text
+from parsemark.corpora.render import page_image, page_text, with_pdf
 from parsemark.engine.parse import add_samples
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Page, Sample

@@ -11,7 +11,6 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
-from parsemark.corpora.synthetic.kinds import kinds_in
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.located import Place, Rendered, first_overlap, locate, rows_of
 from parsemark.corpora.synthetic.make import StoryOptions, make_stories
@@ -19,6 +18,7 @@ from parsemark.corpora.synthetic.makers import fonts
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.corpora.synthetic.story import Story, TableBlock, TextBlock
+from parsemark.corpora.synthetic.table_kinds import kinds_in
 from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
 from parsemark.errors import MakingError, MissingDependencyError, UsageError
 from parsemark.model import Box, Category, Element, Table

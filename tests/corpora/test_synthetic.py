@@ -21,8 +21,8 @@ from parsemark.corpora.latex.synthetic.plan import plan_documents
 from parsemark.corpora.make_demo import FROM_THE_LEFT
 from parsemark.corpora.make_demo import LATEX as DEMO_OPTIONS
 from parsemark.corpora.synthetic.draft import lay_out
-from parsemark.corpora.synthetic.kinds import KINDS
 from parsemark.corpora.synthetic.randomness import stream
+from parsemark.corpora.synthetic.table_kinds import KINDS
 from parsemark.errors import LatexError, UsageError
 from parsemark.formats import read_table
 from parsemark.model import Box, Element

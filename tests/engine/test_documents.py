@@ -15,7 +15,7 @@ from parsemark.corpora import Corpus
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.purse import Purse, SpentError
 from parsemark.engine.scoring import score_run
-from parsemark.engine.worker import Outcome, shared_by_pages
+from parsemark.engine.worker import PageOutcome, shared_by_pages
 from parsemark.model import Element, Page, Sample, Status, Table
 from parsemark.parsers import Info, WorkerCommand
 from parsemark.parsers.parser import KIT
@@ -149,7 +149,7 @@ def test_the_same_table_in_two_parts_counts_the_same(tmp_path: Path) -> None:
 
 def test_what_a_document_took_is_shared_by_its_pages() -> None:
     output = b'{"format": "document", "pages": {"1": {"format": "text", "content": "x"}}}'
-    whole = Outcome(
+    whole = PageOutcome(
         Status.OK,
         output,
         wall_s=6.0,

@@ -16,7 +16,7 @@ from tests.corpora.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
 
 from parsemark.corpora.latex.sources import gather
-from parsemark.system.pdflatex import Limits, compile_latex
+from parsemark.system.pdflatex import CompileLimits, compile_latex
 
 N_ARCHIVES = 400
 LATEX = {
@@ -130,7 +130,9 @@ def _latex(work: Path) -> Iterator[Case]:
         filled = body.replace("SECRET", str(secret)).replace("OUT", str(out))
         source = f"\\documentclass{{article}}\\begin{{document}}{filled}\\end{{document}}"
         begun = time.monotonic()
-        result = compile_latex(source, folder, limits=Limits(cpu_s=4, wall_s=60, memory_mb=512, output_mb=4))
+        result = compile_latex(
+            source, folder, limits=CompileLimits(cpu_s=4, wall_s=60, memory_mb=512, output_mb=4)
+        )
         leaked = "treasure" in result.log or (
             result.pdf is not None and b"treasure" in result.pdf.read_bytes()
         )

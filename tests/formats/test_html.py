@@ -131,3 +131,36 @@ def test_tags_named_in_prose_are_no_table() -> None:
 
 def test_an_empty_table_is_a_table() -> None:
     assert read_table("<table></table>").n_cells == 0
+
+
+def test_rows_and_cells_of_tei_are_read() -> None:
+    text = (
+        '<figure type="table"><head>Table 1</head><table><head>Results</head><row><cell>Model</cell>'
+        '<cell cols="2">Score<lb/>(%)</cell></row><row><cell rows="2">A</cell><cell/><cell>-9<H<8</cell>'
+        '</row><row><cell>7.5 <hi rend="bold">best</hi></cell><cell>2</cell></row></table></figure>'
+    )
+    assert rows(text) == [
+        ["Model", "Score\n(%)", "Score\n(%)"],
+        ["A", "", "-9<H<8"],
+        ["A", "7.5 best", "2"],
+    ]
+    assert read_tables(text)[0].source.startswith("<table><head>")
+
+
+def test_entries_of_docbook_are_read() -> None:
+    text = (
+        '<table><tgroup cols="3"><colspec colname="c1"/><thead><row><entry morerows="1">a</entry>'
+        '<entry namest="c2" nameend="c3">b</entry></row><row><entry>x</entry><entry>y</entry></row></thead>'
+        "<tbody><row><entry>1</entry><entry>2</entry><entry>3</entry></row></tbody></tgroup></table>"
+    )
+    table = read_table(text)
+    assert table.text_rows() == [["a", "b", "b"], ["a", "x", "y"], ["1", "2", "3"]]
+    assert [cell.header for cell in table.cells] == [True] * 4 + [False] * 3
+
+
+def test_rows_of_tei_that_break_off_or_are_named_in_prose() -> None:
+    assert rows("<table><row><cell>a</cell><cell>b</cell></row><row><cell>1</cell><cell>2") == [
+        ["a", "b"],
+        ["1", "2"],
+    ]
+    assert read_tables("Each <row> has a <cell> for each column.") == []

@@ -17,7 +17,7 @@ from parsemark.formats.latex.cells import print_cells
 from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.joining import PrintedCell, join_rows
 from parsemark.model import Table
-from parsemark.system.pdflatex import Limits, compile_latex
+from parsemark.system.pdflatex import CompileLimits, compile_latex
 
 pytestmark = pytest.mark.conformance
 
@@ -47,7 +47,9 @@ def tex_tables(real_tables: list[str], tmp_path_factory: pytest.TempPathFactory)
     shutil.copy(MARKS_FILE, folder)
     pages = "\n\\clearpage\n".join(real_tables)
     source = f"{LOAD_MARKS}{PREAMBLE}{pages}\n\\end{{document}}\n"
-    result = compile_latex(source, folder, halt_on_error=False, limits=Limits(cpu_s=120, memory_mb=4000))
+    result = compile_latex(
+        source, folder, halt_on_error=False, limits=CompileLimits(cpu_s=120, memory_mb=4000)
+    )
     assert result.pdf is not None, result.reason
     return [page.tables[0] for page in read_marks(result.pdf)]
 

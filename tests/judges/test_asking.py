@@ -18,7 +18,16 @@ import pytest
 from tests.judges.chat_server import Answer, ChatServer, Request, completion, error, honest
 
 from parsemark.errors import JudgeError, UsageError
-from parsemark.judges import Answered, AnswerStore, Asker, AskOptions, Pair, Verdict, get_judge, judge_pairs
+from parsemark.judges import (
+    Answered,
+    AnswerStore,
+    Asker,
+    AskOptions,
+    Pair,
+    PairVerdict,
+    get_judge,
+    judge_pairs,
+)
 from parsemark.judges.ask import SESSION_VARIABLE
 
 
@@ -37,8 +46,8 @@ def some_pairs(n: int) -> list[Pair]:
 
 def judged(
     server: ChatServer, folder: Path, n: int = 3, options: AskOptions = FAST, repeats: int = 1, **spec: Any
-) -> dict[tuple[str, int], Verdict]:
-    verdicts: list[Verdict] = []
+) -> dict[tuple[str, int], PairVerdict]:
+    verdicts: list[PairVerdict] = []
     with AnswerStore(folder / "answers.sqlite") as answers:
         judge = get_judge(server.spec(**spec))
         judge_pairs(some_pairs(n), [judge], Asker(answers, options), verdicts.append, repeats=repeats)
@@ -46,7 +55,7 @@ def judged(
     return {(v.pair, v.repeat): v for v in verdicts}
 
 
-def statuses(verdicts: dict[tuple[str, int], Verdict]) -> set[Answered]:
+def statuses(verdicts: dict[tuple[str, int], PairVerdict]) -> set[Answered]:
     return {v.status for v in verdicts.values()}
 
 
@@ -321,7 +330,7 @@ def test_a_killed_run_goes_on_and_repeats_no_answered_call(tmp_path: Path) -> No
             process.send_signal(signal.SIGKILL)
             process.wait()
         n_killed = len(server.requests)
-        verdicts: list[Verdict] = []
+        verdicts: list[PairVerdict] = []
         with AnswerStore(store) as answers:
             n_kept = sum(n for _, n, _ in answers.totals())
             judge_pairs(some_pairs(120), [get_judge(server.spec())], Asker(answers), verdicts.append)

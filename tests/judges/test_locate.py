@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks
 
 from parsemark.judges import Answered, AnswerStore, Asker, AskOptions, get_judge
-from parsemark.judges.base import Outcome
-from parsemark.judges.locate import Located, SpanAnswer, find_span, locate, recover
+from parsemark.judges.base import JudgeOutcome
+from parsemark.judges.locate import LocatedTruths, SpanAnswer, find_span, locate, recover
 
 ONE = "| city | people |\n|---|---|\n| Lisbon | 545796 |\n| Porto | 231800 |"
 TWO = "| metal | density |\n|---|---|\n| copper | 8.96 |\n| lead | 11.34 |"
 OUTPUT = f"# Title\n\nSome words before.\n\n{ONE}\n\nBetween them.\n\n{TWO}\n\nThe end of the page."
 
 
-def texts(located: Located, output: str = OUTPUT) -> list[list[str]]:
+def texts(located: LocatedTruths, output: str = OUTPUT) -> list[list[str]]:
     return [[output[s.start : s.end] for s in own] for own in located.spans]
 
 
@@ -102,7 +102,7 @@ def pointing(request: Request, _count: int) -> Any:
 
 
 def test_asking_a_model_where_tables_are(tmp_path: Path) -> None:
-    got: dict[str, Outcome] = {}
+    got: dict[str, JudgeOutcome] = {}
     with ChatServer(pointing) as server, AnswerStore(tmp_path / "a.sqlite") as answers:
         asker = Asker(answers, AskOptions(first_wait_s=0.01))
         pages = [("both", [ONE, TWO], OUTPUT), ("none", [], OUTPUT), ("empty", [ONE], "  ")]
@@ -118,7 +118,7 @@ def test_asking_a_model_where_tables_are(tmp_path: Path) -> None:
     "answer", ['{"spans": "all"}', '{"spans": [{"table": "1", "text": 3}]}', "[]", '{"tables": []}', "sorry"]
 )
 def test_answers_of_the_wrong_form_are_a_status(tmp_path: Path, answer: str) -> None:
-    got: list[Outcome] = []
+    got: list[JudgeOutcome] = []
     with ChatServer(lambda r, c: completion(answer)) as server, AnswerStore(tmp_path / "a.sqlite") as answers:
         asker = Asker(answers, AskOptions(first_wait_s=0.01))
         locate([("p", [ONE], OUTPUT)], get_judge(server.spec()), asker, lambda _, o: got.append(o))

@@ -95,8 +95,7 @@ def categories(prediction: Prediction) -> list[str]:
 def test_blocks_of_a_page(name: str, ask: Ask) -> None:
     prediction = ask(name)
     found = categories(prediction)
-    caption = Category.FIGURE_CAPTION if name == "unstructured" else Category.TABLE_CAPTION
-    assert found[:3] == [Category.TITLE, caption, Category.TABLE]
+    assert found[:3] == [Category.TITLE, Category.TABLE_CAPTION, Category.TABLE]
     (element,) = prediction.tables
     assert element.box is not None and element.box.iou(TABLE) > 0.98
     assert element.table is not None and element.table.text_rows() == [["Year", "Sum"], ["2020", "4.5"]]
@@ -106,6 +105,12 @@ def test_blocks_of_a_page(name: str, ask: Ask) -> None:
     if name in ("marker", "pp-structure"):
         (formula,) = (e for e in prediction.elements if e.category == Category.EQUATION_ISOLATED)
         assert formula.latex == "x^2"
+    if name == "unstructured":
+        assert prediction.elements[-1].category == Category.EQUATION_ISOLATED
+        assert (prediction.elements[-1].text, prediction.elements[-1].latex) == ("x2 = 4", None)
+    if name == "pp-structure":  # the block has another label than the box that it came from
+        assert prediction.elements[3].text == "In euros."
+        assert prediction.elements[3].confidence == pytest.approx(0.7)
 
 
 def test_lines_become_paragraphs(ask: Ask) -> None:
@@ -120,7 +125,8 @@ def test_models_that_write_latex(name: str, ask: Ask) -> None:
     prediction = ask(name)
     (element,) = prediction.tables
     assert element.table is not None and element.table.text_rows() == [["Year", "Sum"], ["2020", "4.5"]]
-    assert "im_end" not in (prediction.text or "") and "## Results" in (prediction.text or "")
+    assert "## Results" in (prediction.text or "")
+    assert not any(mark in (prediction.text or "") for mark in ("im_end", "MISSING_PAGE"))
 
 
 def test_tables_of_cells_with_spans(ask: Ask) -> None:
@@ -135,7 +141,9 @@ def test_tables_of_cells_with_spans(ask: Ask) -> None:
 
 def test_a_detector_reads_the_words_in_its_boxes(ask: Ask) -> None:
     prediction = ask("doclayout-yolo")
-    title, table = prediction.elements
+    title, table, formula = sorted(prediction.elements, key=lambda e: e.order or 0)
+    assert formula.category == Category.EQUATION_ISOLATED
+    assert formula.latex is None and formula.text == "cell 00"
     assert title.category == Category.TITLE and title.text == "A line above the table"
     assert table.category == Category.TABLE and table.table is None
     assert (table.text or "").startswith("cell 00") and table.confidence == pytest.approx(0.93)
@@ -152,11 +160,12 @@ def test_formulas_are_found_and_read(name: str, ask: Ask) -> None:
 
 
 def test_data_frames(ask: Ask) -> None:
-    first, second = ask("gmft").tables
+    first, second, third = ask("gmft").tables
     assert first.table is not None
-    assert first.table.text_rows() == [["Year", "Sum"], ["2020", "4.5"], ["2021", ""]]
+    assert first.table.text_rows() == [["", "Sums"], ["Year", "EUR"], ["2020", "4.5"], ["2021", ""]]
     assert first.box == TABLE and first.confidence == pytest.approx(0.93)
-    assert second.table is not None and not second.table.cells
+    assert second.table is not None and second.table.text_rows() == [["2019", "4"]]
+    assert third.table is not None and not third.table.cells
 
 
 @pytest.mark.parametrize("name", [name for name, variable in WEIGHTS.items() if variable])

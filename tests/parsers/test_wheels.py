@@ -12,23 +12,28 @@ from parsemark.parsers import Environment, get_parser
 pytestmark = pytest.mark.parsers
 
 PACKAGES = {
-    "marker": "marker-pdf",
-    "surya": "surya-ocr",
-    "pp-structure": "paddleocr",
-    "paddleocr": "paddleocr",
-    "doctr": "python-doctr",
-    "doclayout-yolo": "doclayout-yolo",
-    "pix2tex": "pix2tex",
-    "unimernet": "unimernet",
-    "unstructured": "unstructured",
-    "gmft": "gmft",
+    "marker": ("marker-pdf",),
+    "surya": ("surya-ocr",),
+    "pp-structure": ("paddleocr",),
+    "paddleocr": ("paddleocr",),
+    "doctr": ("python-doctr",),
+    "doclayout-yolo": ("doclayout-yolo",),
+    "pix2tex": ("pix2tex",),
+    "unimernet": ("unimernet",),
+    "unstructured": ("unstructured", "unstructured-inference"),
+    "gmft": ("gmft",),
 }
-"""Nougat and GOT-OCR are in transformers, which is 13 MB; tatr's environment has it."""
+IN_TRANSFORMERS = ("nougat", "got-ocr")
+"""Compared with transformers in the environment of tatr, which has the same version."""
 
 
 @pytest.fixture(scope="module")
 def site_packages() -> Path:
-    wanted = {f"{package}=={pinned(get_parser(tool))[package]}" for tool, package in PACKAGES.items()}
+    wanted = {
+        f"{package}=={pinned(get_parser(tool))[package]}"
+        for tool, packages in PACKAGES.items()
+        for package in packages
+    }
     environment = Environment(tuple(sorted(wanted)), ">=3.11", no_deps=True)
     environment.build()
     return next(environment.folder.glob("lib/python*/site-packages"))
@@ -48,19 +53,40 @@ def parameters(function: ast.FunctionDef) -> list[str] | None:
 
 @pytest.mark.parametrize("tool", sorted(PACKAGES))
 def test_names_and_parameters(tool: str, site_packages: Path) -> None:
+    hold_against(tool, site_packages)
+
+
+@pytest.mark.parametrize("tool", IN_TRANSFORMERS)
+def test_models_of_transformers(tool: str) -> None:
+    tatr = get_parser("tatr")
+    assert pinned(tatr)["transformers"] == pinned(get_parser(tool))["transformers"]
+    tatr.install()
+    hold_against(tool, next(tatr.environment.folder.glob("lib/python*/site-packages")))
+
+
+def hold_against(tool: str, site_packages: Path) -> None:
     checked = 0
     for path, source in sources(tool).items():
-        real = site_packages / path
-        if not (site_packages / path.split("/")[0]).is_dir():
-            continue  # a package beside the tool's own, as torch
-        assert real.is_file(), f"the package has no {path}"
-        theirs = definitions(ast.parse(real.read_text(encoding="utf-8")))
+        package = path.split("/")[0]
+        if package == "torch" or not (site_packages / package).is_dir():
+            continue  # a package beside the tool's own
+        assert (site_packages / path).is_file(), f"the package has no {path}"
+        real = ast.parse((site_packages / path).read_text(encoding="utf-8"))
+        theirs, imported = definitions(real), imports(real)
         for name, ours in definitions(ast.parse(source)).items():
-            if name.startswith("_") or (name.islower() and name not in theirs) or name == "Result":
-                continue  # a helper of the stand-in
-            assert name in theirs, f"{path} has no {name}"
-            checked += compare(f"{path}:{name}", ours, theirs[name])
+            if name in imported:
+                checked += 1
+            elif name in theirs:
+                checked += compare(f"{path}:{name}", ours, theirs[name])
+            else:  # a helper of the stand-in
+                assert name.startswith("_") or name.islower() or name == "Result", f"{path} has no {name}"
     assert checked
+
+
+def imports(tree: ast.Module) -> set[str]:
+    """The names that a module takes from others."""
+    nodes = (n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom))
+    return {alias.asname or alias.name for node in nodes for alias in node.names}
 
 
 def compare(where: str, ours: ast.AST, theirs: ast.AST) -> int:

@@ -11,7 +11,8 @@ from tests.parsers.scripts import write_worker
 
 from parsemark.errors import ParserError
 from parsemark.parsers import Parser, get_parser
-from parsemark.parsers.working_tree import package_name, sibling_modules, tree_hash
+from parsemark.parsers.parser import KIT
+from parsemark.parsers.working_tree import modules_in, package_name, sibling_modules, tree_hash
 
 HEADER = """\
 # /// script
@@ -100,6 +101,14 @@ def test_modules_beside_the_script(tmp_path: Path) -> None:
     changed = get_parser(str(script)).fingerprint
     (tmp_path / "unused.py").write_text("x = 1\n")
     assert get_parser(str(script)).fingerprint == changed
+
+
+def test_the_kit_counts_as_far_as_a_script_imports_it() -> None:
+    def used(name: str) -> set[str]:
+        return {path.stem for path in modules_in(KIT.parent, get_parser(name).script)}
+
+    assert used("pp-structure") == {"parsemark_worker", "parsemark_layout", "parsemark_pages"}
+    assert used("pymupdf4llm") == {"parsemark_worker"}
 
 
 def wheel(folder: Path, version: int) -> Path:

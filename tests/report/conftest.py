@@ -13,7 +13,7 @@ from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.system import file_sha256
 
@@ -43,8 +43,8 @@ def run(tmp_path_factory: pytest.TempPathFactory, blank_pdf: Path) -> Run:
 
 
 @pytest.fixture(scope="session")
-def source(run: Run) -> Source:
-    return Source(run)
+def source(run: Run) -> RunSource:
+    return RunSource(run)
 
 
 @pytest.fixture(scope="session")

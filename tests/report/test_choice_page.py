@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.choose import Candidate, Choice
+from parsemark.choose import Choice, ParserCandidate
 from parsemark.report.choice_page import write_choice
 from parsemark.stats.prediction_powered import Estimate
 
@@ -14,8 +14,10 @@ HOSTILE = "<script>alert(1)</script>"
 def choice(*, labels: int) -> Choice:
     known = Estimate(0.8, 0.7, 0.9, 0.05, labels, 0.5) if labels else None
     behind = Estimate(-0.2, -0.3, 0.1, 0.1, labels, 0.5) if labels else None
-    best = Candidate("good", ("good",), 0.7, known, None, 1.5, 0.002, 0, 0.01, 0.1, (("value_wrong", 3),))
-    other = Candidate(HOSTILE, (HOSTILE,), 0.5, known, behind, 0.01, None, 2)
+    best = ParserCandidate(
+        "good", ("good",), 0.7, known, None, 1.5, 0.002, 0, 0.01, 0.1, (("value_wrong", 3),)
+    )
+    other = ParserCandidate(HOSTILE, (HOSTILE,), 0.5, known, behind, 0.01, None, 2)
     waiting = () if labels else ("a-p1", HOSTILE)
     done = tuple(f"a-p{k}" for k in range(labels))
     return Choice("tables", "TE F1", (best, other), 30, 5, done, waiting, 10, False, ("One vote each.",))
@@ -35,6 +37,6 @@ def test_it_says_who_why_and_what_next_and_runs_nothing(tmp_path: Path, labels: 
 
 
 def test_parsers_without_a_cpu_time_have_no_place_in_the_chart(tmp_path: Path) -> None:
-    bare = Candidate("bare", ("bare",), 0.7, None, None, None, None, 0)
+    bare = ParserCandidate("bare", ("bare",), 0.7, None, None, None, None, 0)
     page = write_choice(Choice("tables", "F1", (bare, bare), 3, 1, (), (), 0, False), "demo", tmp_path)
     assert "<svg" not in page.read_text("utf-8")

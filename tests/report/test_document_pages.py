@@ -13,7 +13,7 @@ from parsemark.formats import write_document
 from parsemark.report import build_report
 from parsemark.report.errors import find_errors
 from parsemark.report.mathml import mathml
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 
 HOSTILE = (
     "&lt;script&gt;alert(1)&lt;/script&gt; <img src=x onerror=alert(2)>\n\n"
@@ -117,6 +117,6 @@ def test_figures_of_different_meaning_share_no_column(tmp_path: Path) -> None:
         assert ">Whole pages, strict</a>" in board and ">Whole pages, v1.0</a>" in board
     # The page number is matched, but does not count: leaving it out is no error.
     for spec in specs:
-        errors = find_errors(Source(run, spec), limit=10)
+        errors = find_errors(RunSource(run, spec), limit=10)
         assert errors.rows.is_empty() and not errors.looks_inside
     assert "What goes wrong?" not in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")

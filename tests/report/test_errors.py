@@ -13,14 +13,14 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.tables.errors import ERROR_KINDS, OF_EVENT, explain_pair
 from parsemark.report.chunks import decode
 from parsemark.report.errors import Errors, find_errors
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def errors(source: Source) -> Errors:
+def errors(source: RunSource) -> Errors:
     return find_errors(source, limit=2_000)
 
 
@@ -90,7 +90,7 @@ def test_huge_tables_are_not_explained() -> None:
 
 
 def test_missed_and_invented_tables_are_those_of_the_matches(
-    errors: Errors, source: Source, run: Run
+    errors: Errors, source: RunSource, run: Run
 ) -> None:
     own = run.table("matches").filter(pl.col("rule") == source.rule)
     for parser in source.parsers:
@@ -102,7 +102,7 @@ def test_missed_and_invented_tables_are_those_of_the_matches(
         assert counts.get("invented", (0, 0))[0] == invented
 
 
-def test_split_and_merged_tables_are_counted_once(source: Source) -> None:
+def test_split_and_merged_tables_are_counted_once(source: RunSource) -> None:
     by_characters = pl.DataFrame(
         {
             "sample": ["p1", "p1", "p2"],
@@ -127,14 +127,16 @@ def test_split_and_merged_tables_are_counted_once(source: Source) -> None:
     assert rows == {("p1", "t1", "merged"), ("p1", "t2", "merged"), ("p2", "t3", "split")}
 
 
-def test_a_table_that_overlaps_too_little_is_partly_found(errors: Errors, source: Source, run: Run) -> None:
+def test_a_table_that_overlaps_too_little_is_partly_found(
+    errors: Errors, source: RunSource, run: Run
+) -> None:
     weak = (pl.col("kind") == "pair") & (pl.col("overlap") <= 0.5) & (pl.col("rule") == source.rule)
     for parser in source.parsers:
         expected = run.table("matches").filter(weak & (pl.col("parser") == parser.name)).height
         assert errors.counts(parser.name).get("partly_found", (0, 0))[0] == expected
 
 
-def test_lists_point_at_the_elements_with_an_error(site: Path, errors: Errors, source: Source) -> None:
+def test_lists_point_at_the_elements_with_an_error(site: Path, errors: Errors, source: RunSource) -> None:
     pages = decode((site / "data" / "pages.js").read_text())
     assert [e["name"] for e in pages["protocols"][0]["errors"]] == [k.name for k in ERROR_KINDS]
     for number, parser in enumerate(source.parsers):

@@ -13,10 +13,10 @@ from parsemark.cli.main import app
 from parsemark.errors import UsageError
 from parsemark.protocols import get_protocol
 from parsemark.report.gate import (
-    Check,
+    GateCheck,
+    GateLimits,
     GateResult,
-    Limits,
-    Side,
+    GateSide,
     as_json,
     as_junit,
     as_markdown,
@@ -32,19 +32,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return fabricate_run(tmp_path_factory.mktemp("runs") / "old", 40, ("good", "fair"))
 
 
-def changed(side: Side, **tables: pl.DataFrame) -> Side:
+def changed(side: GateSide, **tables: pl.DataFrame) -> GateSide:
     """The side with other tables, summarised anew."""
     recipe = get_protocol(side.summary.protocol)
     tables_now = side.tables.changed(**tables)
-    return Side(recipe.summarise(tables_now), tables_now)
+    return GateSide(recipe.summarise(tables_now), tables_now)
 
 
-def against(old: Side, new: Side, limits: Limits) -> dict[str, Check]:
+def against(old: GateSide, new: GateSide, limits: GateLimits) -> dict[str, GateCheck]:
     checks = check_against(get_protocol(old.summary.protocol), old, new, limits, ["good"])
     return {check.name: check for check in checks}
 
 
-def lowered(side: Side, by: float) -> Side:
+def lowered(side: GateSide, by: float) -> GateSide:
     worse = (pl.col("value") - by).clip(0.0, 1.0)
     scores = side.tables.scores.with_columns(
         value=pl.when(pl.col("parser") == "good").then(worse).otherwise(pl.col("value"))
@@ -53,38 +53,38 @@ def lowered(side: Side, by: float) -> Side:
 
 
 def test_a_run_passes_against_itself(run: Run) -> None:
-    result = gate_runs(run, run, Limits(max_drop=0.0, max_slowdown=1.0, max_memory=1.0))
+    result = gate_runs(run, run, GateLimits(max_drop=0.0, max_slowdown=1.0, max_memory=1.0))
     assert result.passed and len(result.checks) == 10
 
 
 def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
-    old = Side.of(run, None)
-    checks = against(old, lowered(old, 0.02), Limits(max_drop=0.01))
+    old = GateSide.of(run, None)
+    checks = against(old, lowered(old, 0.02), GateLimits(max_drop=0.01))
     beyond, plain = (
         next(c for n, c in checks.items() if word in n) for word in ("beyond chance", "plain drop")
     )
     assert not beyond.passed and not plain.passed
     assert beyond.pages and "same matches, lower scores" in beyond.pages[0]
     assert next(
-        c for n, c in against(old, lowered(old, 0.02), Limits(max_drop=0.05)).items() if "plain" in n
+        c for n, c in against(old, lowered(old, 0.02), GateLimits(max_drop=0.05)).items() if "plain" in n
     ).passed
 
 
 def test_a_table_that_is_found_only_partly_is_said_to_be(run: Run) -> None:
     """Its value falls to nothing although its match and its scores stay."""
-    old = Side.of(run, None)
+    old = GateSide.of(run, None)
     own = (pl.col("parser") == "good") & (pl.col("pred").list.len() > 0)
     matches = old.tables.matches.with_columns(
         overlap=pl.when(own).then(pl.lit(0.45)).otherwise(pl.col("overlap"))
     )
-    checks = against(old, changed(old, matches=matches), Limits(max_drop=0.01))
+    checks = against(old, changed(old, matches=matches), GateLimits(max_drop=0.01))
     plain = next(c for n, c in checks.items() if "plain drop" in n)
     assert not plain.passed and plain.pages
     assert all("found only partly (overlap 0.450 ≤ 0.5), so counts as missed" in p for p in plain.pages)
 
 
 def test_checks_that_could_not_be_made_are_skipped_in_junit(run: Run) -> None:
-    limits = Limits(max_drop=0.1, max_slowdown=1.1, max_memory=1.2)
+    limits = GateLimits(max_drop=0.1, max_slowdown=1.1, max_memory=1.2)
     result = gate_runs(run, None, limits, parsers=["good"])
     suite = ElementTree.fromstring(as_junit(result))
     assert (suite.get("tests"), suite.get("skipped")) == (str(len(result.checks) + 3), "3")
@@ -95,7 +95,7 @@ def test_checks_that_could_not_be_made_are_skipped_in_junit(run: Run) -> None:
 
 
 def test_new_failures_are_caught_and_old_ones_are_not(run: Run) -> None:
-    old = Side.of(run, None)
+    old = GateSide.of(run, None)
     sick = set(old.tables.samples["sample"].sort().head(14))
     broken = pl.col("sample").is_in(sick) & (pl.col("parser") == "good")
     parses = old.tables.parses.with_columns(
@@ -103,51 +103,53 @@ def test_new_failures_are_caught_and_old_ones_are_not(run: Run) -> None:
         error=pl.when(broken).then(pl.lit("Out of \x1b[31mluck\n|")).otherwise(pl.col("error")),
     )
     new = changed(old, parses=parses)
-    failing = against(old, new, Limits())["failing pages"]
+    failing = against(old, new, GateLimits())["failing pages"]
     assert (failing.passed, failing.found) == (False, "14")
     assert failing.pages[0].endswith("parser_failed: Out of [31mluck |")
-    assert against(new, new, Limits())["failing pages"].passed
+    assert against(new, new, GateLimits())["failing pages"].passed
 
 
 @pytest.mark.parametrize(("factor", "passed"), [(1.0, True), (1.05, True), (1.2, False)])
 def test_a_slowdown_is_caught(run: Run, factor: float, passed: bool) -> None:
-    old = Side.of(run, None)
+    old = GateSide.of(run, None)
     new = changed(
         old,
         parses=old.tables.parses.with_columns(pl.col("cpu_s") * factor, pl.col("peak_memory_mb") * factor),
     )
-    checks = against(old, new, Limits(max_slowdown=1.1, max_memory=1.1))
+    checks = against(old, new, GateLimits(max_slowdown=1.1, max_memory=1.1))
     assert (checks["CPU time"].passed, checks["peak memory"].passed) == (passed, passed)
 
 
 def test_a_least_value(run: Run) -> None:
-    assert gate_runs(run, None, Limits(minimum={"te_f1_con": 0.1}, max_failures=None)).passed
-    assert not gate_runs(run, None, Limits(minimum={"te_f1_con": 1.0}), parsers=["fair"]).passed
+    assert gate_runs(run, None, GateLimits(minimum={"te_f1_con": 0.1}, max_failures=None)).passed
+    assert not gate_runs(run, None, GateLimits(minimum={"te_f1_con": 1.0}), parsers=["fair"]).passed
     with pytest.raises(UsageError, match="no figure 'te_f1_cno'"):
-        gate_runs(run, None, Limits(minimum={"te_f1_cno": 0.5}))
+        gate_runs(run, None, GateLimits(minimum={"te_f1_cno": 0.5}))
 
 
 def test_what_differs_is_not_compared(run: Run, tmp_path: Path) -> None:
     other = fabricate_run(tmp_path / "pages", 41, ("good", "fair"))
     with pytest.raises(UsageError, match="different pages"):
-        gate_runs(other, run, Limits())
+        gate_runs(other, run, GateLimits())
     stranger = fabricate_run(tmp_path / "corpus", 40, ("good", "fair"))
     stranger.update_manifest(
         lambda m: m.model_copy(update={"corpus": m.corpus.model_copy(update={"hash": "other"})})
     )
     with pytest.raises(UsageError, match="different corpora"):
-        gate_runs(stranger, run, Limits())
-    old = Side.of(run, None)
-    newer = Side(old.summary.model_copy(update={"comparability": old.summary.comparability + 1}), old.tables)
+        gate_runs(stranger, run, GateLimits())
+    old = GateSide.of(run, None)
+    newer = GateSide(
+        old.summary.model_copy(update={"comparability": old.summary.comparability + 1}), old.tables
+    )
     with pytest.raises(UsageError, match="version of the protocol"):
-        against(old, newer, Limits())
+        against(old, newer, GateLimits())
 
 
 def test_a_limit_that_nothing_was_measured_for_is_named(run: Run, tmp_path: Path) -> None:
     parses = run.table("parses").with_columns(pl.lit(None, pl.Float64).alias("cpu_s"))
     untimed = fabricate_run(tmp_path / "untimed", 40, ("good", "fair"))
     untimed.write_table("parses", parses)
-    result = gate_runs(untimed, run, Limits(max_slowdown=1.1, max_memory=9.0, max_failures=None))
+    result = gate_runs(untimed, run, GateLimits(max_slowdown=1.1, max_memory=9.0, max_failures=None))
     assert [note for note in result.notes if "CPU time was not checked" in note]
     assert not [note for note in result.notes if "peak memory was not checked" in note]
 
@@ -155,7 +157,7 @@ def test_a_limit_that_nothing_was_measured_for_is_named(run: Run, tmp_path: Path
 def test_a_baseline_is_small_and_serves_as_the_old_run(run: Run, tmp_path: Path) -> None:
     folder = save_baseline(run, tmp_path / "baseline")
     assert not (folder / "raw").exists()
-    assert gate_runs(run, Run.open(folder), Limits(max_drop=0.0)).passed
+    assert gate_runs(run, Run.open(folder), GateLimits(max_drop=0.0)).passed
 
 
 def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
@@ -177,7 +179,7 @@ def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
 
 
 def test_hostile_names_stay_text() -> None:
-    check = Check("<script>|`x", "n\x00me", False, "1", "0", ("p: <b>|\n",))
+    check = GateCheck("<script>|`x", "n\x00me", False, "1", "0", ("p: <b>|\n",))
     result = GateResult((check,))
     assert "<script>" not in as_markdown(result) and "<b>" not in as_markdown(result)
     assert ElementTree.fromstring(as_junit(result)).find("testcase/failure") is not None
@@ -188,12 +190,12 @@ def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compar
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without any output the rule of matching may be another one; the gate says what is wrong, not that."""
-    old = Side.of(run, None)
+    old = GateSide.of(run, None)
     parses = old.tables.parses.with_columns(status=pl.lit("parser_failed"))
     scored_otherwise = old.summary.model_copy(update={"settings": {**old.summary.settings, "match": "other"}})
-    sick = Side(scored_otherwise, old.tables.changed(parses=parses))
+    sick = GateSide(scored_otherwise, old.tables.changed(parses=parses))
     sides = iter([sick, old])
-    monkeypatch.setattr(Side, "of", classmethod(lambda cls, *_: next(sides)))
-    result = gate_runs(run, run, Limits(), parsers=["good"])
+    monkeypatch.setattr(GateSide, "of", classmethod(lambda cls, *_: next(sides)))
+    result = gate_runs(run, run, GateLimits(), parsers=["good"])
     assert [c.name for c in result.failed] == ["failing pages"]
     assert "match was" in result.notes[-1]

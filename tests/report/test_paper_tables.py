@@ -17,7 +17,7 @@ from parsemark.protocols import Figure
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report import build_report
 from parsemark.report.paper_tables import choose_tables, run_tables, tables_of, to_csv, to_latex, to_markdown
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 SMALL = DataTable(
@@ -33,7 +33,7 @@ SMALL = DataTable(
 )
 
 
-def by_key(source: Source) -> dict[str, DataTable]:
+def by_key(source: RunSource) -> dict[str, DataTable]:
     return {table.key: table for table in tables_of(source)}
 
 
@@ -57,7 +57,7 @@ def test_nothing_is_best_where_all_are_equal() -> None:
     assert DataTable("x", "", "", (TableColumn("n"),), rows).best(0) == frozenset()
 
 
-def test_the_leaderboard_has_the_summary_s_numbers(source: Source, run: Run) -> None:
+def test_the_leaderboard_has_the_summary_s_numbers(source: RunSource, run: Run) -> None:
     table, summary = by_key(source)["leaderboard"], run.summary()
     assert [row.label for row in table.rows] == summary.ordered()
     assert table.columns[0].label == summary.info(summary.primary).label
@@ -65,7 +65,7 @@ def test_the_leaderboard_has_the_summary_s_numbers(source: Source, run: Run) -> 
         assert row.cells[0] == summary.figure(row.label, summary.primary)
 
 
-def test_soric_s_tables_hold_each_parser_once_under_both_rules(source: Source, run: Run) -> None:
+def test_soric_s_tables_hold_each_parser_once_under_both_rules(source: RunSource, run: Run) -> None:
     tables, details = by_key(source), run.summary().details["by_rule"]
     for probabilistic, plain, rule in (("soric-3", "soric-4", "bbox"), ("soric-6", "soric-7", "content")):
         found = [row for key in (probabilistic, plain) if key in tables for row in tables[key].rows]
@@ -77,7 +77,7 @@ def test_soric_s_tables_hold_each_parser_once_under_both_rules(source: Source, r
         assert row.cells[0] == Figure.model_validate(details[row.label]["content"]["ap"])
 
 
-def test_soric_s_fifth_table_pools_all_predictions(source: Source, run: Run) -> None:
+def test_soric_s_fifth_table_pools_all_predictions(source: RunSource, run: Run) -> None:
     *parsers, pooled = by_key(source)["soric-5"].rows
     assert pooled.label == "all parsers"
     matches = run.table("matches").filter(pl.col("pred").list.len() == 1)
@@ -96,7 +96,7 @@ def test_soric_s_fifth_table_pools_all_predictions(source: Source, run: Run) -> 
     assert len(parsers) == len(source.parsers)
 
 
-def test_the_corpus_is_counted(source: Source, run: Run) -> None:
+def test_the_corpus_is_counted(source: RunSource, run: Run) -> None:
     (row,) = by_key(source)["soric-1"].rows
     samples = run.table("samples")
     numbers = [cell.value for cell in row.cells if isinstance(cell, Figure)]
@@ -128,7 +128,7 @@ def test_the_command_prints_or_writes(run: Run, tmp_path: Path) -> None:
     assert len(list((tmp_path / "out").glob("*.csv"))) == len(listed.output.splitlines())
 
 
-def test_an_unknown_table_answers_with_the_nearest(source: Source) -> None:
+def test_an_unknown_table_answers_with_the_nearest(source: RunSource) -> None:
     with pytest.raises(UnknownNameError, match="soric-4"):
         choose_tables(tables_of(source), ["soric4"])
 
@@ -137,7 +137,7 @@ def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Pa
     run = fabricate_run(tmp_path / "run", 4, ("good", "poor"), pdf=blank_pdf)
     complete(run, blank_pdf)
     score_run(run, protocols=["semantic"], n_workers=1)
-    source = Source(Run.open(run.path), "semantic")
+    source = RunSource(Run.open(run.path), "semantic")
     assert [row.label for row in by_key(source)["horn-3"].rows] == source.summary.ordered()
     (together, *_) = [c for s in source.recipe.charts(source) for c in s.charts]
     n_tables = run.table("samples")["n_tables"].sum()

@@ -20,13 +20,12 @@ from parsemark.protocols.tables.charts.structure import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections, pareto_front
-from parsemark.report.chunks import decode, write_chunk
+from parsemark.report.chunks import MAX_CELL_CHARACTERS, MAX_CELLS, decode, prediction_json, write_chunk
 from parsemark.report.element_lists import element_table
 from parsemark.report.images import write_images
 from parsemark.report.names import page_file, safe_name
-from parsemark.report.numbers import format_value
-from parsemark.report.source import Source, page_values
-from parsemark.report.trimming import MAX_CELL_CHARACTERS, MAX_CELLS, prediction_json
+from parsemark.report.source import RunSource, page_values
+from parsemark.report.wording import format_value
 from parsemark.store import Run
 from parsemark.system import file_sha256
 
@@ -35,7 +34,7 @@ def chunk(site: Path, name: str) -> dict:
     return decode((site / "data" / f"{name}.js").read_text())
 
 
-def charts(source: Source) -> dict[str, Chart]:
+def charts(source: RunSource) -> dict[str, Chart]:
     return {chart.key: chart for section in all_sections(source) for chart in section.charts}
 
 
@@ -75,7 +74,7 @@ def test_failures_of_a_slice_are_counted(site: Path, run: Run) -> None:
     assert row["failures"]["value"] == (own["status"] != "ok").sum()
 
 
-def test_precision_recall_figures_equal_the_store(source: Source, run: Run) -> None:
+def test_precision_recall_figures_equal_the_store(source: RunSource, run: Run) -> None:
     chart = charts(source)["pr-bbox"]
     for name, by_rule in run.summary().details["by_rule"].items():
         own, curves = by_rule["bbox"], run.summary().details["curves"][name].get("bbox")
@@ -89,7 +88,7 @@ def test_precision_recall_figures_equal_the_store(source: Source, run: Run) -> N
             assert (point.x[0], point.y[0]) == (own["td_recall"]["value"], own["td_precision"]["value"])
 
 
-def test_weighted_curves_and_bands_equal_the_store(source: Source, run: Run) -> None:
+def test_weighted_curves_and_bands_equal_the_store(source: RunSource, run: Run) -> None:
     chart = charts(source)["pr-bbox-teds"]
     curves = run.summary().details["curves"]["fair"]["bbox"]
     band = series_of(chart, "fair", mark="band")
@@ -97,7 +96,7 @@ def test_weighted_curves_and_bands_equal_the_store(source: Source, run: Run) -> 
     assert list(zip(band.x, band.y, strict=True)) == [(p[0], p[1]) for p in curves["thresholded"]]
 
 
-def test_structure_bars_equal_the_store(source: Source, run: Run) -> None:
+def test_structure_bars_equal_the_store(source: RunSource, run: Run) -> None:
     chart = charts(source)["structure"]
     for name, figures in run.summary().parsers.items():
         bars = series_of(chart, name)
@@ -106,7 +105,7 @@ def test_structure_bars_equal_the_store(source: Source, run: Run) -> None:
         assert bars.low == tuple(e.low for e in entries)
 
 
-def test_reliability_equals_the_store(source: Source, run: Run) -> None:
+def test_reliability_equals_the_store(source: RunSource, run: Run) -> None:
     chart = charts(source)[f"reliability-{safe_name('fair')}"]
     bins = run.summary().details["reliability"]["fair"]
     assert series_of(chart, "precision").y == tuple(
@@ -117,7 +116,7 @@ def test_reliability_equals_the_store(source: Source, run: Run) -> None:
     assert shares == tuple(b["n"] / sum(b["n"] for b in bins) for b in bins)
 
 
-def test_risk_over_coverage_ends_at_all_predictions(source: Source, run: Run) -> None:
+def test_risk_over_coverage_ends_at_all_predictions(source: RunSource, run: Run) -> None:
     chart = charts(source)["risk-coverage"]
     found = run.summary().details["risk_coverage"]
     sure = [parser.name for parser in source.parsers if found[parser.name]]
@@ -130,7 +129,7 @@ def test_risk_over_coverage_ends_at_all_predictions(source: Source, run: Run) ->
         assert precision == pytest.approx(hits / sum(b["n"] for b in bins))
 
 
-def test_histograms_count_every_true_table(source: Source, run: Run) -> None:
+def test_histograms_count_every_true_table(source: RunSource, run: Run) -> None:
     chart = charts(source)["histogram-teds"]
     n_tables = run.table("samples")["n_tables"].sum()
     rows = run.table("scores").filter((pl.col("rule") == source.rule) & (pl.col("metric") == "teds"))
@@ -144,34 +143,34 @@ def test_histograms_count_every_true_table(source: Source, run: Run) -> None:
         assert shares[0] * n_tables == pytest.approx(lowest)
 
 
-def test_content_against_iou_equals_the_matches(source: Source, run: Run) -> None:
+def test_content_against_iou_equals_the_matches(source: RunSource, run: Run) -> None:
     points = series_of(charts(source)["content-iou"], "good")
     matches = run.table("matches").filter((pl.col("parser") == "good") & (pl.col("kind") == "pair"))
     by_box = matches.filter(pl.col("rule") == "bbox").sort("sample", "pred")
     assert points.x == tuple(by_box["overlap"])
 
 
-def test_attribute_bars_equal_the_store(source: Source, run: Run) -> None:
+def test_attribute_bars_equal_the_store(source: RunSource, run: Run) -> None:
     chart = charts(source)["by-table-lines"]
     groups = {s.value: s.figures["good"] for s in run.summary().slices if s.attribute == "lines"}
     bars = series_of(chart, "good")
     assert bars.y == tuple(groups[v]["te_recall_con"].value for v in chart.x.categories)
 
 
-def test_time_is_the_median_of_the_parses(source: Source, run: Run) -> None:
+def test_time_is_the_median_of_the_parses(source: RunSource, run: Run) -> None:
     chart = charts(source)["time"]
     for name, times in run.table("parses").group_by("parser").agg(pl.col("cpu_s")).iter_rows():
         assert series_of(chart, name).y[0] == pytest.approx(float(np.median(times)))
 
 
-def test_page_values_give_back_the_headline_of_pages_with_one_truth_each(source: Source, run: Run) -> None:
+def test_page_values_give_back_the_headline_of_pages_with_one_truth_each(source: RunSource, run: Run) -> None:
     values = page_values(source, "good")
     assert len(values) == run.table("samples").height
     negative = run.table("samples").with_row_index().filter(pl.col("n_tables") == 0)
     assert all(values[i] in (0.0, 1.0) for i in negative["index"])
 
 
-def test_lists_hold_every_match(source: Source, run: Run, site: Path) -> None:
+def test_lists_hold_every_match(source: RunSource, run: Run, site: Path) -> None:
     matches = run.table("matches").filter(pl.col("rule") == source.rule)
     numbers = source.samples.select("sample", "page")
     listed = [element_table(source, parser.name, numbers).height for parser in source.parsers]
@@ -186,7 +185,7 @@ def test_lists_hold_every_match(source: Source, run: Run, site: Path) -> None:
 
 
 def test_a_page_chunk_holds_truth_predictions_scores_and_raw_output(
-    site: Path, run: Run, source: Source
+    site: Path, run: Run, source: RunSource
 ) -> None:
     page = chunk(site, f"pages/{page_file(1)}")
     sample = run.table("samples")["sample"][1]
@@ -272,7 +271,7 @@ def test_pages_that_are_only_pictures_are_shown(tmp_path: Path) -> None:
     assert write_images(tmp_path, samples, 50, pictures) == {0}
 
 
-def test_every_found_table_is_explained(site: Path, source: Source) -> None:
+def test_every_found_table_is_explained(site: Path, source: RunSource) -> None:
     explained = 0
     for page in range(source.samples.height):
         for parser in chunk(site, f"pages/{page_file(page)}")["parsers"]:
@@ -343,7 +342,7 @@ def test_nobody_beats_the_front(points: list[tuple[float, float]]) -> None:
         assert not any((t < time and s >= score) or (t <= time and s > score) for t, s in points)
 
 
-def test_charts_as_json_are_plain(source: Source) -> None:
+def test_charts_as_json_are_plain(source: RunSource) -> None:
     for chart in charts(source).values():
         assert re.fullmatch(r"[a-z0-9-]+", chart.key)
         data = chart_to_json(chart)

@@ -16,7 +16,7 @@ from tests.store.fabricate import fabricate_run
 from parsemark.report import build_report
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import save_chart
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 ATTACKS = (
@@ -141,7 +141,7 @@ def test_a_ten_megabyte_cell_stays_small(hostile_site: Path) -> None:
 
 
 def test_paper_figures_survive_hostile_names(hostile_run: Run, tmp_path: Path) -> None:
-    source = Source(hostile_run)
+    source = RunSource(hostile_run)
     charts = [chart for section in all_sections(source) for chart in section.charts]
     for chart in charts[:4]:
         save_chart(chart, source.colours, tmp_path / f"{chart.key}.svg")

@@ -11,17 +11,17 @@ from parsemark.protocols.exhibits import Chart
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import draw_chart, plain, save_chart
 from parsemark.report.colours import PALETTE, colour_indices, stylesheet
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 matplotlib = pytest.importorskip("matplotlib")
 
 
-def charts(source: Source) -> dict[str, Chart]:
+def charts(source: RunSource) -> dict[str, Chart]:
     return {chart.key: chart for section in all_sections(source) for chart in section.charts}
 
 
-def test_drawn_lines_are_the_data(source: Source) -> None:
+def test_drawn_lines_are_the_data(source: RunSource) -> None:
     from matplotlib.figure import Figure
 
     chart = charts(source)["threshold"]
@@ -36,7 +36,7 @@ def test_drawn_lines_are_the_data(source: Source) -> None:
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_equal_data_give_equal_files(source: Source, tmp_path: Path, kind: str, begins: bytes) -> None:
+def test_equal_data_give_equal_files(source: RunSource, tmp_path: Path, kind: str, begins: bytes) -> None:
     chart = charts(source)["structure"]
     paths = [tmp_path / f"{n}.{kind}" for n in (1, 2)]
     for path in paths:
@@ -67,7 +67,7 @@ def test_report_of_no_run_says_what_to_do(tmp_path: Path) -> None:
     assert "is not a run directory" in str(result.exception)
 
 
-def test_figures_command(run: Run, source: Source, tmp_path: Path) -> None:
+def test_figures_command(run: Run, source: RunSource, tmp_path: Path) -> None:
     arguments = ["figures", str(run.path), "--format", "png", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0

@@ -10,7 +10,7 @@ from tests.store.fabricate import fabricate_run
 from parsemark.errors import UsageError
 from parsemark.report import build_report
 from parsemark.report.build import MARK
-from parsemark.report.visible import visible
+from parsemark.report.wording import visible
 from parsemark.store import Run
 
 

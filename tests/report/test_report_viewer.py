@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 pytestmark = pytest.mark.browser
@@ -66,7 +66,9 @@ def test_stepping_by_button_and_key_changes_the_address(open_page: Open, site: P
 @pytest.mark.parametrize(
     ("queue", "kind"), [("missed", "miss"), ("invented", "extra"), ("worst", None), ("disagree", "pair")]
 )
-def test_queues(open_page: Open, site: Path, run: Run, source: Source, queue: str, kind: str | None) -> None:
+def test_queues(
+    open_page: Open, site: Path, run: Run, source: RunSource, queue: str, kind: str | None
+) -> None:
     page = show(open_page, site, f"#parser=poor&queue={queue}")
     own = run.table("matches").filter((pl.col("parser") == "poor") & (pl.col("rule") == source.rule))
     expected = own.height if kind is None else (own["kind"] == kind).sum()

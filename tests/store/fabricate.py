@@ -12,11 +12,11 @@ from parsemark.model import Box, Cell, Element, Page, Prediction, Sample, Status
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.store import (
     CorpusEntry,
-    Limits,
     Manifest,
     ParseRecord,
     ParserEntry,
     Run,
+    RunLimits,
     sample_to_row,
     schema_of,
     work_key,
@@ -36,7 +36,7 @@ def fabricate_manifest(n_samples: int = 4, parsers: tuple[str, ...] = ()) -> Man
             ParserEntry(name=name, fingerprint=f"fp-{name}", versions={name: "1.0"}, licence="MIT")
             for name in parsers
         ],
-        limits=Limits(timeout_s=60, memory_mb=4096),
+        limits=RunLimits(timeout_s=60, memory_mb=4096),
         protocols=["tables"],
         machine={"platform": "Linux", "cpus": 2},
     )

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.errors import StudyError
 from parsemark.store import Run
-from parsemark.study.sample import Candidate, draw_in_turn, draw_pairs
+from parsemark.study.sample import PairCandidate, draw_in_turn, draw_pairs
 from parsemark.study.tasks import read_tasks
 from parsemark.system.files import file_sha256
 
@@ -71,7 +71,7 @@ def test_the_same_seed_draws_the_same_pairs(run: Run) -> None:
 )
 def test_strata_take_turns(sizes: dict[tuple[str, str, int], int], n: int, seed: int) -> None:
     strata = {
-        key: [Candidate(f"s{k}", key[0], "t", "p", key[2] / 5, key[1]) for k in range(size)]
+        key: [PairCandidate(f"s{k}", key[0], "t", "p", key[2] / 5, key[1]) for k in range(size)]
         for key, size in sizes.items()
     }
     drawn = draw_in_turn(strata, n, seed)

@@ -1,14 +1,14 @@
 """Answers "which parser for these documents?" with few labels: agreement, families, the next page."""
 
-from parsemark.choose.agreement import Agreement, measure_agreement
+from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.audit import Suspicion, audit_page, ranked
-from parsemark.choose.choice import Candidate, Choice, choose
+from parsemark.choose.choice import Choice, ParserCandidate, choose
 from parsemark.choose.words import as_json, in_words, next_step
 
 __all__ = [
-    "Agreement",
-    "Candidate",
     "Choice",
+    "ParserAgreement",
+    "ParserCandidate",
     "Suspicion",
     "as_json",
     "audit_page",

@@ -31,7 +31,7 @@ _ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ParserAgreement:
     """Likeness of every pair of parsers on every page."""
 
     parsers: tuple[str, ...]
@@ -62,7 +62,7 @@ def measure_agreement(
     *,
     text: bool = False,
     progress: Callable[[int], None] | None = None,
-) -> Agreement:
+) -> ParserAgreement:
     """Compare all outputs with each other.
 
     Args:
@@ -80,7 +80,7 @@ def measure_agreement(
                 likeness[i, j, page] = likeness[j, i, page] = one.likeness(outputs[j])
         if progress:
             progress(1)
-    return Agreement(tuple(parsers), tuple(samples), likeness)
+    return ParserAgreement(tuple(parsers), tuple(samples), likeness)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
     return float(2 * values[rows, columns].sum() / (len(a) + len(b)))
 
 
-def find_families(agreement: Agreement) -> tuple[tuple[str, ...], ...]:
+def find_families(agreement: ParserAgreement) -> tuple[tuple[str, ...], ...]:
     """Group dependent parsers.
 
     Two good parsers agree on easy pages because both are right. Dependence shows on hard pages, where the
@@ -153,7 +153,7 @@ def _engine(parser: str) -> str:
     return ENGINES.get(name, parser)
 
 
-def competence(agreement: Agreement) -> Floats:
+def competence(agreement: ParserAgreement) -> Floats:
     """How far each parser is to be believed, 0 to 1: its agreement with the families of the others.
 
     Weights and agreements are made from each other until they stand still.
@@ -170,12 +170,12 @@ def competence(agreement: Agreement) -> Floats:
     return np.sqrt(weights)
 
 
-def _membership(agreement: Agreement) -> NDArray[np.int64]:
+def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
     family = {name: k for k, members in enumerate(agreement.families()) for name in members}
     return np.array([family[name] for name in agreement.parsers], dtype=np.int64)
 
 
-def _weighted(agreement: Agreement, membership: NDArray[np.int64], weights: Floats) -> Floats:
+def _weighted(agreement: ParserAgreement, membership: NDArray[np.int64], weights: Floats) -> Floats:
     """Of each parser and page, the mean likeness to the other families, one vote for each family."""
     families: Iterable[int] = np.unique(membership)
     votes: list[Floats] = []

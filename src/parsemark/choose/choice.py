@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.optimize import linear_sum_assignment
 
-from parsemark.choose.agreement import Agreement, measure_agreement
+from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.sanity import layer_texts, measure_sanity
-from parsemark.choose.typical import typical_errors
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
-from parsemark.model import Prediction, Sample
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Prediction, Sample, Status
 from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
 from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.tables import is_positive
 from parsemark.stats.prediction_powered import (
     Estimate,
     LabelOrder,
@@ -35,7 +39,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ParserCandidate:
     """One parser and what is known of it on these documents."""
 
     parser: str
@@ -73,7 +77,7 @@ class Choice:
     protocol: str
     figure: str
     """What is estimated: the mean over pages of this figure."""
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ParserCandidate, ...]
     """The best first."""
     n_pages: int
     n_documents: int
@@ -90,7 +94,7 @@ class Choice:
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def best(self) -> Candidate:
+    def best(self) -> ParserCandidate:
         """The recommended parser."""
         return self.candidates[0]
 
@@ -146,7 +150,7 @@ def choose(
     labelled = tuple(samples[i] for i in used)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     candidates = tuple(
-        Candidate(
+        ParserCandidate(
             parser=parsers[i],
             family=next(f for f in agreement.families() if parsers[i] in f),
             guess=ranking.guesses[i],
@@ -192,7 +196,7 @@ def labelled_prefix(order: LabelOrder, known: NDArray[np.bool_], budget: int) ->
 
 
 @dataclass(frozen=True)
-class Ranking:
+class ParserRanking:
     """Numbers behind a choice; parsers by their index."""
 
     order: list[int]
@@ -202,13 +206,13 @@ class Ranking:
 
 
 def rank(
-    agreement: Agreement,
+    agreement: ParserAgreement,
     scores: Floats,
     order: LabelOrder,
     used: NDArray[np.int64],
     trust: Floats,
     cpu_s: Sequence[float],
-) -> Ranking:
+) -> ParserRanking:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 
     Args:
@@ -227,7 +231,7 @@ def rank(
     n = len(agreement.parsers)
     if len(used) < 2:
         mean = guesses.mean(axis=1)
-        return Ranking(place(mean), list(mean), [None] * n, [None] * n)
+        return ParserRanking(place(mean), list(mean), [None] * n, [None] * n)
     chances = order.inclusion(len(used))
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
@@ -245,10 +249,10 @@ def rank(
             alpha=ALPHA / (looks * (n - 1)),
             bounds=(-1.0, 1.0),
         )
-    return Ranking(places, list(guesses.mean(axis=1)), list(estimates), behind)
+    return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind)
 
 
-def labels_needed(candidate: Candidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
+def labels_needed(candidate: ParserCandidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
     """About how many more labels would tell a candidate from the first; None if no number is likely to."""
     gap = candidate.behind
     if gap is None or gap.high < 0 or gap.value >= 0 or not math.isfinite(gap.standard_error):
@@ -316,7 +320,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _notes(
-    agreement: Agreement,
+    agreement: ParserAgreement,
     scores: Floats,
     known: NDArray[np.bool_],
     used: NDArray[np.int64],
@@ -338,3 +342,48 @@ def _notes(
     if len(agreement.families()) < 3:
         notes.append("Fewer than three independent families: agreement says little, labels are needed.")
     return tuple(notes)
+
+
+MISSED, EXTRA, FAILED = "table_missed", "table_invented", "no_answer"
+LEAST_POINTS = 0.5
+"""Events that cost less are not typical errors but blemishes."""
+ANSWERS = 2.0
+"""Points of `reader` from which on a table is an answer to a truth at all."""
+
+
+def typical_errors(
+    corpus: Corpus, run: Run, parsers: Sequence[str], samples: Sequence[str]
+) -> dict[str, tuple[tuple[str, int], ...]]:
+    """For each parser the kinds of its errors with the number of pages that have them, most first."""
+    counts: dict[str, Counter[str]] = {parser: Counter() for parser in parsers}
+    for key in samples:
+        truth = corpus.read(key).truth
+        if truth is None:
+            continue
+        tables = [TableInput(e.table) for e in truth.tables if e.table is not None]
+        for parser in parsers:
+            counts[parser].update(_of_page(tables, run, key, parser))
+    return {parser: tuple(counter.most_common()) for parser, counter in counts.items()}
+
+
+def _of_page(truths: list[TableInput], run: Run, sample: str, parser: str) -> set[str]:
+    prediction = run.prediction(sample, parser)
+    if prediction.status is not Status.OK:
+        return {FAILED}
+    elements = [e for e in prediction.tables if is_positive(e.confidence)]
+    given = [TableInput(e.table if e.table is not None else e.html or "") for e in elements]
+    metric = get_metric("reader")
+    scores = [[metric.score(truth, pred) for pred in given] for truth in truths]
+    values = np.array([[score.value or 0.0 for score in row] for row in scores]).reshape(
+        len(truths), len(given)
+    )
+    pairs = list(zip(*linear_sum_assignment(-values), strict=True))
+    answered = [(i, j) for i, j in pairs if values[i, j] >= ANSWERS]
+    found = {
+        error["kind"]
+        for i, j in answered
+        for error in scores[i][j].details["errors"]
+        if error["cost"] >= LEAST_POINTS
+    }
+    found |= {MISSED} if len(answered) < len(truths) else set()
+    return found | ({EXTRA} if len(answered) < len(given) else set())

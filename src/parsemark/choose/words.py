@@ -7,7 +7,7 @@ import shlex
 from dataclasses import asdict
 from typing import Any
 
-from parsemark.choose.choice import Candidate, Choice, labels_needed
+from parsemark.choose.choice import Choice, ParserCandidate, labels_needed
 
 _NAMED = 3
 """Pages in the command to label; it shows the others after them."""
@@ -47,7 +47,7 @@ def in_words(choice: Choice) -> list[str]:
     return sentences
 
 
-def _cheaper(candidate: Candidate, best: Candidate) -> str | None:
+def _cheaper(candidate: ParserCandidate, best: ParserCandidate) -> str | None:
     if not candidate.cpu_s or not best.cpu_s or best.cpu_s < MUCH_CHEAPER * candidate.cpu_s:
         return None
     times = best.cpu_s / candidate.cpu_s

@@ -45,8 +45,7 @@ def choose(
 
     from parsemark import choose as room
     from parsemark.cli import running
-    from parsemark.cli.page_progress import page_progress
-    from parsemark.cli.progress import progress_for
+    from parsemark.cli.progress import page_progress, progress_for
     from parsemark.engine.scoring import score_run
     from parsemark.report.choice_page import write_choice
     from parsemark.system.files import write_bytes
@@ -82,7 +81,7 @@ def choose(
     console.print(f"\nReport: {page}", soft_wrap=True, highlight=False, markup=False)
     console.print(f"All numbers: {run.path / 'choice.json'}", soft_wrap=True, highlight=False, markup=False)
     if annotate and choice.next_pages and not choice.certain:
-        from parsemark.cli.annotate import annotate as open_annotate
+        from parsemark.cli.web_apps import annotate as open_annotate
 
         open_annotate(corpus, run=[run.path], page=list(choice.next_pages))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parsemark.cli import options as opt
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 if TYPE_CHECKING:
     from PIL import Image

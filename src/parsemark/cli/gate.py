@@ -46,7 +46,7 @@ def gate(
     from parsemark.store import Run
     from parsemark.system.files import write_text
 
-    limits = room.Limits(
+    limits = room.GateLimits(
         minimum=_values(minimum or ()),
         max_drop=max_drop,
         interval=interval,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from parsemark.cli import judging
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def check(
 
     from parsemark.judges.attacks import ATTACKS, resistance
 
-    asked = judging.Asked(judge, answers, concurrency, max_cost)
+    asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
     with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 1)) as advance:
         rows = resistance(judges, asker, advance)
         spent = asker.spent_usd()
@@ -85,7 +85,7 @@ def matchers(
         for sample, parser in keys
         if (page := opened.truth(sample)) is not None
     )
-    asked = judging.Asked([judge], answers, concurrency, max_cost)
+    asked = judging.JudgeOptions([judge], answers, concurrency, max_cost)
     with asked.opened() as ((chosen,), asker), judging.progress(len(keys)) as advance:
         rows = compare_matchers(pages, chosen, asker, advance)
         spent = asker.spent_usd()

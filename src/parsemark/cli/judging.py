@@ -40,7 +40,7 @@ Answers = Annotated[
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeOptions:
     """The options of judges, as they were given."""
 
     specs: Sequence[str]

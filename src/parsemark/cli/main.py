@@ -1,10 +1,12 @@
-"""The `parsemark` command: one module per command, put together here."""
+"""The `parsemark` command: its commands, put together here."""
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -12,34 +14,28 @@ import typer
 
 from parsemark import __version__
 from parsemark.cli import (
-    annotate,
     bench,
-    board,
     bundle,
     calibrate,
     choose,
     compare,
     convert,
     corpus,
-    doctor,
     explain,
     export,
-    figures,
     gate,
-    init,
     judge,
-    metrics,
     pairs,
     parse,
     parsers,
-    query,
-    rate,
     report,
     score,
+    setup,
     structure,
     study,
+    web_apps,
 )
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 from parsemark.errors import ParsemarkError
 from parsemark.extras import needed_for
 
@@ -85,42 +81,42 @@ def root(
             typer.echo(f"{missing}. Without one only fixed limits are checked.", err=True)
 
 
-for command in (
-    init,
-    bench,
-    parse,
-    score,
-    report,
-    export,
-    figures,
-    choose,
-    compare,
-    gate,
-    bundle,
-    board,
-    convert,
-    corpus,
-    query,
-    parsers,
-    metrics,
-    pairs,
-    study,
-    judge,
-    rate,
-    annotate,
-    structure,
-    calibrate,
-    explain,
-    doctor,
+for register in (  # in the order of the help
+    setup.register_init,
+    bench.register,
+    parse.register,
+    score.register,
+    report.register,
+    export.register,
+    report.register_figures,
+    choose.register,
+    compare.register,
+    gate.register,
+    bundle.register,
+    bundle.register_board,
+    convert.register,
+    corpus.register,
+    export.register_query,
+    parsers.register,
+    pairs.register_metrics,
+    pairs.register,
+    study.register,
+    judge.register,
+    web_apps.register_rate,
+    web_apps.register_annotate,
+    structure.register,
+    calibrate.register,
+    explain.register,
+    setup.register_doctor,
 ):
-    command.register(app)
+    register(app)
 
 
 def run() -> None:
     """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
     try:
         with needed_for("This command"):
-            app()
+            _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
     except BrokenPipeError:  # whoever read our output has closed it, as `head` does
@@ -133,8 +129,18 @@ def run() -> None:
         _fail(f"{place}{error.strerror}. What is done is kept; mend this and give the same command again.")
 
 
+def _app_for(words: Sequence[str]) -> typer.Typer:
+    """The application, without the commands that were not asked for: to build them all takes a while."""
+    named = [c for c in app.registered_commands if c.callback is not None and [c.callback.__name__] == words]
+    if not named:
+        return app
+    short = copy.copy(app)
+    short.registered_commands, short.registered_groups = named, []
+    return short
+
+
 def _fail(message: str) -> NoReturn:
-    from parsemark.report.visible import visible
+    from parsemark.report.wording import visible
 
     sys.stderr.write(f"parsemark: {visible(message)}\n")
     sys.exit(2)

@@ -1,12 +1,13 @@
-"""`parsemark pairs`: score a file of truth and prediction pairs."""
+"""`parsemark metrics` and `parsemark pairs`: the metrics, and a file of pairs scored with them."""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, get_type_hints
 
 import typer
 
@@ -14,8 +15,8 @@ from parsemark.cli import judging
 from parsemark.system import replacing
 
 if TYPE_CHECKING:
-    from parsemark.judges import Pair, Verdict
-    from parsemark.metrics.pair_files import Summary
+    from parsemark.judges import Pair, PairVerdict
+    from parsemark.metrics.pair_files import PairSummary
 
 
 def pairs(
@@ -59,16 +60,16 @@ def pairs(
     """
     from parsemark.errors import UsageError
     from parsemark.metrics import DEFAULT_METRICS
-    from parsemark.metrics.pair_files import Summary, expand_metrics, score_lines
+    from parsemark.metrics.pair_files import PairSummary, expand_metrics, score_lines
 
     metrics = expand_metrics(metric or ([] if judge else DEFAULT_METRICS))
-    summary = Summary(metrics)
+    summary = PairSummary(metrics)
     failed_lines: set[int] = set()
     try:
         with ExitStack() as opened:
             source, sink = _open(file, out, opened)
             if judge:
-                asked = judging.Asked(judge, answers, concurrency, max_cost)
+                asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
                 lines = _lines(source, lambda _: None)
                 failed_lines |= _judge(file, lines, asked, repeats, sink, to_stderr=_is_standard(out))
                 if metrics:
@@ -92,7 +93,7 @@ def pairs(
 def _judge(
     file: Path,
     lines: Iterator[str],
-    asked: judging.Asked,
+    asked: judging.JudgeOptions,
     repeats: int,
     sink: TextIO | None,
     *,
@@ -130,7 +131,7 @@ def _judge(
                 rows.begin(pairs.of(pair.id)[0])
                 yield pair
 
-        def deliver(verdict: Verdict) -> None:
+        def deliver(verdict: PairVerdict) -> None:
             advance()
             line, identity = pairs.of(verdict.pair)
             statuses.setdefault(verdict.judge, Counter())[verdict.status.value] += 1
@@ -206,7 +207,7 @@ def _progress(file: Path) -> Iterator[Callable[[int], None]]:
         yield lambda n_bytes: progress.advance(task, n_bytes)
 
 
-def _print_summary(summary: Summary, *, to_stderr: bool) -> None:
+def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -224,3 +225,39 @@ def _print_summary(summary: Summary, *, to_stderr: bool) -> None:
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command()(pairs)
+
+
+def metrics() -> None:
+    """List the metrics with range, direction, options, citation, and what each was checked against."""
+    from parsemark.errors import PluginError
+    from parsemark.metrics import METRICS, get_metric
+
+    for name in METRICS:
+        try:
+            metric = get_metric(name)
+        except PluginError as error:
+            typer.echo(f"{typer.style(name, bold=True)}: broken\n    {error}\n")
+            continue
+        facts = metric.facts
+        low, high = facts.range
+        better = "higher" if facts.higher_is_better else "lower"
+        typer.echo(f"{typer.style(metric.name, bold=True)}: {facts.title}")
+        typer.echo(f"    {facts.kind}, {low:g} to {high:g}, {better} is better")
+        for option in dataclasses.fields(metric):
+            typer.echo(f"    option {option.name}: {_values(metric, option)}")
+        typer.echo(f"    {facts.citation}")
+        typer.echo(f"    checked against: {facts.reference}\n")
+
+
+def _values(metric: Any, option: dataclasses.Field[Any]) -> str:
+    """The values of an option, the default first."""
+    hint = get_type_hints(type(metric))[option.name]
+    values = [True, False] if hint is bool else list(get_args(hint)) or [option.default]
+    values.sort(key=lambda value: value != option.default)
+    names = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+    return " | ".join([f"{names[0]} (default)", *names[1:]])
+
+
+def register_metrics(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(metrics)

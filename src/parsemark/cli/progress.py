@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
@@ -12,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from parsemark.engine.events import Events
 from parsemark.model import Status
-from parsemark.report.visible import visible
+from parsemark.report.wording import visible
 from parsemark.store import ParseRecord
 
 _LINE_EVERY_S = 5.0
@@ -58,7 +60,7 @@ class ProgressEvents(Events):
         self.console.print(f"[yellow]![/] {escape(visible(text))}", highlight=False)
 
 
-class Bars(ProgressEvents):
+class ProgressBars(ProgressEvents):
     """A bar for each parser."""
 
     def __init__(self, console: Console) -> None:
@@ -76,7 +78,7 @@ class Bars(ProgressEvents):
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[float, int]] = {}
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> ProgressBars:
         self._progress.start()
         return self
 
@@ -114,7 +116,7 @@ class Bars(ProgressEvents):
         return self._progress.add_task(shown, total=total, completed=done, rate="", failed="", note="")
 
 
-class Lines(ProgressEvents):
+class ProgressLines(ProgressEvents):
     """A line for each parser every few seconds, for logs."""
 
     def __init__(self, console: Console) -> None:
@@ -151,4 +153,14 @@ class Lines(ProgressEvents):
 
 def progress_for(console: Console) -> ProgressEvents:
     """Bars in a terminal, lines elsewhere."""
-    return Bars(console) if console.is_terminal else Lines(console)
+    return ProgressBars(console) if console.is_terminal else ProgressLines(console)
+
+
+@contextmanager
+def page_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar that is moved by calling what this gives with a number of finished pages; only on a terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda pages: progress.advance(task, pages)

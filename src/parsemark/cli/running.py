@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from parsemark.report.visible import visible
+from parsemark.report.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

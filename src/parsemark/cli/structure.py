@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
-    from parsemark.parsers.recorded import Agreement, Replay
+    from parsemark.parsers.recorded import Replay, TextAgreement
 
 structure = typer.Typer(cls=Commands, help="Turn recorded boxes of a structure network into tables.")
 
@@ -86,11 +86,11 @@ def _overall(results: list[Replay]) -> str:
     )
 
 
-def _total(agreements: Iterable[Agreement | None]) -> Agreement:
-    from parsemark.parsers.recorded import Agreement
+def _total(agreements: Iterable[TextAgreement | None]) -> TextAgreement:
+    from parsemark.parsers.recorded import TextAgreement
 
     items = [a for a in agreements if a is not None]
-    return Agreement(
+    return TextAgreement(
         sum(a.n_cells for a in items),
         sum(a.n_found for a in items),
         sum(a.n_chars for a in items),

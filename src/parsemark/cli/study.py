@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli import judging
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from parsemark.study import Judged, Ratings, StudyResult
+    from parsemark.study import Ratings, StudyResult, StudyVerdicts
 
 _LOG_WIDTH = 130
 
@@ -91,7 +91,7 @@ def run(
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
     judged = None
     if judge:
-        asked = judging.Asked(judge, answers, concurrency, max_cost)
+        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
         judged = _judged(ratings, asked, repeats, bias)
     with Progress(console=Console(stderr=True), disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("scoring", total=len(ratings.pairs))
@@ -210,7 +210,7 @@ def sample(
     typer.echo(f"Rate them: parsemark rate {out}")
 
 
-def _judged(ratings: Ratings, asked: judging.Asked, repeats: int, bias: bool) -> Judged:
+def _judged(ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool) -> StudyVerdicts:
     from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
 
     options = JudgingOptions(repeats, bias)
@@ -218,7 +218,7 @@ def _judged(ratings: Ratings, asked: judging.Asked, repeats: int, bias: bool) ->
         return judge_ratings(ratings, judges, asker, options, step)
 
 
-def _print_judged(console: Console, judged: Judged) -> None:
+def _print_judged(console: Console, judged: StudyVerdicts) -> None:
     from rich.table import Table
 
     def table(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -142,8 +142,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
         report.grid_note = "pdflatex is not installed, so grids were not compared with TeX's."
         report.grids_skipped = len(tables)
         return
-    from parsemark.corpora.latex.grid_agreement import is_normalised, tex_spans
-    from parsemark.corpora.latex.grids import tex_grids
+    from parsemark.corpora.latex.tex_grids import is_normalised, tex_grids, tex_spans
 
     grids = tex_grids([source for _, source, _ in with_source])
     for (where, source, parts), marked in zip(with_source, grids, strict=True):

@@ -27,17 +27,17 @@ from parsemark.model import Cell, Element, Page, Sample
 from parsemark.system import file_sha256, make_folder
 
 
-class _Part(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="ignore")  # the audit also writes what speaks for a correction
 
 
-class NewCell(_Part):
+class NewCell(_StrictModel):
     """What a cell is to hold."""
 
     text: str
 
 
-class Change(_Part):
+class CellChange(_StrictModel):
     """One cell."""
 
     cell: Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -46,15 +46,15 @@ class Change(_Part):
     set: NewCell
 
 
-class Correction(_Part):
+class TruthCorrection(_StrictModel):
     """The changes of one table."""
 
     sample: str
     element: str
-    changes: list[Change]
+    changes: list[CellChange]
 
 
-_FILE = TypeAdapter(list[Correction])
+_FILE = TypeAdapter(list[TruthCorrection])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Corrected:
     """Pages that are not in the copy, since there is nothing to write of them."""
 
 
-def read_corrections(path: Path) -> list[Correction]:
+def read_corrections(path: Path) -> list[TruthCorrection]:
     """The corrections of a file, checked."""
     try:
         return _FILE.validate_json(read_text(path))
@@ -95,7 +95,7 @@ def correct_corpus(
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
     corrections = read_corrections(file)
-    by_sample: dict[str, list[Correction]] = {}
+    by_sample: dict[str, list[TruthCorrection]] = {}
     for correction in corrections:
         by_sample.setdefault(correction.sample, []).append(correction)
     if unknown := by_sample.keys() - set(corpus.keys):
@@ -133,7 +133,7 @@ def _truth(sample: Sample, file: Path) -> Page:
     return sample.truth
 
 
-def _corrected(page: Page, corrections: list[Correction], file: Path) -> Page:
+def _corrected(page: Page, corrections: list[TruthCorrection], file: Path) -> Page:
     elements = {element.id: element for element in page.elements}
     for correction in corrections:
         element = elements.get(correction.element)
@@ -144,7 +144,7 @@ def _corrected(page: Page, corrections: list[Correction], file: Path) -> Page:
     return replace(page, elements=tuple(elements[element.id] for element in page.elements), annotation=None)
 
 
-def _corrected_table(element: Element, changes: list[Change], where: str) -> Element:
+def _corrected_table(element: Element, changes: list[CellChange], where: str) -> Element:
     if element.table is None:
         return element
     cells: dict[tuple[int, int], Cell] = {(c.row, c.col): c for c in element.table.cells}

@@ -21,7 +21,7 @@ from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.errors import CorpusError, UsageError
 from parsemark.extras import needed_for
 from parsemark.model import Sample
-from parsemark.pdf import Word, page_text, page_words, render_page
+from parsemark.pdf import PageWord, page_text, page_words, render_page
 from parsemark.system import make_folder
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _add_text(pikepdf: Any, document: Any, page: Any, kind: str) -> None:
     page.contents_add(f"Q {content}".encode("latin-1"))
 
 
-def _told_words(pdf: Path, number: int, kind: str) -> Iterator[Word]:
+def _told_words(pdf: Path, number: int, kind: str) -> Iterator[PageWord]:
     """The words of the layer under a picture, from left to right as they look; none if they would be true."""
     words = page_words(pdf, number)
     if kind == VISUAL_ORDER and not any(is_right_to_left(word.text) for word in words):
@@ -237,7 +237,7 @@ def _told_words(pdf: Path, number: int, kind: str) -> Iterator[Word]:
 
 
 def put_under_picture(
-    pikepdf: Any, document: Any, page: Any, picture: Image.Image, words: Sequence[Word]
+    pikepdf: Any, document: Any, page: Any, picture: Image.Image, words: Sequence[PageWord]
 ) -> None:
     """Replace what a page paints by a picture of it, with words that are not painted."""
     x0, y0, x1, y1 = (float(value) for value in page.cropbox)

@@ -31,7 +31,7 @@ ENSEMBLE_MIN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTables:
     """The predicted tables of a parser, and which of them are right."""
 
     confidence: tuple[float, ...]
@@ -40,8 +40,8 @@ class Judged:
     n_truth: int
 
 
-def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> Judged:
-    """The tables of one parser in a scored run: right where they overlap a true one by `at`.
+def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
+    """The tables of one parser in a scored run: right where they overlap a true one by more than `at`.
 
     Raises:
         UnknownNameError: If the run has no such parser.
@@ -53,7 +53,7 @@ def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) ->
         raise UsageError(
             f"{parser} gives no confidences in this run; `parsemark confidence {run.path}` estimates some."
         )
-    return Judged(
+    return JudgedTables(
         tuple(t.confidence for t in sure if t.confidence is not None),
         tuple(t.correct for t in sure),
         tuple(t.document for t in sure),
@@ -85,7 +85,7 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
             documents[row["sample"]],
             tuple(row["pred"]),
             row["confidence"],
-            bool(row["truth"]) and (row["overlap"] or 0.0) >= at,
+            bool(row["truth"]) and (row["overlap"] or 0.0) > at,
         )
         for row in matches.filter(pl.col("pred").list.len() > 0).iter_rows(named=True)
     ]

@@ -15,10 +15,10 @@ from typing import Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.picture_pdf import with_pdf
+from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import Page, Plan, make_plan, select_keys
+from parsemark.engine.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
@@ -26,11 +26,11 @@ from parsemark.parsers import Parser
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
     CorpusEntry,
-    Limits,
     Manifest,
     ParseCache,
     ParserEntry,
     Run,
+    RunLimits,
     sample_to_row,
 )
 from parsemark.system import file_sha256
@@ -110,7 +110,7 @@ def parse_corpus(
     return run
 
 
-def _check_formats(parsers: Sequence[Parser], pages: Sequence[Page]) -> None:
+def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> None:
     """Each parser must read the files of the corpus: a PDF parser fails on each DOCX, and says nothing."""
     wanted = sorted({page.pdf.suffix.lower().lstrip(".") or "pdf" for page in pages})
     for parser in parsers:
@@ -152,7 +152,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         n_samples=len(corpus),
     )
     protocols = canonical_specs(options.protocols)
-    limits = Limits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
+    limits = RunLimits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
     if not (out / "manifest.json").exists():
         manifest = Manifest(
             command=list(options.command),
@@ -258,7 +258,7 @@ def _check_names(parsers: Sequence[Parser]) -> None:
 
 def add_samples(
     run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True, events: Events | None = None
-) -> list[Page]:
+) -> list[PlannedPage]:
     """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
 
     Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
@@ -301,12 +301,12 @@ def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf:
     return samples
 
 
-def _page(sample: Sample, hashes: dict[Path, str]) -> Page:
+def _page(sample: Sample, hashes: dict[Path, str]) -> PlannedPage:
     if sample.pdf is None:
-        return Page(sample.id, Path(), "", sample.page_number)
+        return PlannedPage(sample.id, Path(), "", sample.page_number)
     if sample.pdf not in hashes:
         hashes[sample.pdf] = file_sha256(sample.pdf)
-    return Page(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)
+    return PlannedPage(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)
 
 
 def _announce(plan: Plan, events: Events) -> None:

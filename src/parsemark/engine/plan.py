@@ -15,7 +15,7 @@ _POSITIONS = re.compile(r"(\d+)-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PlannedPage:
     """A page that parsers are run on."""
 
     sample: str
@@ -28,7 +28,7 @@ class Page:
 class Job:
     """One page by one parser."""
 
-    page: Page
+    page: PlannedPage
     parser: str
     key: str
 
@@ -47,7 +47,7 @@ class Plan:
 
 def make_plan(
     run: Run,
-    pages: Sequence[Page],
+    pages: Sequence[PlannedPage],
     parsers: Iterable[tuple[str, str]],
     cache: ParseCache | None,
     limits: str,

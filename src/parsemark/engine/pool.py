@@ -17,10 +17,10 @@ from typing import Protocol
 from parsemark.engine.dispatch import Dispatcher
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import Job, Page, Plan
+from parsemark.engine.plan import Job, Plan, PlannedPage
 from parsemark.engine.purse import Purse, SpentError
 from parsemark.engine.watch import Watch
-from parsemark.engine.worker import Outcome, PageWorker, ParserUnusableError, StoppedError
+from parsemark.engine.worker import PageOutcome, PageWorker, ParserUnusableError, StoppedError
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
@@ -39,10 +39,10 @@ class Worker(Protocol):
     def hello(self) -> Hello | None:
         """What the parser said of itself; None before the first page."""
 
-    def parse(self, page: Page) -> Outcome:
+    def parse(self, page: PlannedPage) -> PageOutcome:
         """Have one page parsed."""
 
-    def parse_document(self, pages: Sequence[Page]) -> list[Outcome]:
+    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
         """Have pages of one document parsed by one call; one outcome for each."""
 
     def stop(self) -> None:
@@ -116,10 +116,10 @@ class _LocalWorker:
     def hello(self) -> Hello | None:
         return self._worker.hello
 
-    def parse(self, page: Page) -> Outcome:
+    def parse(self, page: PlannedPage) -> PageOutcome:
         return self._worker.parse(str(page.pdf), page.number)
 
-    def parse_document(self, pages: Sequence[Page]) -> list[Outcome]:
+    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
         return self._worker.parse_document(str(pages[0].pdf), [page.number for page in pages])
 
 
@@ -246,7 +246,7 @@ class ParsePool:
             except SpentError as error:
                 self._give_up(name, str(error), *jobs)
                 return
-        outcomes: list[Outcome] = []
+        outcomes: list[PageOutcome] = []
         started = time.perf_counter()
         try:
             if info.scope == "document":
@@ -288,10 +288,10 @@ class ParsePool:
         """All pages that a parser still has fail. They have no key, so that a rerun tries them again."""
         self._events.unusable(parser, why)
         for job in [*jobs, *self._dispatcher.drain(parser)]:
-            outcome = Outcome(Status.PARSER_FAILED, attempts=0, error=why)
+            outcome = PageOutcome(Status.PARSER_FAILED, attempts=0, error=why)
             self._keep(self._record(Job(job.page, parser, key=""), outcome))
 
-    def _record(self, job: Job, outcome: Outcome) -> ParseRecord:
+    def _record(self, job: Job, outcome: PageOutcome) -> ParseRecord:
         return ParseRecord(
             job.page.sample,
             job.parser,

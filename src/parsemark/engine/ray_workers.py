@@ -13,9 +13,9 @@ from typing import Any
 
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import Page
+from parsemark.engine.plan import PlannedPage
 from parsemark.engine.watch import Watch
-from parsemark.engine.worker import Outcome, PageWorker, ParserUnusableError, StoppedError
+from parsemark.engine.worker import PageOutcome, PageWorker, ParserUnusableError, StoppedError
 from parsemark.errors import ParserError
 from parsemark.extras import needed_for
 from parsemark.model import Status
@@ -94,16 +94,16 @@ class _RayWorker:
         self._sent = ""
         self._stopped = False
 
-    def parse(self, page: Page) -> Outcome:
+    def parse(self, page: PlannedPage) -> PageOutcome:
         """Have one page parsed, on another node if this one dies."""
         (outcome,) = self._parse(page, (page.number,), whole=False)
         return outcome
 
-    def parse_document(self, pages: Sequence[Page]) -> list[Outcome]:
+    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
         """Have pages of one document parsed by one call, on another node if this one dies."""
         return self._parse(pages[0], tuple(page.number for page in pages), whole=True)
 
-    def _parse(self, page: Page, numbers: tuple[int, ...], *, whole: bool) -> list[Outcome]:
+    def _parse(self, page: PlannedPage, numbers: tuple[int, ...], *, whole: bool) -> list[PageOutcome]:
         for _ in range(MAX_LOSSES):
             try:
                 return self._ask(page, numbers, whole=whole)
@@ -115,7 +115,7 @@ class _RayWorker:
             if self._stopped:
                 raise StoppedError
         why = f"{MAX_LOSSES} Ray actors were lost on this page: {last}"
-        return [Outcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])] * len(numbers)
+        return [PageOutcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])] * len(numbers)
 
     def stop(self) -> None:
         """Give up; the thread that waits for a page is freed."""
@@ -130,7 +130,7 @@ class _RayWorker:
                 self._ray.get(handle.close.remote(), timeout=_CLOSE_S)
             self._ray.kill(handle)
 
-    def _ask(self, page: Page, numbers: tuple[int, ...], *, whole: bool) -> list[Outcome]:
+    def _ask(self, page: PlannedPage, numbers: tuple[int, ...], *, whole: bool) -> list[PageOutcome]:
         if self._stopped:
             raise StoppedError
         if self._handle is None:
@@ -139,7 +139,7 @@ class _RayWorker:
         self._sent = page.pdf_sha256
         outcomes, hello = self._ray.get(self._handle.parse.remote(numbers, data, whole))
         self.hello = hello
-        answered: list[Outcome] = outcomes
+        answered: list[PageOutcome] = outcomes
         return answered
 
 
@@ -156,7 +156,7 @@ class _Actor:
 
     def parse(
         self, numbers: tuple[int, ...], pdf: bytes | None, whole: bool
-    ) -> tuple[list[Outcome], Hello | None]:
+    ) -> tuple[list[PageOutcome], Hello | None]:
         """Parse pages of `pdf`, or of the PDF of the last call where that is None."""
         if self._worker is None:
             self._worker = self._prepare()

@@ -48,7 +48,7 @@ _BORNE_BY_NONE = frozenset({Status.NO_PREDICTION, Status.PARSER_FAILED, Status.P
 
 
 @dataclass
-class Check:
+class BundleCheck:
     """One thing that was looked at."""
 
     name: str
@@ -77,7 +77,7 @@ class Verification:
 
     bundle: str
     index: Index | None = None
-    checks: list[Check] = field(default_factory=list)
+    checks: list[BundleCheck] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What the reader must know: what was not checked, and why."""
 
@@ -120,7 +120,7 @@ def verify_bundle(
         StoreError: There is no such file, it is of a newer parsemark, or it needs the corpus.
     """
     found = Verification(str(path))
-    parts = Check("parts")
+    parts = BundleCheck("parts")
     found.checks.append(parts)
     try:
         bundle = Bundle(path)
@@ -168,7 +168,7 @@ def _verify(
             score_run(run, protocols=[e.spec for e in checkable], n_workers=n_workers, events=events)
         except Exception as error:  # the boundary: whatever its hashes fit, it may be made to break us
             why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            found.checks.append(failed := Check("scoring"))
+            found.checks.append(failed := BundleCheck("scoring"))
             failed.differs(f"what it holds cannot be scored anew: {why}")
             return
         _compare_parses(statuses, run, records)
@@ -183,8 +183,8 @@ def _had_pdf(samples: pl.DataFrame) -> dict[str, bool]:
     return dict(zip(samples["sample"], samples["pdf_sha256"].is_not_null(), strict=True))
 
 
-def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Check:
-    check, stated = Check("corpus"), bundle.index.corpus
+def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> BundleCheck:
+    check, stated = BundleCheck("corpus"), bundle.index.corpus
     name = f"{stated.name} {stated.version} ({stated.hash[:12]})"
     if bundle.manifest().corpus != stated:
         check.differs(f"bundle.json and manifest.json name different corpora: {name}")
@@ -230,7 +230,9 @@ def _problems_of(row: dict[str, Any]) -> Iterator[str]:
         yield "its attributes are not those of its truth"
 
 
-def _compare_sample(check: Check, row: dict[str, Any], true: dict[str, Any], *, has_truth: bool) -> None:
+def _compare_sample(
+    check: BundleCheck, row: dict[str, Any], true: dict[str, Any], *, has_truth: bool
+) -> None:
     sample = row["sample"]
     for column, what in (("document", "document"), ("page_number", "page number"), ("pdf_sha256", "PDF")):
         if row[column] != true[column]:
@@ -247,8 +249,8 @@ def _loaded(text: str | None) -> Any:
         return ("no JSON", text)
 
 
-def _check_protocols(bundle: Bundle) -> Check:
-    check = Check("protocols")
+def _check_protocols(bundle: Bundle) -> BundleCheck:
+    check = BundleCheck("protocols")
     stated = [entry.spec for entry in bundle.index.protocols]
     check.text = ", ".join(f"{e.spec} (comparability {e.comparability})" for e in bundle.index.protocols)
     if not stated or not set(stated) <= set(bundle.manifest().protocols):
@@ -299,9 +301,9 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
                 yield f"{entry.spec}: rows of {table} that no page and parser of the bundle can have"
 
 
-def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> Check:
+def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
     """That records, pages, parsers and raw outputs belong together."""
-    check = Check("outputs")
+    check = BundleCheck("outputs")
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
     blobs, used = set(bundle.raw_names), set()
     seen: set[tuple[str, str]] = set()
@@ -330,9 +332,9 @@ def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Pars
     return check
 
 
-def _check_statuses(records: Sequence[ParseRecord]) -> Check:
+def _check_statuses(records: Sequence[ParseRecord]) -> BundleCheck:
     """That each status is one that its output, or the lack of one, can bear."""
-    check = Check("statuses", f"{len(records)} records agree with their outputs")
+    check = BundleCheck("statuses", f"{len(records)} records agree with their outputs")
     for record in records:
         if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
             has = "without an output" if record.blob is None else "with an output"
@@ -360,7 +362,7 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     )
 
 
-def _compare_parses(check: Check, run: Run, records: Iterable[ParseRecord]) -> None:
+def _compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord]) -> None:
     """Whether outputs that the bundle says were answers can be read, and the others not."""
     now = {(r.sample, r.parser): r.status for r in run.records()}
     for record in records:
@@ -371,8 +373,8 @@ def _compare_parses(check: Check, run: Run, records: Iterable[ParseRecord]) -> N
             )
 
 
-def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> Check:
-    check = Check(f"scores {entry.spec}")
+def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
+    check = BundleCheck(f"scores {entry.spec}")
     n_rows = 0
     for table in ("matches", "scores"):
         ours, theirs = run.table(table, entry.spec), bundle.table(table, entry)
@@ -422,8 +424,8 @@ def _told(
     return f"{place}: {'; '.join(unequal)}"
 
 
-def _compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> Check:
-    check = Check(f"summary {entry.spec}")
+def _compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
+    check = BundleCheck(f"summary {entry.spec}")
     ours = run.summary(entry.spec).model_dump(mode="json")
     n = 0
     for place, stated, anew in _leaves("", bundle.summary(entry), ours):

@@ -1,6 +1,6 @@
 """One parser's worker as the engine uses it: kept alive from page to page, replaced when it dies.
 
-Whatever a worker does, it costs one page: the page gets an `Outcome` that says what happened. A failure is
+Whatever a worker does, it costs one page: the page gets a `PageOutcome` that says what happened. A failure is
 tried once more where that makes sense:
 
 - The worker died or wrote garbage: once more, in a new worker.
@@ -57,7 +57,7 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PageOutcome:
     """What became of one page."""
 
     status: Status
@@ -85,7 +85,7 @@ class PageWorker:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def parse(self, pdf: str, page: int) -> Outcome:
+    def parse(self, pdf: str, page: int) -> PageOutcome:
         """Have one page parsed.
 
         Raises:
@@ -94,7 +94,7 @@ class PageWorker:
         """
         return self._parse(pdf, page, self._limits.timeout_s)
 
-    def parse_document(self, pdf: str, pages: Sequence[int]) -> list[Outcome]:
+    def parse_document(self, pdf: str, pages: Sequence[int]) -> list[PageOutcome]:
         """Have a whole document parsed, in as much time as its pages would have; one outcome for each page.
 
         What it took is shared equally, so that the pages together took what the document took. Its peak of
@@ -107,7 +107,7 @@ class PageWorker:
         whole = self._parse(pdf, WHOLE_DOCUMENT, self._limits.timeout_s * len(pages))
         return shared_by_pages(whole, pages)
 
-    def _parse(self, pdf: str, page: int, timeout_s: float) -> Outcome:
+    def _parse(self, pdf: str, page: int, timeout_s: float) -> PageOutcome:
         outcome, again = self._attempt(pdf, page, timeout_s)
         if again:
             second, _ = self._attempt(pdf, page, timeout_s)
@@ -131,7 +131,7 @@ class PageWorker:
             self._watched.end_survivors()
         self._session = self._watched = None
 
-    def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[Outcome, bool]:
+    def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[PageOutcome, bool]:
         """One attempt, and whether another one makes sense."""
         worn = self._session is not None
         session, watched = self._running()
@@ -199,7 +199,7 @@ class PageWorker:
 
     def _failed(
         self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int, timeout_s: float
-    ) -> Outcome:
+    ) -> PageOutcome:
         if watched.exceeded:
             error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
         elif failure.kind == "timeout":
@@ -208,7 +208,7 @@ class PageWorker:
             error = str(failure)
         if n_left:
             error += f" {n_left} of its processes had outlived their keeper and were ended."
-        return Outcome(
+        return PageOutcome(
             Status.PARSER_TIMEOUT if failure.kind == "timeout" else Status.PARSER_FAILED,
             wall_s=elapsed,
             cpu_s=watched.cpu_s,
@@ -217,11 +217,11 @@ class PageWorker:
             stderr_tail=failure.stderr_tail.strip()[-STDERR_KEPT:] or None,
         )
 
-    def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> Outcome:
+    def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> PageOutcome:
         """What the worker measured, as far as it can be true; else what we measured."""
         most_cpu_s = (elapsed + 1.0) * (os.cpu_count() or 1)
         peaks = [p for p in (_believed(answer.peak_memory_mb, _MACHINE_MB), watched.peak_mb) if p is not None]
-        return Outcome(
+        return PageOutcome(
             Status.OK if answer.output is not None else Status.PARSER_FAILED,
             output=answer.output,
             wall_s=_first(_believed(answer.wall_s, elapsed), elapsed),
@@ -232,7 +232,7 @@ class PageWorker:
         )
 
 
-def shared_by_pages(whole: Outcome, pages: Sequence[int]) -> list[Outcome]:
+def shared_by_pages(whole: PageOutcome, pages: Sequence[int]) -> list[PageOutcome]:
     """What became of each page of a document that was parsed in one call."""
     n = len(pages)
     wall_s, cpu_s, cost_usd = (

@@ -1,13 +1,17 @@
-"""Writes a table in any format that has a writer."""
+"""Writes a table as HTML, Markdown or CSV, or as any format that has a writer (LaTeX's is in its package)."""
 
 from __future__ import annotations
 
+import re
+from html import escape
+
 from parsemark.errors import UnknownNameError
-from parsemark.formats.html.write import write_html
 from parsemark.formats.latex import write_latex
-from parsemark.formats.markdown.write import write_markdown
-from parsemark.formats.text.write import write_csv
-from parsemark.model import Table
+from parsemark.formats.markdown.inline import escape_inline
+from parsemark.formats.markdown.rows import delimiter_columns
+from parsemark.model import HOLE, Cell, Table
+
+_NEEDS_QUOTES = re.compile(r"[,;\t\"\r\n]|^\s|\s$")
 
 
 def write_table(table: Table, format: str) -> str:
@@ -15,11 +19,111 @@ def write_table(table: Table, format: str) -> str:
 
     Args:
         table: What to write.
-        format: `html`, `markdown`, `latex` or `csv`. What a format cannot say is told in its writer's module.
+        format: `html`, `markdown`, `latex` or `csv`. What a format cannot say is told with its writer.
     """
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))
     return WRITERS[format](table)
+
+
+def write_html(table: Table) -> str:
+    r"""The table as `<table>` with one line per row; header cells are `th`, all others `td`.
+
+    HTML cannot say: where a hole is (one before another cell is written as an empty cell, one at the end of a
+    row is left out), whether a table without any header cell has none or nobody looked, and white space.
+
+    >>> write_html(Table(1, 2, (Cell(0, 0, "a<b\nc", colspan=2, header=True),)))
+    '<table>\n<tr><th colspan="2">a&lt;b<br>c</th></tr>\n</table>'
+    """
+    lines = ["<table>"]
+    for row in range(table.n_rows):
+        cells = [_html_cell(cell) for cell in _row_cells(table, row)]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return "\n".join([*lines, "</table>"])
+
+
+def _row_cells(table: Table, row: int) -> list[Cell]:
+    """The cells that begin in a row, with an empty one for each hole before them.
+
+    In the first row the holes at the end are filled too where else no cell reaches the last column.
+    """
+    grid = table.grid[row]
+    beginning = [i for i in dict.fromkeys(grid) if i != HOLE and table.cells[i].row == row]
+    last = max((table.cells[i].col for i in beginning), default=-1)
+    if row == 0 and all(line[-1] == HOLE for line in table.grid if line):
+        last = table.n_cols - 1
+    holes = [Cell(row, col) for col in range(last + 1) if grid[col] == HOLE]
+    return sorted([*(table.cells[i] for i in beginning), *holes], key=lambda cell: cell.col)
+
+
+def _html_cell(cell: Cell) -> str:
+    tag = "th" if cell.header else "td"
+    spans = "".join(
+        f' {name}="{span}"'
+        for name, span in (("rowspan", cell.rowspan), ("colspan", cell.colspan))
+        if span > 1
+    )
+    text = escape(cell.text, quote=False).replace("\n", "<br>")
+    return f"<{tag}{spans}>{text}</{tag}>"
+
+
+def write_markdown(table: Table) -> str:
+    """The table with outer pipes. A table without a header in its first row gets an empty header row.
+
+    Markdown cannot say: spans (the text stands in the first position, the others are empty), more than one
+    header row or headers in the body, and holes other than at the end of a row (they become empty cells).
+    """
+    rows = [_pipe_row(table, row) for row in range(table.n_rows)]
+    has_header = any(cell.header for cell in table.cells if cell.row == 0)
+    width = max(table.n_cols, 1)
+    if not has_header or not any(rows[0]):
+        rows.insert(0, [""] * width)
+    lines = [_pipe_line(cells) for cells in rows]
+    lines.insert(1, _pipe_line(["---"] * width))
+    return "\n".join(lines)
+
+
+def _pipe_row(table: Table, row: int) -> list[str]:
+    grid = table.grid[row]
+    last = max((c for c, index in enumerate(grid) if index != HOLE), default=0)
+    return [_pipe_text(table, row, col) for col in range(last + 1)] if grid else [""]
+
+
+def _pipe_text(table: Table, row: int, col: int) -> str:
+    cell = table.cell_at(row, col)
+    if cell is None or (cell.row, cell.col) != (row, col):
+        return ""
+    text = escape_inline(cell.text)
+    return f"\\{text}" if delimiter_columns(f"|{text}|") is not None else text
+
+
+def _pipe_line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def write_csv(table: Table) -> str:
+    r"""The table as RFC 4180 asks, with `\n` as line end; whatever any reader may divide at is quoted.
+
+    CSV cannot say: spans (the text stands in the first position, the others are empty), headers, and holes
+    other than at the end of a row, or a whole row of them (they become empty fields).
+    """
+    return "".join(f"{_csv_line(table, row)}\n" for row in range(table.n_rows))
+
+
+def _csv_line(table: Table, row: int) -> str:
+    last = max((c for c, index in enumerate(table.grid[row]) if index != HOLE), default=-1)
+    fields = [_csv_field(table, row, col) for col in range(last + 1)]
+    # Readers skip a line with nothing in it, so a row has to show that it is there.
+    return ",".join(fields) or '""'
+
+
+def _csv_field(table: Table, row: int, col: int) -> str:
+    cell = table.cell_at(row, col)
+    if cell is None or (cell.row, cell.col) != (row, col):
+        return ""
+    if _NEEDS_QUOTES.search(cell.text):
+        return '"' + cell.text.replace('"', '""') + '"'
+    return cell.text
 
 
 WRITERS = {"html": write_html, "markdown": write_markdown, "latex": write_latex, "csv": write_csv}

@@ -3,7 +3,7 @@
 from parsemark.judges.answers import AnswerStore, default_answers_file
 from parsemark.judges.ask import Asker, AskOptions
 from parsemark.judges.base import JUDGES, Answered, Judge, get_judge
-from parsemark.judges.pairs import Pair, Verdict, judge_pairs
+from parsemark.judges.pairs import Pair, PairVerdict, judge_pairs
 
 __all__ = [
     "JUDGES",
@@ -13,7 +13,7 @@ __all__ = [
     "Asker",
     "Judge",
     "Pair",
-    "Verdict",
+    "PairVerdict",
     "default_answers_file",
     "get_judge",
     "judge_pairs",

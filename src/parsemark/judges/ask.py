@@ -27,7 +27,7 @@ from parsemark.judges.base import (
     CallFailedError,
     Deliver,
     Judge,
-    Outcome,
+    JudgeOutcome,
     Reply,
     encoded_request,
     request_key,
@@ -95,7 +95,7 @@ class _Spending:
         self.n_replies += 1
         self.n_sent += now
 
-    def finish(self, outcome: Outcome) -> Outcome:
+    def finish(self, outcome: JudgeOutcome) -> JudgeOutcome:
         return replace(
             outcome,
             cost_usd=self.cost_usd,
@@ -117,7 +117,7 @@ class _Asked:
     packed: bytes
     """The first request as it is stored."""
     spending: _Spending = field(default_factory=_Spending)
-    last: Outcome = field(default_factory=lambda: Outcome(Answered.NOT_ASKED))
+    last: JudgeOutcome = field(default_factory=lambda: JudgeOutcome(Answered.NOT_ASKED))
 
     def take(self, reply: Reply, *, now: bool) -> None:
         """A further reply; one that is an answer ends the matter."""
@@ -129,7 +129,7 @@ class _Asked:
         """Whether there is an answer, or there were enough tries."""
         return self.last.status in FINAL or self.spending.n_replies > more_answers
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> JudgeOutcome:
         """What came of it."""
         return self.spending.finish(self.last)
 
@@ -246,7 +246,7 @@ class Asker:
         while True:
             asked, endpoint, came = await arrived.get()
             if isinstance(came, CallFailedError):
-                outcome = asked.spending.finish(Outcome(came.status, message=came.message))
+                outcome = asked.spending.finish(JudgeOutcome(came.status, message=came.message))
             else:
                 asked.take(came, now=True)
                 if not asked.is_settled(self.options.more_answers):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from parsemark.judges.ask import Asker
 from parsemark.judges.base import Answered, Judge
-from parsemark.judges.pairs import Pair, Verdict, judge_pairs
+from parsemark.judges.pairs import Pair, PairVerdict, judge_pairs
 
 TOLERANCE = 1.0
 """A judge may waver by this much without having obeyed."""
@@ -139,9 +139,9 @@ def resistance(
     judges: Sequence[Judge], asker: Asker, advance: Callable[[], None] = lambda: None
 ) -> list[Resistance]:
     """Show each judge every attack, and the same pair without one."""
-    verdicts: dict[tuple[str, str], Verdict] = {}
+    verdicts: dict[tuple[str, str], PairVerdict] = {}
 
-    def deliver(verdict: Verdict) -> None:
+    def deliver(verdict: PairVerdict) -> None:
         verdicts[verdict.judge, verdict.pair] = verdict
         advance()
 

@@ -165,7 +165,7 @@ def request_key(encoded: str, repeat: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JudgeOutcome:
     """What came of a question: a value of the asker's kind, or a status that says why there is none."""
 
     status: Answered
@@ -182,7 +182,7 @@ class Outcome:
     """Whether no request was sent, because the answer was known."""
 
 
-Reader = Callable[[Reply], Outcome]
+Reader = Callable[[Reply], JudgeOutcome]
 """Turns a reply into an outcome; it sets only status, value and message."""
 
 
@@ -197,5 +197,5 @@ class Call:
     """Whatever the caller knows the call by."""
 
 
-Deliver = Callable[[Call, Outcome], None]
+Deliver = Callable[[Call, JudgeOutcome], None]
 Calls = Sequence[Call]

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from parsemark.judges.ask import Asker
-from parsemark.judges.base import Answered, Call, Judge, Outcome, Question, Reply
+from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Question, Reply
 from parsemark.judges.fence import fenced
 from parsemark.judges.replies import read_reply
 
@@ -64,7 +64,7 @@ class SpansAnswer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class OutputSpan:
     """A part of the output: `output[start:end]`."""
 
     start: int
@@ -74,10 +74,10 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedTruths:
     """Where an output renders each truth; an empty tuple where it does not."""
 
-    spans: tuple[tuple[Span, ...], ...]
+    spans: tuple[tuple[OutputSpan, ...], ...]
     """For each truth, in their order."""
     n_lost: int
     """Texts that the model returned and that are not in the output."""
@@ -113,9 +113,9 @@ def locate(
     pages: Iterable[tuple[Any, Sequence[str], str]],
     judge: Judge,
     asker: Asker,
-    deliver: Callable[[Any, Outcome], None],
+    deliver: Callable[[Any, JudgeOutcome], None],
 ) -> None:
-    """Ask where each page's truths are in its output. The value of an outcome is a `Located`.
+    """Ask where each page's truths are in its output. The value of an outcome is a `LocatedTruths`.
 
     Args:
         pages: Whatever the caller knows a page by, its truths, and the output.
@@ -127,29 +127,31 @@ def locate(
     def calls() -> Iterator[Call]:
         for tag, truths, output in pages:
             if not truths or not output.strip():
-                nothing = Located(tuple(() for _ in truths), 0, 0)
-                deliver(tag, Outcome(Answered.OK, nothing, "nothing to locate; no judge was asked"))
+                nothing = LocatedTruths(tuple(() for _ in truths), 0, 0)
+                deliver(tag, JudgeOutcome(Answered.OK, nothing, "nothing to locate; no judge was asked"))
             elif sum(map(len, truths)) + len(output) > MAX_CHARACTERS:
-                deliver(tag, Outcome(Answered.REJECTED, message=f"more than {MAX_CHARACTERS:,} characters"))
+                deliver(
+                    tag, JudgeOutcome(Answered.REJECTED, message=f"more than {MAX_CHARACTERS:,} characters")
+                )
             else:
                 yield Call(judge, locate_question(truths, output), _reader(list(truths), output), tag)
 
     asker.ask(calls(), lambda call, outcome: deliver(call.tag, outcome))
 
 
-def _reader(truths: Sequence[str], output: str) -> Callable[[Reply], Outcome]:
-    def read(reply: Reply) -> Outcome:
+def _reader(truths: Sequence[str], output: str) -> Callable[[Reply], JudgeOutcome]:
+    def read(reply: Reply) -> JudgeOutcome:
         outcome = read_reply(reply, SpansAnswer)
         if outcome.status is not Answered.OK:
             return outcome
-        return Outcome(Answered.OK, recover(outcome.value.spans, len(truths), output))
+        return JudgeOutcome(Answered.OK, recover(outcome.value.spans, len(truths), output))
 
     return read
 
 
-def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> Located:
+def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> LocatedTruths:
     """The literal spans that the returned texts stand for."""
-    found: list[list[Span]] = [[] for _ in range(n_truths)]
+    found: list[list[OutputSpan]] = [[] for _ in range(n_truths)]
     n_lost = n_unknown = 0
     for answer in answers:
         if not answer.text.strip():
@@ -163,10 +165,10 @@ def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> Locate
             n_lost += 1
         elif not any(_same_place(span, other) for other in own):
             own.append(span)
-    return Located(tuple(tuple(sorted(own, key=lambda s: s.start)) for own in found), n_lost, n_unknown)
+    return LocatedTruths(tuple(tuple(sorted(own, key=lambda s: s.start)) for own in found), n_lost, n_unknown)
 
 
-def find_span(text: str, output: str, taken: Sequence[Span] = ()) -> Span | None:
+def find_span(text: str, output: str, taken: Sequence[OutputSpan] = ()) -> OutputSpan | None:
     """Where `text` stands in `output`: literally, else where it fits best; None where it does not.
 
     Args:
@@ -181,12 +183,12 @@ def find_span(text: str, output: str, taken: Sequence[Span] = ()) -> Span | None
         return None
     start = output.find(wanted)
     while start >= 0:
-        span = Span(start, start + len(wanted), True)
+        span = OutputSpan(start, start + len(wanted), True)
         if not any(_same_place(span, other) for other in taken):
             return span
         start = output.find(wanted, start + 1)
     if (first := output.find(wanted)) >= 0:
-        return Span(first, first + len(wanted), True)
+        return OutputSpan(first, first + len(wanted), True)
     # A window of about the text's length slides over the output; a text that is longer has no window.
     if len(wanted) > min(2 * len(output), MAX_ALIGNED):
         return None
@@ -196,7 +198,7 @@ def find_span(text: str, output: str, taken: Sequence[Span] = ()) -> Span | None
     start, end = alignment.dest_start, alignment.dest_end
     if len(wanted) > len(output):  # the shorter one slides over the longer one
         start, end = 0, len(output)
-    return Span(*_whole_lines(output, *_trimmed(wanted, output, start, end)), False)
+    return OutputSpan(*_whole_lines(output, *_trimmed(wanted, output, start, end)), False)
 
 
 def _trimmed(wanted: str, output: str, start: int, end: int) -> tuple[int, int]:
@@ -221,6 +223,6 @@ def _whole_lines(output: str, start: int, end: int) -> tuple[int, int]:
     )
 
 
-def _same_place(one: Span, other: Span) -> bool:
+def _same_place(one: OutputSpan, other: OutputSpan) -> bool:
     shared = min(one.end, other.end) - max(one.start, other.start)
     return shared > SAME_PLACE * max(1, min(one.end - one.start, other.end - other.start))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from parsemark.judges.ask import Asker
-from parsemark.judges.base import Answered, Call, Judge, Outcome, Reply
+from parsemark.judges.base import Answered, Call, Judge, JudgeOutcome, Reply
 from parsemark.judges.prompts import PROMPT_VERSIONS, ScoreAnswer, pair_question
 from parsemark.judges.replies import read_reply
 
@@ -25,7 +25,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairVerdict:
     """What a judge made of a pair. `score` is from 0 to 10, and None unless the status is `ok`."""
 
     pair: str
@@ -47,7 +47,7 @@ def judge_pairs(
     pairs: Iterable[Pair],
     judges: Sequence[Judge],
     asker: Asker,
-    deliver: Callable[[Verdict], None],
+    deliver: Callable[[PairVerdict], None],
     *,
     repeats: int = 1,
 ) -> None:
@@ -59,7 +59,7 @@ def judge_pairs(
 
 
 def _calls(
-    pairs: Iterable[Pair], judges: Sequence[Judge], repeats: int, deliver: Callable[[Verdict], None]
+    pairs: Iterable[Pair], judges: Sequence[Judge], repeats: int, deliver: Callable[[PairVerdict], None]
 ) -> Iterator[Call]:
     for pair in pairs:
         for judge in judges:
@@ -79,27 +79,27 @@ def _calls(
                 yield Call(judge, question, _read, (pair.id, repeat))
 
 
-def _without_asking(pair: Pair) -> Outcome | None:
+def _without_asking(pair: Pair) -> JudgeOutcome | None:
     if not pair.pred.strip():
-        return Outcome(Answered.OK, ScoreAnswer(score=0.0), "an empty extraction; no judge was asked")
+        return JudgeOutcome(Answered.OK, ScoreAnswer(score=0.0), "an empty extraction; no judge was asked")
     if len(pair.truth) + len(pair.pred) > MAX_CHARACTERS:
         why = f"the pair has more than {MAX_CHARACTERS:,} characters"
-        return Outcome(Answered.REJECTED, message=why)
+        return JudgeOutcome(Answered.REJECTED, message=why)
     return None
 
 
-def _read(reply: Reply) -> Outcome:
+def _read(reply: Reply) -> JudgeOutcome:
     return read_reply(reply, ScoreAnswer)
 
 
-def _verdict(call: Call, outcome: Outcome) -> Verdict:
+def _verdict(call: Call, outcome: JudgeOutcome) -> PairVerdict:
     pair, repeat = call.tag
     return _of(pair, call.judge, repeat, outcome)
 
 
-def _of(pair: str, judge: Judge, repeat: int, outcome: Outcome) -> Verdict:
+def _of(pair: str, judge: Judge, repeat: int, outcome: JudgeOutcome) -> PairVerdict:
     answer = outcome.value if isinstance(outcome.value, ScoreAnswer) else None
-    return Verdict(
+    return PairVerdict(
         pair=pair,
         judge=str(judge),
         prompt=judge.prompt,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from parsemark.judges.base import Answered, Outcome, Reply
+from parsemark.judges.base import Answered, JudgeOutcome, Reply
 
 MAX_ANSWER_CHARACTERS = 400_000
 _MOST_OBJECTS = 50
@@ -27,25 +27,27 @@ class _TwiceError(ValueError):
     pass
 
 
-def read_reply(reply: Reply, form: type[BaseModel]) -> Outcome:
+def read_reply(reply: Reply, form: type[BaseModel]) -> JudgeOutcome:
     """The reply as an object of `form`, or the status that says why it is none.
 
     Several objects of that form that say different things are no answer: one of them may be quoted from the
     data that the model was shown.
     """
     if reply.refusal or reply.finish == "content_filter":
-        return Outcome(Answered.REFUSED, message=_shortened(reply.refusal or "stopped by a content filter"))
+        return JudgeOutcome(
+            Answered.REFUSED, message=_shortened(reply.refusal or "stopped by a content filter")
+        )
     if len(reply.text) > MAX_ANSWER_CHARACTERS:
-        return Outcome(Answered.BROKEN, message=f"the answer has {len(reply.text):,} characters")
+        return JudgeOutcome(Answered.BROKEN, message=f"the answer has {len(reply.text):,} characters")
     found = _objects(_after_thoughts(reply.text), form)
     distinct = list({item.model_dump_json(): item for item in found}.values())
     if len(distinct) == 1:
-        return Outcome(Answered.OK, distinct[0])
+        return JudgeOutcome(Answered.OK, distinct[0])
     if len(distinct) > 1:
-        return Outcome(Answered.BROKEN, message="the answer holds several objects that differ")
+        return JudgeOutcome(Answered.BROKEN, message="the answer holds several objects that differ")
     if reply.finish == "length":
-        return Outcome(Answered.CUT_OFF, message="the answer was cut off at the limit of its length")
-    return Outcome(Answered.BROKEN, message=_why(reply.text, form))
+        return JudgeOutcome(Answered.CUT_OFF, message="the answer was cut off at the limit of its length")
+    return JudgeOutcome(Answered.BROKEN, message=_why(reply.text, form))
 
 
 def _after_thoughts(text: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from parsemark.kernels.alignment import Pairs, align
-from parsemark.kernels.texts import difflib_matched, lcs_length
+from parsemark.kernels.sequences import Pairs, align, difflib_matched, lcs_length
 
 Span = tuple[int, int, int, int]
 """A span as seen from one of its positions: x0, y0, x1, y1 in grid units."""

@@ -1,10 +1,15 @@
 """All kernel functions in Python, under the names that the native module has."""
 
-from parsemark.kernels.alignment import align
 from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
-from parsemark.kernels.row_trees import row_tree, row_tree_distance
-from parsemark.kernels.texts import close_matches, difflib_matched, lcs_length, levenshtein, window_distance
-from parsemark.kernels.trees import ordered_tree, ordered_tree_distance
+from parsemark.kernels.sequences import (
+    align,
+    close_matches,
+    difflib_matched,
+    lcs_length,
+    levenshtein,
+    window_distance,
+)
+from parsemark.kernels.trees import ordered_tree, ordered_tree_distance, row_tree, row_tree_distance
 
 VERSION = 2
 """Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""

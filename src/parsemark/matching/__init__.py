@@ -1,8 +1,7 @@
 """Decides what answers what."""
 
-from parsemark.matching.bbox import match_by_box, rank_by_box
-from parsemark.matching.content import match_by_content, rank_by_content
 from parsemark.matching.ngrams import ContentMatching, match_by_ngrams, rank_by_ngrams
+from parsemark.matching.one_to_one import match_by_box, match_by_content, rank_by_box, rank_by_content
 
 __all__ = [
     "ContentMatching",

@@ -25,7 +25,7 @@ Distances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnsweredTruths:
     """Truths and the predictions that answer them, as indices; either side may be empty."""
 
     truths: tuple[int, ...]
@@ -72,7 +72,7 @@ def adjacency_match(
     can_be_contained: Callable[[int], bool] = lambda _: True,
     leftovers_by_ned: bool = True,
     repeats_unmatched: bool = False,
-) -> list[Answer]:
+) -> list[AnsweredTruths]:
     """Match non-empty strings.
 
     Args:
@@ -97,7 +97,7 @@ def adjacency_match(
             matched.add(row)
     _attach_contained(keys, matched, truths, preds, can_be_contained)
     answers = [
-        Answer(tuple(rows), key, _edit(rows, key, truths, preds))
+        AnsweredTruths(tuple(rows), key, _edit(rows, key, truths, preds))
         for key, members in keys.items()
         if (rows := sorted(members))
     ]
@@ -106,12 +106,12 @@ def adjacency_match(
     open_truths = list(set(range(len(truths))) - matched)
     open_preds = list(set(range(len(preds))) - used)
     pairs = _assign_leftovers(truths, preds, open_truths, open_preds, leftovers_by_ned)
-    answers += (Answer((t,), (p,), 1) for t, p in pairs)
+    answers += (AnsweredTruths((t,), (p,), 1) for t, p in pairs)
     if open_preds and not open_truths:
-        answers.append(Answer((), tuple(open_preds), 1))
+        answers.append(AnsweredTruths((), tuple(open_preds), 1))
     answered = {t for t, _ in pairs}
     for _ in range(2 if repeats_unmatched and not open_preds else 1):
-        answers += (Answer((t,), (), 1) for t in open_truths if t not in answered)
+        answers += (AnsweredTruths((t,), (), 1) for t in open_truths if t not in answered)
     return answers
 
 

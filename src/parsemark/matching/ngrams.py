@@ -24,7 +24,7 @@ import numpy as np
 from parsemark.kernels.ngrams import Bag, character_ngrams, multiset_f1, multiset_jaccard, shared_count
 from parsemark.matching.assignment import THRESHOLD, Similarity, assign_by_confidence, best_pairs
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
-from parsemark.matching.content import element_text, table_text
+from parsemark.matching.one_to_one import element_text, table_text
 from parsemark.model import Element, Match, Matching, Table
 
 RULE = "ngrams"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from parsemark.formats.notation import fold_notation
 from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard
-from parsemark.matching.content import content_bag
+from parsemark.matching.one_to_one import content_bag
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Table

@@ -174,7 +174,7 @@ class MetricSummary:
         return statistics.median(self.values) if self.values else None
 
 
-class Summary:
+class PairSummary:
     """Collects scores while they pass."""
 
     def __init__(self, metrics: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lxml import etree
 
@@ -14,9 +14,10 @@ from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.cell_text import flat_table
 from parsemark.formats.html.tree import has_stray_angles, parse_html
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
-from parsemark.metrics.reader.read import Pages
-from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
+
+if TYPE_CHECKING:
+    from parsemark.metrics.reader.read import Pages
 
 _EMPTY = Table(0, 0)
 _TABLE_TAG = re.compile(r"<(?:table|thead|tbody|tfoot|tr|td|th)\b", re.IGNORECASE)
@@ -50,20 +51,23 @@ class TableInput:
         """The table as the model has it, with all white space as single spaces."""
         if isinstance(self.source, Table):
             return flat_table(self.source)
-        return flat_table(self.found[0].table) if self.found else _EMPTY
+        return flat_table(self.found_tables[0].table) if self.found_tables else _EMPTY
 
     @cached_property
-    def found(self) -> list[FoundTable]:
+    def found_tables(self) -> list[FoundTable]:
         """Every table of the text; none for a `Table`, which needs no reading."""
         return [] if isinstance(self.source, Table) else read_tables(self.source, self.format)
 
     @cached_property
     def pages(self) -> Pages:
         """All tables and the text around them, as `reader` reads them."""
+        from parsemark.metrics.reader.read import Pages
+        from parsemark.metrics.reader.sheet import Sheet
+
         if isinstance(self.source, Table):
             sheet = Sheet.from_table(self.table)
             return Pages((sheet,) if sheet.n_rows else ())
-        return Pages.from_found(self.found, self.source)
+        return Pages.from_found(self.found_tables, self.source)
 
     @cached_property
     def html(self) -> str | None:
@@ -72,7 +76,11 @@ class TableInput:
             return None
         if self.source.lstrip()[:1] == "<":
             return self.source
-        return self.found[0].source if self.found and self.found[0].format == "html" else None
+        return (
+            self.found_tables[0].source
+            if self.found_tables and self.found_tables[0].format == "html"
+            else None
+        )
 
     @cached_property
     def element(self) -> etree._Element | None:
@@ -88,7 +96,7 @@ class TableInput:
 
     def require_table(self) -> None:
         """Raise FormatError for a truth that is text without a table: two such texts would be equal."""
-        if not isinstance(self.source, str) or self.found or not self.source.strip():
+        if not isinstance(self.source, str) or self.found_tables or not self.source.strip():
             return
         # Any tag makes lxml see a table, but one without a single cell.
         if self.is_absent or (self.html is not None and not self.rows):

@@ -10,7 +10,7 @@ from typing import Literal
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.metrics.score_cells import PlacedCell, cells_of
+from parsemark.metrics.score_cells import ScoreCell, cells_of
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
 
 _CLOSE = 0.8
@@ -116,7 +116,7 @@ class ScoreContentShifted(Metric[TableInput]):
 
 
 def _when_comparable(
-    truth: TableInput, pred: TableInput, value: Callable[[Sequence[PlacedCell], Sequence[PlacedCell]], float]
+    truth: TableInput, pred: TableInput, value: Callable[[Sequence[ScoreCell], Sequence[ScoreCell]], float]
 ) -> float:
     """The value, unless a table is empty or the two have nothing to do with each other."""
     a, b = truth.derive(cells_of), pred.derive(cells_of)
@@ -130,7 +130,7 @@ def _when_comparable(
     return value(a, b)
 
 
-def _index(truth: Sequence[PlacedCell], pred: Sequence[PlacedCell]) -> float:
+def _index(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> float:
     places: dict[str, list[int]] = defaultdict(list)
     for number, cell in enumerate(truth):
         places[cell.text.lower()].append(number)
@@ -157,14 +157,14 @@ def _index(truth: Sequence[PlacedCell], pred: Sequence[PlacedCell]) -> float:
     return _rounded((round(same_row / pairs, 2) + round(same_col / pairs, 2)) / 2)
 
 
-def _content(truth: Sequence[PlacedCell], pred: Sequence[PlacedCell], max_shift: int = 0) -> float:
+def _content(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell], max_shift: int = 0) -> float:
     rows, cols = (
         _line_similarity(_lines(truth, axis), _lines(pred, axis), max_shift) for axis in ("row", "col")
     )
     return _rounded((rows + cols) / 2)
 
 
-def _lines(cells: Sequence[PlacedCell], axis: Literal["row", "col"]) -> dict[int, str]:
+def _lines(cells: Sequence[ScoreCell], axis: Literal["row", "col"]) -> dict[int, str]:
     lines: dict[int, list[str]] = defaultdict(list)
     for cell in cells:
         lines[cell.row if axis == "row" else cell.col].extend(cell.text.split())

@@ -42,7 +42,7 @@ _RAW = frozenset({"script", "style"})
 _MAX_DEPTH = 500
 
 
-class PlacedCell(NamedTuple):
+class ScoreCell(NamedTuple):
     """A cell at its top left position."""
 
     row: int
@@ -50,14 +50,14 @@ class PlacedCell(NamedTuple):
     text: str
 
 
-def cells_of(table: TableInput) -> list[PlacedCell]:
+def cells_of(table: TableInput) -> list[ScoreCell]:
     """The cells of a table that a metric was given."""
     if table.html is not None:
         return read_placed_cells(table.html)
-    return [PlacedCell(cell.row, cell.col, cell.text) for cell in table.table.cells]
+    return [ScoreCell(cell.row, cell.col, cell.text) for cell in table.table.cells]
 
 
-def read_placed_cells(html: str) -> list[PlacedCell]:
+def read_placed_cells(html: str) -> list[ScoreCell]:
     """The cells of the first table. In each row th come before td, as in the reference."""
     check_size(html, MAX_CHARS)
     reader = _TableReader()
@@ -66,10 +66,10 @@ def read_placed_cells(html: str) -> list[PlacedCell]:
     return _placed(rows)
 
 
-def _placed(rows: list[list[RowCell]]) -> list[PlacedCell]:
+def _placed(rows: list[list[RowCell]]) -> list[ScoreCell]:
     """Cells move right, past positions that an earlier cell spans; each such position moves one cell."""
     spanned: set[tuple[int, int]] = set()
-    placed: list[PlacedCell] = []
+    placed: list[ScoreCell] = []
     for row, cells in enumerate(rows):
         shift = 0
         for index, cell in enumerate(cells):
@@ -81,7 +81,7 @@ def _placed(rows: list[list[RowCell]]) -> list[PlacedCell]:
             while (row, col) in spanned:
                 spanned.remove((row, col))
                 col, shift = col + 1, shift + 1
-            placed.append(PlacedCell(row, col, cell.text))
+            placed.append(ScoreCell(row, col, cell.text))
     return placed
 
 

@@ -129,3 +129,21 @@ def _check_disjoint(cells: Iterable[Cell]) -> None:
 
 def _describe(cell: Cell) -> str:
     return f"cell at ({cell.row}, {cell.col}) with spans {cell.rowspan} x {cell.colspan}"
+
+
+SIMPLE, MODERATE, COMPLEX = "simple", "moderate", "complex"
+
+
+def complexity(table: Table) -> str:
+    """`simple`, `moderate` or `complex`.
+
+    * simple: a regular grid, no cell is merged;
+    * complex: cells are merged in both directions, or merged cells occur in more than two rows;
+    * moderate: what lies between.
+    """
+    wide = [c for c in table.cells if c.colspan > 1]
+    tall = [c for c in table.cells if c.rowspan > 1]
+    if not wide and not tall:
+        return SIMPLE
+    rows = {c.row for c in (*wide, *tall)}
+    return COMPLEX if (wide and tall) or len(rows) > 2 else MODERATE

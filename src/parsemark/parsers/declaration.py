@@ -81,7 +81,7 @@ class Info(BaseModel):
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""
 
 
-class Source(BaseModel):
+class ParserSource(BaseModel):
     """A package's entry in `[tool.uv.sources]`: the folder of its project, or a wheel."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -99,7 +99,7 @@ class Declaration(BaseModel):
     requires_python: str = Field(default=">=3.11", alias="requires-python")
     dependencies: tuple[str, ...] = ()
     info: Info = Field(default_factory=Info)
-    sources: Mapping[str, Source] = Field(default_factory=dict)
+    sources: Mapping[str, ParserSource] = Field(default_factory=dict)
     """Where packages come from that are not from an index: `[tool.uv.sources]`."""
     overrides: tuple[str, ...] = ()
     """Versions that hold against what the packages ask for: `override-dependencies` of `[tool.uv]`."""

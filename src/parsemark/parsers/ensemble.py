@@ -58,7 +58,7 @@ def engine_of(parser: str) -> str:
 
 
 @dataclass
-class Candidate:
+class TableCandidate:
     """The tables that parsers see at one place of a page."""
 
     members: dict[str, Element] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Jury:
     weight: Mapping[str, float]
     """Of each parser's cells: how much its tables agree with the others'."""
 
-    def probability(self, candidate: Candidate) -> float:
+    def probability(self, candidate: TableCandidate) -> float:
         """That a candidate is a table."""
         seen = {engine_of(parser) for parser in candidate.members}
         odds = np.log(self.share) - np.log1p(-self.share)
@@ -88,9 +88,9 @@ class Jury:
         return float(1 / (1 + np.exp(-odds)))
 
 
-def find_candidates(predictions: Mapping[str, Prediction]) -> list[Candidate]:
+def find_candidates(predictions: Mapping[str, Prediction]) -> list[TableCandidate]:
     """The places of a page where parsers see tables."""
-    candidates: list[Candidate] = []
+    candidates: list[TableCandidate] = []
     for parser, prediction in predictions.items():
         for element in prediction.tables:
             if element.table is None or not element.table.cells:
@@ -98,13 +98,13 @@ def find_candidates(predictions: Mapping[str, Prediction]) -> list[Candidate]:
             free = [c for c in candidates if parser not in c.members]
             best = max(free, key=lambda c: _likeness_to(element, c), default=None)
             if best is None or _likeness_to(element, best) <= 0:
-                best = Candidate()
+                best = TableCandidate()
                 candidates.append(best)
             best.members[parser] = element
     return candidates
 
 
-def estimate_jury(candidates: Sequence[Candidate], parsers: Sequence[str]) -> Jury:
+def estimate_jury(candidates: Sequence[TableCandidate], parsers: Sequence[str]) -> Jury:
     """How far each engine and parser can be trusted, by expectation and maximisation over all candidates."""
     engines = sorted({engine_of(parser) for parser in parsers})
     seen = np.zeros((len(candidates), len(engines)))
@@ -130,7 +130,7 @@ def estimate_jury(candidates: Sequence[Candidate], parsers: Sequence[str]) -> Ju
     )
 
 
-def _weights(candidates: Sequence[Candidate], parsers: Sequence[str]) -> dict[str, float]:
+def _weights(candidates: Sequence[TableCandidate], parsers: Sequence[str]) -> dict[str, float]:
     """The square of each parser's mean agreement with parsers of other engines, where both see a table."""
     agreements: dict[str, list[float]] = {parser: [] for parser in parsers}
     for candidate in candidates:
@@ -140,7 +140,7 @@ def _weights(candidates: Sequence[Candidate], parsers: Sequence[str]) -> dict[st
     return {p: (float(np.mean(found)) ** 2 if found else 0.25) + 1e-3 for p, found in agreements.items()}
 
 
-def elect(candidates: Sequence[Candidate], jury: Jury, min_confidence: float = 0.05) -> list[Element]:
+def elect(candidates: Sequence[TableCandidate], jury: Jury, min_confidence: float = 0.05) -> list[Element]:
     """The tables of a page that are probable enough, in reading order, with their probability."""
     elements = [
         _elected(candidate, probability, jury)
@@ -151,7 +151,7 @@ def elect(candidates: Sequence[Candidate], jury: Jury, min_confidence: float = 0
     return elements
 
 
-def _likeness_to(element: Element, candidate: Candidate) -> float:
+def _likeness_to(element: Element, candidate: TableCandidate) -> float:
     return max(_likeness(element, member) for member in candidate.members.values())
 
 
@@ -188,7 +188,7 @@ def _pairs(element: Element) -> Counter[tuple[str, str]]:
     )
 
 
-def _elected(candidate: Candidate, probability: float, jury: Jury) -> Element:
+def _elected(candidate: TableCandidate, probability: float, jury: Jury) -> Element:
     members = candidate.members
     most_alike = max(
         members,

@@ -14,7 +14,7 @@ from typing import Literal
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.needs import given_files, missing_needs, program_versions
-from parsemark.parsers.working_tree import resolve_requirements, sibling_modules
+from parsemark.parsers.working_tree import modules_in, resolve_requirements, sibling_modules
 from parsemark.registry import OptionValue, Spec
 
 KIT = Path(__file__).with_name("kit") / "parsemark_worker.py"
@@ -136,11 +136,16 @@ class Parser:
     def fingerprint(self) -> str:
         """Hash of what decides its output: script and modules beside it, kit, environment, options, programs.
 
-        The environment is that of the packages as they are, also of those that are installed from a path.
+        Of the kit, what the script imports: a change of a part that it does not use changes nothing. The
+        environment is that of the packages as they are, also of those that are installed from a path.
         """
         digest = hashlib.sha256()
-        kit = _kit_sources(documents=self.info.scope == "document")
-        for part in (self.script.read_bytes(), *kit, self.environment.key.encode()):
+        kit = sorted({KIT, *modules_in(KIT.parent, self.script)})
+        for part in (
+            self.script.read_bytes(),
+            *(path.read_bytes() for path in kit),
+            self.environment.key.encode(),
+        ):
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
         beside = [] if self.script.parent == WORKERS else sibling_modules(self.script)
@@ -153,9 +158,3 @@ class Parser:
         if programs := program_versions(self.needs):
             digest.update(json.dumps(programs, sort_keys=True).encode())
         return digest.hexdigest()
-
-
-def _kit_sources(*, documents: bool) -> list[bytes]:
-    """The kit as far as a worker uses it: the part for whole documents changes no parser of pages."""
-    paths = sorted(KIT.parent.glob("*.py"))
-    return [path.read_bytes() for path in paths if documents or path.name != "parsemark_document.py"]

@@ -103,7 +103,7 @@ def read_page(pdf: Path, page_number: int) -> PageContent:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class TextAgreement:
     """How far a table agrees with the text of the page that it stands on."""
 
     n_cells: int
@@ -140,8 +140,8 @@ class Replay:
 
     name: str
     table: Table
-    ours: Agreement
-    recorded: Agreement | None
+    ours: TextAgreement
+    recorded: TextAgreement | None
     problem: str | None = None
     """Why it could not be read; it then has no cells."""
 
@@ -187,7 +187,7 @@ def replay(path: Path, read_page: ReadPage = read_page, rules: Rules = RULES) ->
             table = build_table(entry.parts, page.words, entry.frame, rules)
             csv_cells = None if entry.gmft_csv is None else _csv_cells(entry.gmft_csv)
         except (ValueError, FormatError, PdfError) as error:
-            yield Replay(name, Table(0, 0), Agreement(0, 0, 0, 0), None, str(error))
+            yield Replay(name, Table(0, 0), TextAgreement(0, 0, 0, 0), None, str(error))
             continue
         inside = [w for w in page.words if _mostly_inside(w.box, entry.frame.box)]
         ours = agreement((c.text for c in table.cells), page.text, inside)
@@ -207,7 +207,7 @@ def _csv_cells(text: str) -> list[str]:
         raise FormatError(f"the recorded CSV cannot be read: {error}") from error
 
 
-def agreement(cells: Iterable[str], page_text: str, inside: Iterable[Word]) -> Agreement:
+def agreement(cells: Iterable[str], page_text: str, inside: Iterable[Word]) -> TextAgreement:
     """How far cells agree with the text of their page.
 
     White space, the marks of divided words and differences that NFKC folds do not count. A cell into which
@@ -230,7 +230,7 @@ def agreement(cells: Iterable[str], page_text: str, inside: Iterable[Word]) -> A
             n_found += 1
             found_chars += sum(map(len, pieces))
     n_chars = sum(len(_folded(word.text)) for word in inside)
-    return Agreement(n_cells, n_found, n_chars, min(n_chars, found_chars))
+    return TextAgreement(n_cells, n_found, n_chars, min(n_chars, found_chars))
 
 
 def _folded(text: str) -> str:

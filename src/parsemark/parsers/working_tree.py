@@ -154,10 +154,15 @@ def _project(root: Path) -> dict[str, Any]:
 
 def sibling_modules(script: Path) -> list[Path]:
     """The files beside a script that it imports, directly or through each other, sorted."""
+    return modules_in(script.parent, script)
+
+
+def modules_in(folder: Path, script: Path) -> list[Path]:
+    """The files of a folder that a script imports, directly or through each other, sorted."""
     found: set[Path] = set()
     pending = [script]
     while pending:
-        for path in _imported_beside(pending.pop(), script.parent):
+        for path in _imported_beside(pending.pop(), folder):
             if path not in found and path != script:
                 found.add(path)
                 pending.append(path)
@@ -165,8 +170,9 @@ def sibling_modules(script: Path) -> list[Path]:
 
 
 def _imported_beside(module: Path, folder: Path) -> Iterator[Path]:
+    bases = (folder, module.parent) if module.is_relative_to(folder) else (folder,)
     for name in _imports(module):
-        for base in dict.fromkeys((folder, module.parent)):
+        for base in dict.fromkeys(bases):
             target = base.joinpath(*name.split("."))
             # A package runs its __init__, and may hold what is imported from it by name.
             candidates = [target.with_suffix(".py"), target / "__init__.py"]

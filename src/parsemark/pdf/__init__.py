@@ -20,14 +20,14 @@ from parsemark.pdf.pictures import (
     render_page,
     save_picture_pdf,
 )
-from parsemark.pdf.text import Glyph, Word, glyphs_of, page_glyphs, page_text, page_words
+from parsemark.pdf.text import Glyph, PageWord, glyphs_of, page_glyphs, page_text, page_words
 
 __all__ = [
     "MAX_PIXELS",
     "Glyph",
     "PageInk",
     "PageShape",
-    "Word",
+    "PageWord",
     "count_pages",
     "glyphs_of",
     "made_with",

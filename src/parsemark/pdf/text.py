@@ -21,7 +21,7 @@ _HYPHEN_IN_TEXT = "\ufffe"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PageWord:
     """A word of the text layer."""
 
     text: str
@@ -38,7 +38,7 @@ class Glyph:
     """Whether the reader made it up (a space between words that are set apart)."""
 
 
-def page_words(pdf: Path, page_number: int) -> tuple[Word, ...]:
+def page_words(pdf: Path, page_number: int) -> tuple[PageWord, ...]:
     """The words of a page's text layer."""
     return _words(pdf, page_number, pdf.stat().st_mtime_ns)
 
@@ -93,12 +93,12 @@ def character_codes(text: Any) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _words(pdf: Path, page_number: int, _modified: int) -> tuple[Word, ...]:
+def _words(pdf: Path, page_number: int, _modified: int) -> tuple[PageWord, ...]:
     with open_page(pdf, page_number) as page:
         return tuple(_join_words(glyphs_of(page)))
 
 
-def _join_words(glyphs: Iterator[Glyph]) -> Iterator[Word]:
+def _join_words(glyphs: Iterator[Glyph]) -> Iterator[PageWord]:
     word: list[Glyph] = []
     for glyph in glyphs:
         if glyph.text.strip() and not glyph.generated:
@@ -110,5 +110,5 @@ def _join_words(glyphs: Iterator[Glyph]) -> Iterator[Word]:
         yield _word(word)
 
 
-def _word(glyphs: list[Glyph]) -> Word:
-    return Word("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))
+def _word(glyphs: list[Glyph]) -> PageWord:
+    return PageWord("".join(g.text for g in glyphs), Box.hull(g.box for g in glyphs))

@@ -114,15 +114,38 @@ class RunTables:
     def __init__(
         self, samples: pl.DataFrame, parses: pl.DataFrame, matches: pl.DataFrame, scores: pl.DataFrame
     ) -> None:
-        self.samples = samples
-        self.parses = parses
-        self.matches = matches
-        self.scores = scores
+        self._frames = {"samples": samples, "parses": parses, "matches": matches, "scores": scores}
+
+    def frame(self, name: str) -> pl.DataFrame:
+        """A whole table."""
+        return self._frames[name]
 
     @property
+    def samples(self) -> pl.DataFrame:
+        """One row for each page, with its truth."""
+        return self.frame("samples")
+
+    @property
+    def parses(self) -> pl.DataFrame:
+        """One row for each page and parser."""
+        return self.frame("parses")
+
+    @property
+    def matches(self) -> pl.DataFrame:
+        """One row for each match of a page."""
+        return self.frame("matches")
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """One row for each score."""
+        return self.frame("scores")
+
+    @cached_property
     def parsers(self) -> list[str]:
         """Names of the parsers, sorted."""
-        return sorted(self.parses["parser"].unique())
+        import polars as pl
+
+        return sorted(self.read("parses", pl.col("parser").unique())["parser"])
 
     @cached_property
     def places(self) -> Places:
@@ -135,14 +158,13 @@ class RunTables:
         other = copy(self)
         for derived in ("places", "parsers"):
             other.__dict__.pop(derived, None)
-        other.__dict__.update(frames)
+        other._frames = {**self._frames, **frames}
         return other
 
     @contextmanager
     def scanning(self, name: str) -> Iterator[pl.LazyFrame]:
         """A table, to collect from what is needed of it."""
-        frame: pl.DataFrame = getattr(self, name)
-        yield frame.lazy()
+        yield self.frame(name).lazy()
 
     def read(
         self, name: str, *columns: IntoExpr, where: pl.Expr | None = None, **named: IntoExpr
@@ -164,7 +186,7 @@ class RunTables:
                 yield [table.filter(own).collect() for table in tables]
 
 
-class _Part(BaseModel):
+class _FrozenModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -172,7 +194,7 @@ EQUIVALENCE_MARGIN = 0.05
 """Scores whose difference lies inside ± this share of their range, interval and all, are equivalent."""
 
 
-class FigureInfo(_Part):
+class FigureInfo(_FrozenModel):
     """What a figure is: shown wherever its number is."""
 
     name: str
@@ -205,7 +227,7 @@ class FigureInfo(_Part):
         return "higher is better" if self.higher_is_better else "lower is better"
 
 
-class Figure(_Part):
+class Figure(_FrozenModel):
     """A number with its 95 % interval and its denominator; what is not defined is None."""
 
     value: float | None
@@ -219,7 +241,7 @@ class Figure(_Part):
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-class Slice(_Part):
+class Slice(_FrozenModel):
     """The figures again, for pages (or elements) that have one attribute in common."""
 
     scope: str
@@ -235,7 +257,7 @@ class Slice(_Part):
 State = Literal["better", "worse", "equivalent", "not_resolved"]
 
 
-class Verdict(_Part):
+class Verdict(_FrozenModel):
     """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of.
 
     `better` and `worse`: the interval of the difference leaves out 0. `equivalent`: it lies inside
@@ -277,7 +299,7 @@ class Verdict(_Part):
         )
 
 
-class Ranking(_Part):
+class Ranking(_FrozenModel):
     """Who is better in the primary figure, and how sure that is."""
 
     figure: str
@@ -302,7 +324,7 @@ class Ranking(_Part):
         return None if self.best is None or parser == self.best else self.verdict(parser, self.best)
 
 
-class Summary(_Part):
+class Summary(_FrozenModel):
     """What a protocol says about a run; `summary.json` in the protocol's folder."""
 
     version: int = SUMMARY_VERSION
@@ -434,6 +456,9 @@ class PageProtocol(Exhibits, ABC):
     def whole_documents(self) -> bool:
         """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
         return False
+
+    def preload(self) -> None:
+        """Import what `score_page` imports late, once for all processes that will score."""
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:

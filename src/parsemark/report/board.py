@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.base import EQUIVALENCE_MARGIN
-from parsemark.report.numbers import figure_note, format_value
-from parsemark.report.source import Parser
+from parsemark.report.source import ShownParser
+from parsemark.report.wording import figure_note, format_value
 
 Figures = Mapping[str, Mapping[str, Figure]]
 
@@ -27,7 +27,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class BoardCell:
     """One number of the table."""
 
     value: float | None
@@ -51,12 +51,12 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoardRow:
     """One parser."""
 
-    parser: Parser
+    parser: ShownParser
     rank: Rank
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, BoardCell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Board:
 
     columns: Sequence[FigureInfo]
     axes: Mapping[str, Scale]
-    rows: Sequence[Row]
+    rows: Sequence[BoardRow]
     headline: FigureInfo
     rank_definition: str
     sentence: str
@@ -81,7 +81,7 @@ MARKS = {"not_resolved": "not resolved", "equivalent": "equivalent"}
 
 
 def make_board(
-    parsers: Sequence[Parser], summary: Summary, figures: Figures, ranking: Ranking | None
+    parsers: Sequence[ShownParser], summary: Summary, figures: Figures, ranking: Ranking | None
 ) -> Board:
     """The table of some pages.
 
@@ -95,7 +95,7 @@ def make_board(
     axes = {c.name: scale for c in columns if (scale := _scale(c, figures)) is not None}
     ranks = _tested_ranks(ranking) if ranking and ranking.ranks else _plain_ranks(headline, figures)
     rows = [
-        Row(
+        BoardRow(
             parser,
             ranks.get(parser.name, Rank(len(parsers), "–")),
             {c.name: _cell(c, figures.get(parser.name, {}).get(c.name)) for c in columns},
@@ -106,19 +106,19 @@ def make_board(
     return Board(columns, axes, rows, headline, RANK_DEFINITION, _sentence(rows, headline))
 
 
-def _order(row: Row, headline: FigureInfo) -> tuple[float, str]:
+def _order(row: BoardRow, headline: FigureInfo) -> tuple[float, str]:
     value = row.cells[headline.name].value if headline.name in row.cells else None
     if value is None:
         return float("inf"), row.parser.name
     return -value if headline.higher_is_better else value, row.parser.name
 
 
-def _cell(column: FigureInfo, figure: Figure | None) -> Cell:
+def _cell(column: FigureInfo, figure: Figure | None) -> BoardCell:
     if figure is None:
-        return Cell(None, None, None, "–", "", False)
+        return BoardCell(None, None, None, "–", "", False)
     problem = column.name == "failures" and bool(figure.value)
     text = format_value(figure.value, column.style)
-    return Cell(figure.value, figure.low, figure.high, text, figure_note(figure, column.style), problem)
+    return BoardCell(figure.value, figure.low, figure.high, text, figure_note(figure, column.style), problem)
 
 
 def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
@@ -158,7 +158,7 @@ def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
     return {name: Rank(place, str(place)) for name, place in places.items()}
 
 
-def _sentence(rows: Sequence[Row], headline: FigureInfo) -> str:
+def _sentence(rows: Sequence[BoardRow], headline: FigureInfo) -> str:
     """The answer in words."""
     scored = [r for r in rows if headline.name in r.cells and r.cells[headline.name].value is not None]
     if not scored:

@@ -11,7 +11,7 @@ from parsemark.corpora import Corpus
 from parsemark.engine.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
 from parsemark.protocols import FigureInfo, Summary
-from parsemark.report.board import Cell, Scale, make_board
+from parsemark.report.board import BoardCell, Scale, make_board
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
 from parsemark.report.leagues import (
@@ -24,9 +24,9 @@ from parsemark.report.leagues import (
     read_submissions,
 )
 from parsemark.report.names import safe_name
-from parsemark.report.numbers import figure_note, format_value
-from parsemark.report.site import Link, Pages, ReportOptions
-from parsemark.report.source import Parser
+from parsemark.report.site import Link, ReportOptions, SitePages
+from parsemark.report.source import ShownParser
+from parsemark.report.wording import figure_note, format_value
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
@@ -47,10 +47,10 @@ class BoardResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BoardStanding:
     """What a parser has reached in a league."""
 
-    cell: Cell
+    cell: BoardCell
     rank: str
     href: str
     version: str
@@ -64,18 +64,18 @@ class Column:
     note: str
     href: str
     axis: Scale | None
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, BoardStanding]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class BoardSection:
     """One protocol in one version, whose leagues stand side by side without being compared."""
 
     protocol: str
     comparability: int
     headline: FigureInfo
     columns: Sequence[Column]
-    parsers: Sequence[Parser]
+    parsers: Sequence[ShownParser]
 
 
 def build_board(
@@ -137,7 +137,7 @@ def _verified(
     return sound, refused
 
 
-class _BoardSite(Pages):
+class _BoardSite(SitePages):
     """The pages of the board."""
 
     def __init__(
@@ -180,7 +180,7 @@ class _BoardSite(Pages):
             for name, rows in self._history(league, summary).items():
                 histories[name].append(rows)
         sections = [
-            Section(
+            BoardSection(
                 *key,
                 headlines[key],
                 own,
@@ -203,11 +203,11 @@ class _BoardSite(Pages):
             self.page(parser.page, template="history.html", current="", parser=parser, parts=parts)
         (self.root / MARK).write_text("The pages here were written by parsemark board.\n", encoding="utf-8")
 
-    def _ordered(self, columns: Sequence[Column], headline: FigureInfo) -> list[Parser]:
+    def _ordered(self, columns: Sequence[Column], headline: FigureInfo) -> list[ShownParser]:
         """The parsers of some leagues, the best of the first league first."""
         sign = -1.0 if headline.higher_is_better else 1.0
 
-        def places(parser: Parser) -> list[float]:
+        def places(parser: ShownParser) -> list[float]:
             found = [column.standings.get(parser.name) for column in columns]
             values = [None if standing is None else standing.cell.value for standing in found]
             return [float("inf") if value is None else sign * value for value in values]
@@ -234,7 +234,7 @@ class _BoardSite(Pages):
         board = make_board(parsers, summary, summary.parsers, summary.ranking)
         has_report = self._reports and league.is_ours
         standings = {
-            row.parser.name: Standing(
+            row.parser.name: BoardStanding(
                 row.cells[summary.primary],
                 row.rank.text,
                 f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
@@ -277,7 +277,7 @@ class _BoardSite(Pages):
                 verdict = summary.ranking.verdict(label, before) if by_label and before else None
                 rows.append(
                     {
-                        "cell": Cell(
+                        "cell": BoardCell(
                             figure.value,
                             figure.low,
                             figure.high,
@@ -306,7 +306,7 @@ class _BoardSite(Pages):
         return found
 
 
-class _HistoryParser(Parser):
+class _HistoryParser(ShownParser):
     """A parser whose page on the board is its history."""
 
     @property

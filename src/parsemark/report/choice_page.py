@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 
-from parsemark.choose import Candidate, Choice, in_words, next_step
+from parsemark.choose import Choice, ParserCandidate, in_words, next_step
 from parsemark.system.files import write_text
 
 WIDTH, HEIGHT, MARGIN = 640, 300, 46
@@ -54,7 +54,7 @@ def _place(value: float) -> float:
     return round(100 * min(max(value, 0.0), 1.0), 2)
 
 
-def _scale(candidates: tuple[Candidate, ...]) -> tuple[float, float] | None:
+def _scale(candidates: tuple[ParserCandidate, ...]) -> tuple[float, float] | None:
     """Decades of CPU seconds per page that the chart spans."""
     known = [log10(c.cpu_s) for c in candidates if c.cpu_s]
     if not known:
@@ -72,7 +72,7 @@ def _y(value: float) -> float:
     return round(HEIGHT - MARGIN - min(max(value, 0.0), 1.0) * (HEIGHT - 2 * MARGIN), 1)
 
 
-def _dots(candidates: tuple[Candidate, ...]) -> list[Dot]:
+def _dots(candidates: tuple[ParserCandidate, ...]) -> list[Dot]:
     scale = _scale(candidates)
     if scale is None:
         return []
@@ -84,7 +84,7 @@ def _dots(candidates: tuple[Candidate, ...]) -> list[Dot]:
     return found
 
 
-def _ticks(candidates: tuple[Candidate, ...]) -> list[tuple[float, str]]:
+def _ticks(candidates: tuple[ParserCandidate, ...]) -> list[tuple[float, str]]:
     """CPU times at which the chart has a line."""
     scale = _scale(candidates)
     if scale is None:

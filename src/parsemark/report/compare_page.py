@@ -10,7 +10,7 @@ from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison import RunComparison, compare_runs
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
-from parsemark.report.source import Source, page_values
+from parsemark.report.source import RunSource, page_values
 from parsemark.store import Run
 
 SHOWN_PAGES = 20
@@ -26,7 +26,7 @@ class Older:
     """Why there is no comparison: a report is not lost because an old run does not fit."""
 
     @classmethod
-    def of(cls, source: Source, options: ReportOptions) -> Older | None:
+    def of(cls, source: RunSource, options: ReportOptions) -> Older | None:
         """The run that the report was asked to compare with."""
         if options.against is None:
             return None
@@ -36,9 +36,9 @@ class Older:
         except UsageError as error:
             return cls(run, None, str(error))
 
-    def source(self, protocol: str) -> Source | None:
+    def source(self, protocol: str) -> RunSource | None:
         """Its tables, where they can be compared."""
-        return Source(self.run, protocol) if self.changes else None
+        return RunSource(self.run, protocol) if self.changes else None
 
 
 def write_compare(site: Site, older: Older | None) -> None:
@@ -63,7 +63,7 @@ def write_compare(site: Site, older: Older | None) -> None:
     )
 
 
-def _protocol(source: Source) -> dict[str, Any]:
+def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
     return {
         "primary": source.summary.info(source.primary).label,
@@ -76,7 +76,7 @@ def _protocol(source: Source) -> dict[str, Any]:
     }
 
 
-def _changes(source: Source, result: RunComparison) -> list[dict[str, Any]]:
+def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
     by_name = {parser.name: parser for parser in source.parsers}
     rows = []
     for comparison in result.comparisons:

@@ -10,13 +10,19 @@ import polars as pl
 
 from parsemark.report.chunks import write_chunk
 from parsemark.report.errors import Errors
-from parsemark.report.source import Parser, Source, page_values
+from parsemark.report.source import RunSource, ShownParser, page_values
 
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 
 
 def write_element_lists(
-    root: Path, source: Source, folder: str, errors: Errors, *, pages: Source, parsers: Sequence[Parser]
+    root: Path,
+    source: RunSource,
+    folder: str,
+    errors: Errors,
+    *,
+    pages: RunSource,
+    parsers: Sequence[ShownParser],
 ) -> None:
     """Write `data/FOLDER/N.js` for parser number N: one entry for each element, and one value for each page.
 
@@ -50,7 +56,7 @@ def write_element_lists(
         )
 
 
-def element_table(source: Source, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
+def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
     """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
 
     Args:

@@ -36,7 +36,7 @@ _COMPARISON = "comparison with the old run"
 
 
 @dataclass(frozen=True)
-class Limits:
+class GateLimits:
     """What is allowed. None: not checked."""
 
     minimum: Mapping[str, float] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class GateCheck:
     """One thing that was looked at."""
 
     parser: str
@@ -82,7 +82,7 @@ class Skipped:
 class GateResult:
     """All checks of a gate."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[GateCheck, ...]
     notes: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     """Nobody may take a limit for kept that was not looked at."""
@@ -93,20 +93,20 @@ class GateResult:
         return all(check.passed for check in self.checks)
 
     @property
-    def failed(self) -> list[Check]:
+    def failed(self) -> list[GateCheck]:
         """Those that did not."""
         return [check for check in self.checks if not check.passed]
 
 
 @dataclass(frozen=True)
-class Side:
+class GateSide:
     """One run as far as a gate looks at it."""
 
     summary: Summary
     tables: RunTables
 
     @classmethod
-    def of(cls, run: Run, protocol: str | None) -> Side:
+    def of(cls, run: Run, protocol: str | None) -> GateSide:
         """Read it."""
         summary = run.summary(protocol)
         return cls(summary, run.run_tables(summary.protocol))
@@ -115,7 +115,7 @@ class Side:
 def gate_runs(
     new: Run,
     old: Run | None,
-    limits: Limits,
+    limits: GateLimits,
     *,
     parsers: Sequence[str] | None = None,
     protocol: str | None = None,
@@ -125,7 +125,7 @@ def gate_runs(
     Raises:
         UsageError: The runs are of different corpora, pages, or protocol versions, or share no parser.
     """
-    side = Side.of(new, protocol)
+    side = GateSide.of(new, protocol)
     chosen = _chosen(side, parsers, new.path)
     recipe = get_protocol(side.summary.protocol)
     if old is None:
@@ -134,7 +134,7 @@ def gate_runs(
         notes = [_figures_of(side.summary), *map(str, skipped)]
         return GateResult(tuple(check_alone(side, limits, chosen)), tuple(notes), tuple(skipped))
     _require_same_corpus(old, new)
-    before = Side.of(old, side.summary.protocol)
+    before = GateSide.of(old, side.summary.protocol)
     missing = [p for p in chosen if p not in before.tables.parsers]
     shared = [p for p in chosen if p not in missing]
     if not shared:
@@ -169,9 +169,9 @@ def gate_runs(
     return GateResult((*alone, *against), tuple(notes), tuple(skipped))
 
 
-def check_alone(side: Side, limits: Limits, parsers: Sequence[str]) -> list[Check]:
+def check_alone(side: GateSide, limits: GateLimits, parsers: Sequence[str]) -> list[GateCheck]:
     """What can be checked on one run."""
-    checks: list[Check] = []
+    checks: list[GateCheck] = []
     for parser in parsers:
         checks += _minimum(side, limits, parser)
         if limits.max_failures is not None:
@@ -181,15 +181,21 @@ def check_alone(side: Side, limits: Limits, parsers: Sequence[str]) -> list[Chec
 
 
 def check_against(
-    recipe: PageProtocol, old: Side, new: Side, limits: Limits, parsers: Sequence[str], *, timed: bool = True
-) -> list[Check]:
+    recipe: PageProtocol,
+    old: GateSide,
+    new: GateSide,
+    limits: GateLimits,
+    parsers: Sequence[str],
+    *,
+    timed: bool = True,
+) -> list[GateCheck]:
     """What can be checked between two runs of the same pages."""
     protocol_comparison.require_comparable(old.summary, new.summary)
     _require_same_pages(old.tables, new.tables)
     compared = protocol_comparison.compare_runs(
         recipe, (old.summary, old.tables), (new.summary, new.tables), parsers
     )
-    checks: list[Check] = []
+    checks: list[GateCheck] = []
     for parser, comparison in zip(parsers, compared, strict=True):
         checks += _minimum(new, limits, parser)
         checks += _drop(old, new, limits, parser, comparison)
@@ -199,7 +205,7 @@ def check_against(
     return checks
 
 
-def _measured(limits: Limits) -> list[tuple[str, str, float]]:
+def _measured(limits: GateLimits) -> list[tuple[str, str, float]]:
     """Column, name and limit of each ratio that is to be checked."""
     wanted = (
         ("cpu_s", "CPU time", limits.max_slowdown),
@@ -208,11 +214,11 @@ def _measured(limits: Limits) -> list[tuple[str, str, float]]:
     return [(column, title, allowed) for column, title, allowed in wanted if allowed is not None]
 
 
-def _titles(limits: Limits) -> list[str]:
+def _titles(limits: GateLimits) -> list[str]:
     return [title for _, title, _ in _measured(limits)]
 
 
-def _not_checked(checks: Iterable[Check], limits: Limits, parsers: Sequence[str]) -> list[Skipped]:
+def _not_checked(checks: Iterable[GateCheck], limits: GateLimits, parsers: Sequence[str]) -> list[Skipped]:
     """What was to be measured, and was on too few pages."""
     done = {(check.parser, check.name) for check in checks}
     why = f"fewer than {_MIN_PAGES_TIMED} pages have it in both runs"
@@ -244,7 +250,7 @@ def save_baseline(run: Run, folder: Path) -> Path:
     return folder
 
 
-def _chosen(side: Side, parsers: Sequence[str] | None, where: Path) -> list[str]:
+def _chosen(side: GateSide, parsers: Sequence[str] | None, where: Path) -> list[str]:
     known = side.tables.parsers
     for name in parsers or ():
         if name not in known:
@@ -271,7 +277,7 @@ def _require_same_pages(old: RunTables, new: RunTables) -> None:
         )
 
 
-def _minimum(side: Side, limits: Limits, parser: str) -> Iterable[Check]:
+def _minimum(side: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCheck]:
     for figure, least in limits.minimum.items():
         known = side.summary.figure(parser, figure)
         if known is None and figure not in {info.name for info in side.summary.figures}:
@@ -281,10 +287,12 @@ def _minimum(side: Side, limits: Limits, parser: str) -> Iterable[Check]:
         info = side.summary.info(figure)
         good = value is not None and (value >= least if info.higher_is_better else value <= least)
         sign = "≥" if info.higher_is_better else "≤"
-        yield Check(parser, f"{figure} {sign} {least:g}", good, _number(value), f"{sign} {least:g}")
+        yield GateCheck(parser, f"{figure} {sign} {least:g}", good, _number(value), f"{sign} {least:g}")
 
 
-def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Comparison) -> Iterable[Check]:
+def _drop(
+    old: GateSide, new: GateSide, limits: GateLimits, parser: str, comparison: Comparison
+) -> Iterable[GateCheck]:
     verdict = comparison.primary
     info = comparison.info(verdict.figure)
     change = verdict.difference if info.higher_is_better else -verdict.difference
@@ -293,7 +301,7 @@ def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Compari
     pages = _reasons(old.tables, new.tables, parser, comparison, new.summary.settings)
     if limits.interval:
         worse = verdict.state == "worse" if info.higher_is_better else verdict.state == "better"
-        yield Check(
+        yield GateCheck(
             parser,
             f"{info.label}: no drop beyond chance",
             not worse,
@@ -303,7 +311,7 @@ def _drop(old: Side, new: Side, limits: Limits, parser: str, comparison: Compari
         )
     if limits.max_drop is not None:
         fell = change < -limits.max_drop
-        yield Check(
+        yield GateCheck(
             parser,
             f"{info.label}: plain drop",
             not fell,
@@ -323,7 +331,9 @@ def _failing(tables: RunTables, parser: str) -> dict[str, str]:
     }
 
 
-def _new_failures(old: Side, new: Side, limits: Limits, parsers: Sequence[str]) -> list[Check]:
+def _new_failures(
+    old: GateSide, new: GateSide, limits: GateLimits, parsers: Sequence[str]
+) -> list[GateCheck]:
     """Pages that fail now and did not before."""
     if limits.max_failures is None:
         return []
@@ -334,12 +344,16 @@ def _new_failures(old: Side, new: Side, limits: Limits, parsers: Sequence[str]) 
     return checks
 
 
-def _failures(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> Check:
+def _failures(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> GateCheck:
     listed = tuple(f"{sample}: {why[sample]}" for sample in samples[:SHOWN_PAGES])
-    return Check(parser, "failing pages", len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed)
+    return GateCheck(
+        parser, "failing pages", len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed
+    )
 
 
-def _ratio(old: Side, new: Side, parser: str, column: str, title: str, allowed: float) -> list[Check]:
+def _ratio(
+    old: GateSide, new: GateSide, parser: str, column: str, title: str, allowed: float
+) -> list[GateCheck]:
     """The geometric mean over pages of new to old; it fails if it is over the limit beyond chance.
 
     No check where too few pages were measured in both.
@@ -356,7 +370,7 @@ def _ratio(old: Side, new: Side, parser: str, column: str, title: str, allowed: 
     low = math.exp(mean - reach)
     passed = not (math.exp(mean) > allowed and low > 1.0)
     found = f"{math.exp(mean):.2f} × (at least {low:.2f})"
-    return [Check(parser, title, passed, found, f"≤ {allowed:g} ×")]
+    return [GateCheck(parser, title, passed, found, f"≤ {allowed:g} ×")]
 
 
 def _reasons(

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.report.board import Board, Row, make_board
+from parsemark.report.board import Board, BoardRow, make_board
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
 from parsemark.report.chunks import write_chunk
 from parsemark.report.errors import Errors
-from parsemark.report.facets import PageSlice, slices
 from parsemark.report.names import viewer_link
-from parsemark.report.numbers import plural
 from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
-from parsemark.report.source import Parser, Source
+from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
+from parsemark.report.wording import plural
 from parsemark.store import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LeaderboardPart:
     """A selection of pages with its table."""
 
     pages: PageSlice
@@ -86,7 +85,7 @@ def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Erro
         )
 
 
-def error_table(source: Source, errors: Errors, board: Board) -> list[tuple[Parser, list[ErrorCell]]]:
+def error_table(source: RunSource, errors: Errors, board: Board) -> list[tuple[ShownParser, list[ErrorCell]]]:
     """Parsers in the order of the leaderboard, and for each type of error how often it happens."""
     counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
     most = max((n for own in counts.values() for n, _ in own.values()), default=0)
@@ -111,15 +110,17 @@ def error_table(source: Source, errors: Errors, board: Board) -> list[tuple[Pars
     return table if most else []
 
 
-def _own_parts(source: Source) -> list[Part]:
+def _own_parts(source: RunSource) -> list[LeaderboardPart]:
     parts = []
     for pages in slices(source):
         ranking = None if pages.key else source.summary.ranking
-        parts.append(Part(pages, make_board(source.parsers, source.summary, pages.figures, ranking)))
+        parts.append(
+            LeaderboardPart(pages, make_board(source.parsers, source.summary, pages.figures, ranking))
+        )
     return parts
 
 
-def _other_corpora(source: Source, paths: Sequence[Path]) -> Iterator[Part]:
+def _other_corpora(source: RunSource, paths: Sequence[Path]) -> Iterator[LeaderboardPart]:
     """Other runs as more selections: what the parsers of this report earn on their corpora."""
     for path in paths:
         run = Run.open(path)
@@ -131,10 +132,10 @@ def _other_corpora(source: Source, paths: Sequence[Path]) -> Iterator[Part]:
         label = f"{corpus.name} {corpus.version}"
         n_pages = run.table("samples").height
         pages = PageSlice(f"corpus={label} {corpus.hash[:8]}", "corpus", label, n_pages, figures)
-        yield Part(pages, make_board(source.parsers, source.summary, figures, summary.ranking))
+        yield LeaderboardPart(pages, make_board(source.parsers, source.summary, figures, summary.ranking))
 
 
-def _facts(source: Source) -> list[dict[str, str]]:
+def _facts(source: RunSource) -> list[dict[str, str]]:
     failures = int((source.parses["status"] != "ok").sum())
     return [
         {"label": "corpus", "value": source.manifest.corpus.name},
@@ -159,7 +160,7 @@ def _groups(parts: Sequence[PageSlice]) -> list[dict[str, Any]]:
     ]
 
 
-def _slice_json(source: Source, part: Part) -> dict[str, Any]:
+def _slice_json(source: RunSource, part: LeaderboardPart) -> dict[str, Any]:
     chart, pages, board = trade_off(part.pages.figures, source), part.pages, part.board
     return {
         "label": f"{pages.attribute}: {pages.label}" if pages.attribute else pages.label,
@@ -172,7 +173,7 @@ def _slice_json(source: Source, part: Part) -> dict[str, Any]:
     }
 
 
-def _row_json(row: Row, board: Board) -> dict[str, Any]:
+def _row_json(row: BoardRow, board: Board) -> dict[str, Any]:
     cells = {}
     for key, cell in row.cells.items():
         if cell.value is None:

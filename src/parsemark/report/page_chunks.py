@@ -11,12 +11,11 @@ from typing import Any
 import polars as pl
 
 from parsemark.errors import StoreError
-from parsemark.report.chunks import write_chunk, write_text_chunk
+from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.errors import Key
 from parsemark.report.names import page_file
 from parsemark.report.site import ReportOptions
-from parsemark.report.source import Source
-from parsemark.report.trimming import cut, prediction_json
+from parsemark.report.source import RunSource
 
 Explained = Mapping[Key, dict[str, Any]]
 BATCH = 200
@@ -26,7 +25,7 @@ MAX_MESSAGE = 4_000
 
 def write_page_chunks(
     root: Path,
-    sources: Sequence[Source],
+    sources: Sequence[RunSource],
     options: ReportOptions,
     images: set[int],
     explained: Sequence[Explained],
@@ -53,7 +52,7 @@ def write_page_chunks(
                 write_chunk(root, f"raw/{page_file(index)}", batch.raw_outputs(sample))
 
 
-def write_older_chunks(root: Path, source: Source, older: Source) -> None:
+def write_older_chunks(root: Path, source: RunSource, older: RunSource) -> None:
     """Write `data/older/pages/…`: what an older run's parsers made of the pages that both runs have."""
     known = set(older.samples["sample"])
     for first, ids in source.batches(BATCH):
@@ -66,7 +65,7 @@ def write_older_chunks(root: Path, source: Source, older: Source) -> None:
 class _Scored:
     """What one protocol says about some neighbouring pages."""
 
-    def __init__(self, source: Source, ids: pl.Series, explained: Explained) -> None:
+    def __init__(self, source: RunSource, ids: pl.Series, explained: Explained) -> None:
         self.explained = explained
         self.matches = _matches(source.rows_of("matches", ids), source.rules)
         self.scores, self.page_scores = _scores(source.rows_of("scores", ids), source.rules)
@@ -88,7 +87,7 @@ class _Scored:
 class _Batch:
     """The rows of some neighbouring pages, by page."""
 
-    def __init__(self, sources: Sequence[Source], ids: pl.Series, explained: Sequence[Explained]) -> None:
+    def __init__(self, sources: Sequence[RunSource], ids: pl.Series, explained: Sequence[Explained]) -> None:
         self.source = source = sources[0]
         rows = source.rows_of("samples", ids)
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}

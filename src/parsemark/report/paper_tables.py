@@ -11,9 +11,8 @@ from pathlib import Path
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
-from parsemark.report.numbers import format_value
-from parsemark.report.source import Source
-from parsemark.report.visible import visible
+from parsemark.report.source import RunSource
+from parsemark.report.wording import format_value, visible
 from parsemark.store import Run
 
 LEADERBOARD = "leaderboard"
@@ -25,7 +24,7 @@ _LATEX = {
 }  # fmt: skip
 
 
-def tables_of(source: Source) -> list[DataTable]:
+def tables_of(source: RunSource) -> list[DataTable]:
     """The leaderboard, one table for each attribute, and those of the protocol's publications."""
     return [
         _leaderboard(source, LEADERBOARD, main=True),
@@ -51,7 +50,7 @@ def choose_tables(tables: Sequence[DataTable], wanted: Sequence[str]) -> list[Da
     return [by_key[key] for key in wanted]
 
 
-def beside_each_other(sources: Sequence[Source]) -> list[DataTable]:
+def beside_each_other(sources: Sequence[RunSource]) -> list[DataTable]:
     """The tables of several runs with one group of columns for each corpus, as papers print them."""
     labels = [source.corpus for source in sources]
     if len(set(labels)) < len(labels):
@@ -92,7 +91,7 @@ def _joined(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
     return DataTable(first.key, first.title, first.caption, columns, rows, first.head)
 
 
-def _leaderboard(source: Source, key: str, *, main: bool) -> DataTable:
+def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     """Parsers from best to worst with the main figures, or with all."""
     summary = source.summary
     infos = [info for info in summary.shown() if info.main or not main]
@@ -113,7 +112,7 @@ def _leaderboard(source: Source, key: str, *, main: bool) -> DataTable:
     )
 
 
-def _breakdowns(source: Source) -> list[DataTable]:
+def _breakdowns(source: RunSource) -> list[DataTable]:
     """For each attribute of pages or elements the parsers' scores, one column for each value."""
     parts: dict[tuple[str, str], list[str]] = {}
     for part in source.summary.slices:
@@ -257,7 +256,7 @@ def _csv_text(text: str) -> str:
     return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
 
 
-def require_one_protocol(sources: Sequence[Source]) -> None:
+def require_one_protocol(sources: Sequence[RunSource]) -> None:
     """Refuse runs whose figures mean different things."""
     found = {(s.summary.protocol, s.summary.comparability) for s in sources}
     if len(found) > 1:
@@ -272,6 +271,6 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> list[DataT
         UsageError: The runs were scored in ways that cannot stand in one table.
     """
     spec = str(get_protocol(protocol)) if protocol else None
-    sources = [Source(Run.open(path), spec) for path in paths]
+    sources = [RunSource(Run.open(path), spec) for path in paths]
     require_one_protocol(sources)
     return tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)

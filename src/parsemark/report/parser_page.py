@@ -10,14 +10,12 @@ from typing import Any
 from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.board import Scale
 from parsemark.report.charts import chart_to_json
-from parsemark.report.chunks import write_chunk
+from parsemark.report.chunks import cut, write_chunk
 from parsemark.report.errors import Errors
-from parsemark.report.facets import value_words
 from parsemark.report.names import page_file, viewer_link
-from parsemark.report.numbers import format_value
 from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import Parser, Source, page_values
-from parsemark.report.trimming import cut
+from parsemark.report.source import RunSource, ShownParser, page_values, value_words
+from parsemark.report.wording import format_value
 
 WORST = 24
 MAX_FAILURES = 200
@@ -52,7 +50,7 @@ def write_parser_pages(site: Site, images: set[int], errors: Errors) -> None:
         _write(site, parser, images, errors)
 
 
-def _write(site: Site, parser: Parser, images: set[int], errors: Errors) -> None:
+def _write(site: Site, parser: ShownParser, images: set[int], errors: Errors) -> None:
     source = site.source
     charts = source.recipe.parser_charts(source, parser)
     shown, held_back = profile(source, parser)
@@ -82,7 +80,7 @@ def _write(site: Site, parser: Parser, images: set[int], errors: Errors) -> None
     )
 
 
-def _figures(source: Source, parser: Parser) -> list[tuple[FigureInfo, Figure, str, str]]:
+def _figures(source: RunSource, parser: ShownParser) -> list[tuple[FigureInfo, Figure, str, str]]:
     own = source.figures.get(parser.name, {})
     rows = []
     for info in source.summary.shown():
@@ -94,7 +92,7 @@ def _figures(source: Source, parser: Parser) -> list[tuple[FigureInfo, Figure, s
     return rows
 
 
-def profile(source: Source, parser: Parser) -> tuple[list[Weakness], list[Weakness]]:
+def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], list[Weakness]]:
     """Every attribute value with this parser's score beside the others', where it is furthest behind first.
 
     Returns:
@@ -112,7 +110,7 @@ def profile(source: Source, parser: Parser) -> tuple[list[Weakness], list[Weakne
     return [w for w in found if w.n >= FEWEST], [w for w in found if w.n < FEWEST]
 
 
-def _weakness(source: Source, parser: Parser, part: Slice, name: str, value: float) -> Weakness:
+def _weakness(source: RunSource, parser: ShownParser, part: Slice, name: str, value: float) -> Weakness:
     info, figure = source.summary.info(name), part.figures[parser.name][name]
     others = [
         own[name].value
@@ -138,7 +136,7 @@ def _weakness(source: Source, parser: Parser, part: Slice, name: str, value: flo
     )
 
 
-def _errors(parser: Parser, errors: Errors) -> list[dict[str, Any]]:
+def _errors(parser: ShownParser, errors: Errors) -> list[dict[str, Any]]:
     """The types of errors that the parser makes, the most frequent first."""
     counts = errors.counts(parser.name)
     rows = [
@@ -154,7 +152,7 @@ def _errors(parser: Parser, errors: Errors) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["n"])
 
 
-def _worst(source: Source, parser: Parser, images: set[int]) -> list[dict[str, Any]]:
+def _worst(source: RunSource, parser: ShownParser, images: set[int]) -> list[dict[str, Any]]:
     """The pages with the lowest score; perfect ones are no weakness."""
     values = page_values(source, parser.name)
     scored = sorted((v, i) for i, v in enumerate(values) if v is not None and v < 1)
@@ -171,7 +169,7 @@ def _worst(source: Source, parser: Parser, images: set[int]) -> list[dict[str, A
     ]
 
 
-def _failures(source: Source, parser: Parser) -> list[dict[str, Any]]:
+def _failures(source: RunSource, parser: ShownParser) -> list[dict[str, Any]]:
     rows = source.failures(parser.name).sort("status", "sample").head(MAX_FAILURES)
     return [
         {

@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from parsemark.report.site import Site
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 
 
 def write_provenance(site: Site) -> None:
@@ -29,7 +29,7 @@ def write_provenance(site: Site) -> None:
     )
 
 
-def _facts(source: Source) -> list[tuple[str, str]]:
+def _facts(source: RunSource) -> list[tuple[str, str]]:
     manifest = source.manifest
     corpus = manifest.corpus
     facts = [
@@ -52,12 +52,12 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     return facts
 
 
-def _statuses(source: Source) -> list[tuple[str, str, int]]:
+def _statuses(source: RunSource) -> list[tuple[str, str, int]]:
     counts = source.parses.group_by("parser", "status").len().sort("parser", "status")
     return [(parser, status.replace("_", " "), n) for parser, status, n in counts.iter_rows()]
 
 
-def _metrics(source: Source) -> list[dict[str, Any]]:
+def _metrics(source: RunSource) -> list[dict[str, Any]]:
     """What each metric says of itself; one that is not installed here is named only."""
     from parsemark.errors import ParsemarkError
     from parsemark.metrics import get_metric

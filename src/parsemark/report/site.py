@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
-from parsemark.report.source import Source
-from parsemark.report.visible import visible_value
+from parsemark.report.source import RunSource
+from parsemark.report.wording import visible_value
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -71,7 +71,7 @@ NAVIGATION = (
 )
 
 
-class Pages(ABC):
+class SitePages(ABC):
     """A folder of pages that look alike: templates, stylesheets and scripts, and the frame around each."""
 
     def __init__(self, root: Path) -> None:
@@ -123,10 +123,10 @@ class Pages(ABC):
         return None
 
 
-class Site(Pages):
+class Site(SitePages):
     """The folder that a report is written to."""
 
-    def __init__(self, root: Path, sources: Sequence[Source], home: str | None = None) -> None:
+    def __init__(self, root: Path, sources: Sequence[RunSource], home: str | None = None) -> None:
         super().__init__(root)
         self.sources = tuple(sources)
         """One for each protocol of the run."""
@@ -146,22 +146,22 @@ class Site(Pages):
         return [*home, *NAVIGATION[:at], *more, *NAVIGATION[at:]]
 
     @cached_property
-    def page_viewer(self) -> Source | None:
+    def page_viewer(self) -> RunSource | None:
         """The run under the first protocol that shows whole pages."""
         return next((source for source in self.sources if source.page_views is not None), None)
 
     @cached_property
-    def profiled(self) -> list[Source]:
+    def profiled(self) -> list[RunSource]:
         """The run under each profile of the first protocol that has several of them."""
         having = [source for source in self.sources if source.recipe.named_profile() is not None]
         return [source for source in having if source.recipe.name == having[0].recipe.name]
 
-    def leaderboard_name(self, source: Source) -> str:
+    def leaderboard_name(self, source: RunSource) -> str:
         """The page of a protocol's leaderboard."""
         first = source is self.source
         return "index" if first else f"leaderboard-{safe_name(source.summary.protocol)}"
 
-    def title(self, source: Source) -> str:
+    def title(self, source: RunSource) -> str:
         """A protocol in words; where several have the same ones, with what tells it apart."""
         words = source.recipe.title
         same = [s for s in self.sources if s.recipe.title == words]

@@ -21,7 +21,7 @@ from parsemark.store import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Parser:
+class ShownParser:
     """A parser as the pages name it."""
 
     name: str
@@ -35,7 +35,7 @@ class Parser:
         return f"parser-{self.key}.html"
 
 
-class Source:
+class RunSource:
     """A run, read once, for all pages of its report."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
@@ -48,7 +48,7 @@ class Source:
             self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
         names = self._parser_names()
         colours = colour_indices(names)
-        self.parsers = tuple(Parser(n, colours[n], safe_name(n)) for n in names)
+        self.parsers = tuple(ShownParser(n, colours[n], safe_name(n)) for n in names)
 
     def _parser_names(self) -> list[str]:
         summarised = list(self.figures)
@@ -199,7 +199,7 @@ class Source:
             return rows.filter(own).collect()
 
 
-def page_values(source: Source, parser: str, samples: pl.Series | None = None) -> list[float | None]:
+def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:
     """The primary figure of each page; None where the page has none.
 
     Args:
@@ -217,3 +217,46 @@ def page_values(source: Source, parser: str, samples: pl.Series | None = None) -
         if np.isfinite(value) and sample in index:
             values[index[sample]] = round(float(value), 4)
     return values
+
+
+MOST_VALUES = 12
+"""An attribute with more values than this (a file name, a date) is not something to slice by."""
+FEWEST_PAGES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PageSlice:
+    """Some pages of a run with their numbers."""
+
+    key: str
+    attribute: str
+    label: str
+    n_pages: int
+    figures: Mapping[str, Mapping[str, Figure]]
+
+
+def slices(source: RunSource) -> list[PageSlice]:
+    """All pages, and each value of each attribute that divides them."""
+    n_all = len(source.samples)
+    found = [PageSlice("", "", "All pages", n_all, source.figures)]
+    of_pages = [part for part in source.summary.slices if part.scope == "page"]
+    values: dict[str, int] = {}
+    for part in of_pages:
+        values[part.attribute] = values.get(part.attribute, 0) + 1
+    return found + [
+        PageSlice(f"{p.attribute}={value_words(p.value)}", p.attribute, value_words(p.value), p.n, p.figures)
+        for p in of_pages
+        if values[p.attribute] <= MOST_VALUES and FEWEST_PAGES <= p.n < n_all
+    ]
+
+
+def value_words(value: str) -> str:
+    """A slice's value as the pages and the viewer's filter write it."""
+    return {"true": "yes", "false": "no"}.get(value, value)
+
+
+def value_text(value: AttributeValue) -> str:
+    """An attribute's value in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

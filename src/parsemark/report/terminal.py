@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from parsemark.protocols import Figure, FigureInfo, Summary
-from parsemark.report.numbers import format_value
+from parsemark.report.wording import format_value
 
 BEST = "★"
 STATES = {"not_resolved": "?", "equivalent": "=", "better": "+", "worse": " "}

@@ -9,11 +9,10 @@ from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.element_lists import write_element_lists
 from parsemark.report.errors import Errors
-from parsemark.report.facets import value_text
 from parsemark.report.images import write_images
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.site import ReportOptions, Site
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource, value_text
 
 SCRIPTS = (
     "js/download.js",
@@ -36,7 +35,7 @@ def write_viewer(
     options: ReportOptions,
     images: set[int],
     errors: Sequence[Errors],
-    older: Source | None = None,
+    older: RunSource | None = None,
 ) -> None:
     """Write `viewer.html`, the list of pages, the lists of elements, and the data of each page.
 
@@ -72,7 +71,7 @@ def write_page_images(site: Site, options: ReportOptions) -> set[int]:
     return write_images(site.root, samples, options.image_dpi, pictures)
 
 
-def page_list(source: Source, images: set[int]) -> dict[str, object]:
+def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
     """Names and attributes of all pages, column by column."""
     samples = source.samples
     return {
@@ -86,7 +85,7 @@ def page_list(source: Source, images: set[int]) -> dict[str, object]:
     }
 
 
-def _protocol(source: Source, title: str, errors: Errors) -> dict[str, object]:
+def _protocol(source: RunSource, title: str, errors: Errors) -> dict[str, object]:
     """What the viewer must know of a protocol: its rules, metrics and types of errors."""
     return {
         "spec": source.summary.protocol,
@@ -101,7 +100,7 @@ def _protocol(source: Source, title: str, errors: Errors) -> dict[str, object]:
     }
 
 
-def _older(source: Source | None) -> dict[str, object] | None:
+def _older(source: RunSource | None) -> dict[str, object] | None:
     """What the older run is called, and its parsers."""
     if source is None:
         return None

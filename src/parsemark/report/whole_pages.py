@@ -26,7 +26,7 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DrawnMatch:
     """One match, as it is drawn."""
 
     match: PageMatch
@@ -35,7 +35,7 @@ class Row:
     pred_formula: Markup | None
 
     @classmethod
-    def of(cls, match: PageMatch) -> Row:
+    def of(cls, match: PageMatch) -> DrawnMatch:
         """With formulas set, and texts compared word by word."""
         a, b = match.truth, match.pred
         return cls(
@@ -71,7 +71,7 @@ def write_whole_pages(site: Site, images: set[int]) -> None:
                 current="document",
                 template="document_page.html",
                 view=view,
-                rows=[Row.of(match) for match in view.matches],
+                rows=[DrawnMatch.of(match) for match in view.matches],
                 true_path=_points(view.true_path),
                 pred_path=_points(view.pred_path),
                 figures=[(i.label, values[i.name]) for i in source.summary.figures if i.name in values],

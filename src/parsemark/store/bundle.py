@@ -32,9 +32,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
 from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
-from parsemark.store.records import ParseRecord
+from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import MANIFEST, SUMMARY, Run
-from parsemark.store.samples import sample_from_row
 from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS
 from parsemark.system import make_folder, replacing, write_bytes
 from parsemark.version import __version__
@@ -65,7 +64,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Part(_Entry):
+class BundlePart(_Entry):
     """One member, as the index states it."""
 
     bytes: int = Field(ge=0)
@@ -101,7 +100,7 @@ class Index(_Entry):
     protocols: list[ProtocolEntry]
     has_truth: bool
     raw: RawParts
-    parts: dict[str, Part]
+    parts: dict[str, BundlePart]
 
 
 class DamagedBundleError(StoreError):
@@ -162,11 +161,11 @@ class _Writer:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, BundlePart] = {}
 
     def add(self, name: str, data: bytes) -> None:
         self._archive.writestr(_info(name), data, compresslevel=6)
-        self.parts[name] = Part(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+        self.parts[name] = BundlePart(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
 
     def add_raw(self, blob: str, data: bytes) -> None:
         self._archive.writestr(_info(f"raw/{blob}"), data, compresslevel=6)
@@ -184,7 +183,7 @@ class _Writer:
                 member.write(chunk)
                 digest.update(chunk)
                 size += len(chunk)
-        self.parts[name] = Part(bytes=size, sha256=digest.hexdigest())
+        self.parts[name] = BundlePart(bytes=size, sha256=digest.hexdigest())
 
 
 def _info(name: str) -> zipfile.ZipInfo:

@@ -16,11 +16,11 @@ SCHEMA_VERSION = 2
 """Raised whenever a reader of the former version would misread the run."""
 
 
-class _Part(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class CorpusEntry(_Part):
+class CorpusEntry(_StrictModel):
     """The corpus that was run."""
 
     name: str
@@ -30,7 +30,7 @@ class CorpusEntry(_Part):
     n_samples: int
 
 
-class ParserEntry(_Part):
+class ParserEntry(_StrictModel):
     """One parser as it ran."""
 
     name: str
@@ -42,14 +42,14 @@ class ParserEntry(_Part):
     gives: list[str] = Field(default_factory=list)
 
 
-class Limits(_Part):
+class RunLimits(_StrictModel):
     """What one page may cost."""
 
     timeout_s: float
     memory_mb: int
 
 
-class Manifest(_Part):
+class Manifest(_StrictModel):
     """What a run directory says about itself."""
 
     schema_version: int = SCHEMA_VERSION
@@ -63,7 +63,7 @@ class Manifest(_Part):
     parsing_anew: dict[str, float] = Field(default_factory=dict)
     """Parsers of which every page is being parsed anew (`--no-cache`), with the time since when."""
     seed: int = 0
-    limits: Limits | None = None
+    limits: RunLimits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)
 
     def parser(self, name: str) -> ParserEntry | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,37 +44,19 @@ class StoredTables(RunTables):
     def __init__(self, run: Run, protocol: str | None) -> None:
         self._run = run
         self._protocol = protocol
+        self._frames = {}
 
-    @cached_property
-    def samples(self) -> pl.DataFrame:  # type: ignore[override]  # read late
-        """One row for each page, with its truth."""
-        return self._run.table("samples")
-
-    @cached_property
-    def parses(self) -> pl.DataFrame:  # type: ignore[override]
-        """One row for each page and parser."""
-        return self._run.table("parses")
-
-    @cached_property
-    def matches(self) -> pl.DataFrame:  # type: ignore[override]
-        """One row for each match of a page."""
-        return self._run.table("matches", self._protocol)
-
-    @cached_property
-    def scores(self) -> pl.DataFrame:  # type: ignore[override]
-        """One row for each score."""
-        return self._run.table("scores", self._protocol)
-
-    @cached_property
-    def parsers(self) -> list[str]:
-        """Names of the parsers, sorted."""
-        return sorted(self.read("parses", pl.col("parser").unique())["parser"])
+    def frame(self, name: str) -> pl.DataFrame:
+        """A whole table, kept from then on."""
+        if name not in self._frames:
+            self._frames[name] = self._run.table(name, self._protocol)
+        return self._frames[name]
 
     @contextlib.contextmanager
     def scanning(self, name: str) -> Iterator[pl.LazyFrame]:
         """A table, to collect from what is needed of it."""
-        if name in self.__dict__:  # it was read already, or is another one than the run's
-            yield self.__dict__[name].lazy()
+        if name in self._frames:  # it was read already, or is another one than the run's
+            yield self._frames[name].lazy()
             return
         with self._run.scanning(name, self._protocol) as rows:
             yield rows

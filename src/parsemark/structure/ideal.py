@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsemark.model import Box, Cell, Table
-from parsemark.structure.frame import Frame
-from parsemark.structure.parts import Kind, Part
+from parsemark.structure.parts import Frame, Kind, Part
 
 
 def ideal_parts(table: Table, frame: Frame) -> list[Part]:

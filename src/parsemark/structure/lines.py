@@ -29,7 +29,7 @@ WORD_SPACE = 0.75
 """In heights of a word: what is nearer on the same line is the next word of one text."""
 
 
-class Axis(Enum):
+class LineAxis(Enum):
     """The direction in which lines follow each other."""
 
     ROWS = "y"
@@ -37,7 +37,7 @@ class Axis(Enum):
 
     def extent(self, box: Box) -> tuple[float, float]:
         """Start and end of a box in this direction."""
-        return (box.y0, box.y1) if self is Axis.ROWS else (box.x0, box.x1)
+        return (box.y0, box.y1) if self is LineAxis.ROWS else (box.x0, box.x1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ def share_inside(inner: Box, outer: Box) -> float:
     return float(outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1)
 
 
-def choose_lines(parts: Sequence[Part], words: Sequence[Word], axis: Axis, rules: Rules) -> list[Line]:
+def choose_lines(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Line]:
     """The rows (or columns) of a table, in order.
 
     Where there are words, boxes are taken by their score and by how whole their words are in them; a box
     most of whose words are already taken is a second sight of the same line, and one without words is none.
     Where there are no words, boxes are taken by their score and those that overlap a better one are dropped.
     """
-    if axis is Axis.ROWS and words and (lines := _lines_of_text(parts, words)):
+    if axis is LineAxis.ROWS and words and (lines := _lines_of_text(parts, words)):
         return lines
     chosen = _by_words(parts, words, axis, rules) if words else _by_overlap(parts, axis, rules)
     lines = sorted(
@@ -116,8 +116,8 @@ def split_rows(
     """
     held: list[list[tuple[int, Line]]] = [[] for _ in rows]
     for word in words:
-        start, end = Axis.ROWS.extent(word.box)
-        left, right = Axis.COLUMNS.extent(word.box)
+        start, end = LineAxis.ROWS.extent(word.box)
+        left, right = LineAxis.COLUMNS.extent(word.box)
         at = max(range(len(rows)), key=lambda i: rows[i].overlap(start, end))
         column = max(range(len(columns)), key=lambda i: columns[i].overlap(left, right))
         if end > start and rows[at].overlap(start, end) > 0:
@@ -146,7 +146,7 @@ def _go_through(inside: Sequence[tuple[int, Line]], lines: Sequence[Line]) -> bo
     return min(levels) in whole and len(whole) >= max(MIN_LANES, THROUGH * len(levels))
 
 
-def _by_words(parts: Sequence[Part], words: Sequence[Word], axis: Axis, rules: Rules) -> list[Part]:
+def _by_words(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Part]:
     candidates = []
     for part in parts:
         shares = {i: s for i, w in enumerate(words) if (s := share_inside(w.box, part.box)) > 0}
@@ -166,8 +166,8 @@ def _by_words(parts: Sequence[Part], words: Sequence[Word], axis: Axis, rules: R
     return chosen
 
 
-def _by_overlap(parts: Sequence[Part], axis: Axis, rules: Rules) -> list[Part]:
-    allowed = rules.row_overlap if axis is Axis.ROWS else rules.column_overlap
+def _by_overlap(parts: Sequence[Part], axis: LineAxis, rules: Rules) -> list[Part]:
+    allowed = rules.row_overlap if axis is LineAxis.ROWS else rules.column_overlap
     chosen: list[Part] = []
     for part in sorted(parts, key=lambda p: (-p.score, axis.extent(p.box))):
         mine = Line(*axis.extent(part.box))
@@ -179,7 +179,7 @@ def _by_overlap(parts: Sequence[Part], axis: Axis, rules: Rules) -> list[Part]:
     return chosen
 
 
-def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: Axis, rules: Rules) -> list[Line]:
+def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Line]:
     """The lines, and one for each group of words between two of them, or at the ends, that none covers."""
     if not lines:
         return lines
@@ -194,7 +194,7 @@ def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: Axis, rule
         ]
         for group in _groups([Line(*extents[i]) for i in free]):
             members = [i for i in free if group.start <= extents[i][0] and extents[i][1] <= group.end]
-            if axis is Axis.ROWS or not _runs_on(members, words):
+            if axis is LineAxis.ROWS or not _runs_on(members, words):
                 filled.append(group)
         if after is not None:
             filled.append(after)

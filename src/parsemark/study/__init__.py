@@ -1,21 +1,21 @@
 """Turns human ratings into agreement figures and metric-versus-people correlations."""
 
-from parsemark.study.agreement import Agreement, krippendorff_alpha, rater_agreement
+from parsemark.study.agreement import RaterAgreement, krippendorff_alpha, rater_agreement
 from parsemark.study.correlation import Correlation, correlate
-from parsemark.study.judging import Judged, JudgingOptions, judge_ratings
+from parsemark.study.judging import JudgingOptions, StudyVerdicts, judge_ratings
 from parsemark.study.preparation import study_html
 from parsemark.study.ratings import Judgement, RatedPair, Ratings, read_ratings
 from parsemark.study.run import StudyResult, cost_table, prompt_table, run_study, write_results
 
 __all__ = [
-    "Agreement",
     "Correlation",
-    "Judged",
     "Judgement",
     "JudgingOptions",
     "RatedPair",
+    "RaterAgreement",
     "Ratings",
     "StudyResult",
+    "StudyVerdicts",
     "correlate",
     "cost_table",
     "judge_ratings",

@@ -15,7 +15,7 @@ MIN_SHARED = 3
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RaterAgreement:
     """Agreement of raters over the pairs that at least two of them rated."""
 
     n_raters: int
@@ -56,7 +56,7 @@ def _squared_differences(values: Floats) -> float:
 
 def rater_agreement(
     ratings: Sequence[Sequence[float]], raters: Sequence[Sequence[str]] | None = None
-) -> Agreement:
+) -> RaterAgreement:
     """Agreement over units, of which each rater may have left some out.
 
     Args:
@@ -69,10 +69,10 @@ def rater_agreement(
     everybody = list(dict.fromkeys(name for unit in named for name in unit))
     alpha = krippendorff_alpha(ratings)
     if len(everybody) < 2 or len(shared) < 2:
-        return Agreement(len(everybody), len(shared), alpha, None, ())
+        return RaterAgreement(len(everybody), len(shared), alpha, None, ())
     differences = [abs(a - b) for unit in shared for a, b in combinations(unit.values(), 2)]
     alone = tuple(_against_others(name, shared) for name in everybody)
-    return Agreement(len(everybody), len(shared), alpha, float(np.mean(differences)), alone)
+    return RaterAgreement(len(everybody), len(shared), alpha, float(np.mean(differences)), alone)
 
 
 def _by_rater(unit: Sequence[float], names: Sequence[str]) -> dict[tuple[str, int], float]:

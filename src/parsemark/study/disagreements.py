@@ -21,7 +21,7 @@ CSP = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-acti
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class RatedDisagreement:
     """One pair, for the page."""
 
     pair: RatedPair
@@ -33,7 +33,9 @@ class Disagreement:
     errors: list[dict[str, object]]
 
 
-def worst_disagreements(result: StudyResult, column: StudyColumn, count: int = N_SHOWN) -> list[Disagreement]:
+def worst_disagreements(
+    result: StudyResult, column: StudyColumn, count: int = N_SHOWN
+) -> list[RatedDisagreement]:
     """The pairs with the largest distance between a column, scaled to 0–10, and people's mean rating."""
     high = _top_of_range(column)
     rated = [
@@ -64,15 +66,17 @@ def _top_of_range(column: StudyColumn) -> float:
     return 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
 
 
-def _shown(pair: RatedPair, ours: float, column: StudyColumn, kind: str) -> Disagreement:
+def _shown(pair: RatedPair, ours: float, column: StudyColumn, kind: str) -> RatedDisagreement:
     errors: list[dict[str, object]] = []
     if column.source == "metric" and column.name in ("reader", "formula_reader"):
         found = score(pair.truth, pair.pred, metrics=[column.name])[column.name]
         errors = list(found.details.get("errors", ()))[:8]
     if kind != "table":
-        return Disagreement(pair, ours, pair.mean_rating, [], [], errors)
+        return RatedDisagreement(pair, ours, pair.mean_rating, [], [], errors)
     truth = _tables(pair.truth) or _tables(pair.truth_html or "")
-    return Disagreement(pair, ours, pair.mean_rating, truth[0] if truth else [], _tables(pair.pred), errors)
+    return RatedDisagreement(
+        pair, ours, pair.mean_rating, truth[0] if truth else [], _tables(pair.pred), errors
+    )
 
 
 def _tables(text: str) -> list[list[list[dict[str, object]]]]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables, write_table
-from parsemark.judges import Answered, Asker, Judge, Pair, Verdict, judge_pairs
+from parsemark.judges import Answered, Asker, Judge, Pair, PairVerdict, judge_pairs
 from parsemark.model import Table
 from parsemark.stats.bootstrap import bootstrap_interval, sum_by_cluster
 from parsemark.study.agreement import krippendorff_alpha
@@ -74,7 +74,7 @@ class TwoJudges:
 
 
 @dataclass(frozen=True)
-class Judged:
+class StudyVerdicts:
     """All that judges said of the pairs of a study."""
 
     columns: tuple[StudyColumn, ...]
@@ -121,14 +121,14 @@ def judge_ratings(
     asker: Asker,
     options: JudgingOptions | None = None,
     advance: Callable[[], None] = lambda: None,
-) -> Judged:
+) -> StudyVerdicts:
     """Ask judges about all pairs that have an extraction."""
     options = options or JudgingOptions()
     names = _names(judges)
     rated = [(str(k), pair) for k, pair in enumerate(ratings.pairs) if not pair.is_empty]
-    verdicts: defaultdict[_Key, list[Verdict]] = defaultdict(list)
+    verdicts: defaultdict[_Key, list[PairVerdict]] = defaultdict(list)
 
-    def deliver(verdict: Verdict) -> None:
+    def deliver(verdict: PairVerdict) -> None:
         verdicts[verdict.pair, verdict.judge].append(verdict)
         advance()
 
@@ -143,7 +143,7 @@ def judge_ratings(
     alpha_units = [
         [v for v in row if v is not None] for row in zip(*(c.values for c in columns), strict=True)
     ]
-    return Judged(
+    return StudyVerdicts(
         columns=columns,
         statuses={
             name: dict(Counter(v.status.value for v in everything if v.judge == str(judge)))
@@ -179,7 +179,7 @@ def _other_order(order: str) -> Literal["truth_first", "pred_first"]:
     return "pred_first" if order == "truth_first" else "truth_first"
 
 
-def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
+def _mean_score(verdicts: Sequence[PairVerdict]) -> float | None:
     """The mean over repeats; None if one of them has no score, since a mean over the lucky ones would hide
     it.
     """
@@ -187,7 +187,9 @@ def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
     return sum(scores) / len(scores) if scores and len(scores) == len(verdicts) else None
 
 
-def _column(ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[Verdict]]) -> StudyColumn:
+def _column(
+    ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[PairVerdict]]
+) -> StudyColumn:
     values: list[float | None] = []
     failures: list[str] = []
     costs: list[float] = []
@@ -199,7 +201,9 @@ def _column(ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list
     return StudyColumn(name, "judge", tuple(values), tuple(failures), prompt=judge.prompt, costs=tuple(costs))
 
 
-def _consistency(judge: Judge, name: str, rated: _Rated, verdicts: dict[_Key, list[Verdict]]) -> Consistency:
+def _consistency(
+    judge: Judge, name: str, rated: _Rated, verdicts: dict[_Key, list[PairVerdict]]
+) -> Consistency:
     found = [verdicts.get((place, str(judge)), []) for place, _ in rated]
     repeats = max((len(f) for f in found), default=0)
     complete = [[v.score for v in f if v.score is not None] for f in found]
@@ -232,7 +236,7 @@ def _biases(
     rated: _Rated,
     names: dict[Judge, str],
     swapped: dict[Judge, Judge],
-    verdicts: dict[_Key, list[Verdict]],
+    verdicts: dict[_Key, list[PairVerdict]],
 ) -> Iterator[Bias]:
     def said(place: str, judge: Judge) -> float | None:
         found = verdicts.get((place, str(judge)))

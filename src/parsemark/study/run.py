@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from parsemark.study.agreement import Agreement, rater_agreement
+from parsemark.study.agreement import RaterAgreement, rater_agreement
 from parsemark.study.columns import (
     SAME_METRIC,
     STORED,
@@ -17,9 +17,8 @@ from parsemark.study.columns import (
     metric_columns,
     stored_columns,
 )
-from parsemark.study.correlation import Correlation, correlate
-from parsemark.study.in_sample import in_sample
-from parsemark.study.judging import Judged
+from parsemark.study.correlation import Correlation, correlate, in_sample
+from parsemark.study.judging import StudyVerdicts
 from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
 from parsemark.system import make_folder, write_text
 
@@ -34,11 +33,11 @@ class StudyResult:
     ratings: Ratings
     columns: tuple[StudyColumn, ...]
     correlations: dict[str, Correlation]
-    agreement: Agreement
+    agreement: RaterAgreement
     n_empty: int
     differences: tuple[dict[str, object], ...]
     """Pairs where our value of a metric is not the stored one."""
-    judged: Judged | None = None
+    judged: StudyVerdicts | None = None
     """What judges said that were asked now."""
     in_sample: dict[str, InSample] = field(default_factory=dict)
     """Of each of our metrics that was fitted to ratings of some of these truths."""
@@ -59,7 +58,7 @@ def run_study(
     metrics: Sequence[str],
     preparation: str = "auto",
     advance: Callable[[], None] = lambda: None,
-    judged: Judged | None = None,
+    judged: StudyVerdicts | None = None,
 ) -> StudyResult:
     """Compute everything; see `metric_columns` for the arguments.
 

@@ -22,7 +22,7 @@ from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import CorpusError, StudyError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 from parsemark.pdf import open_picture, render_page
 from parsemark.store import Run
 from parsemark.study.ratings import PairToRate
@@ -40,7 +40,7 @@ _QUALITY = 70
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PairCandidate:
     """A matched pair of a run."""
 
     sample: str
@@ -57,25 +57,25 @@ class Candidate:
         return self.parser, self.complexity, band
 
 
-def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) -> list[Candidate]:
+def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) -> list[PairCandidate]:
     """Draw up to `n` matched pairs of tables, in turn from all strata.
 
     Raises:
         StudyError: The run has no scored pairs, or not of that metric.
     """
-    strata: defaultdict[tuple[str, str, int], list[Candidate]] = defaultdict(list)
+    strata: defaultdict[tuple[str, str, int], list[PairCandidate]] = defaultdict(list)
     for candidate in _candidates(run, metric):
         strata[candidate.stratum].append(candidate)
     return draw_in_turn(strata, n, seed)
 
 
 def draw_in_turn(
-    strata: Mapping[tuple[str, str, int], Sequence[Candidate]], n: int, seed: int
-) -> list[Candidate]:
+    strata: Mapping[tuple[str, str, int], Sequence[PairCandidate]], n: int, seed: int
+) -> list[PairCandidate]:
     """One of each stratum by chance, then another of each, until there are `n` or none are left."""
     rng = random.Random(seed)
     waiting = {key: rng.sample(found, len(found)) for key, found in sorted(strata.items())}
-    drawn: list[Candidate] = []
+    drawn: list[PairCandidate] = []
     while waiting and len(drawn) < n:
         turn = sorted(waiting)
         rng.shuffle(turn)
@@ -86,7 +86,7 @@ def draw_in_turn(
     return drawn
 
 
-def _candidates(run: Run, metric: str | None) -> Iterator[Candidate]:
+def _candidates(run: Run, metric: str | None) -> Iterator[PairCandidate]:
     scores, rule, chosen = _scores(run, metric)
     top = 10.0 if chosen.startswith(("reader", "semantic")) else 1.0
     wanted = (pl.col("rule") == rule) & (pl.col("metric") == chosen) & (pl.col("status") != "no_truth")
@@ -97,7 +97,7 @@ def _candidates(run: Run, metric: str | None) -> Iterator[Candidate]:
         level = kinds.of(row["sample"], row["element"])
         if level is not None:
             value = None if row["value"] is None else row["value"] / top
-            yield Candidate(row["sample"], row["parser"], row["element"], row["pred"], value, level)
+            yield PairCandidate(row["sample"], row["parser"], row["element"], row["pred"], value, level)
 
 
 def _scores(run: Run, metric: str | None) -> tuple[pl.DataFrame, str, str]:
@@ -134,7 +134,7 @@ class _Complexities:
 
 
 def write_tasks(
-    run: Run, drawn: Sequence[Candidate], out: Path, advance: Callable[[], None] = lambda: None
+    run: Run, drawn: Sequence[PairCandidate], out: Path, advance: Callable[[], None] = lambda: None
 ) -> int:
     """Write the file of pairs, and pictures of their pages beside it.
 
@@ -153,7 +153,7 @@ def write_tasks(
     return sum(pair.picture is not None for pair in pairs)
 
 
-def _pair(run: Run, candidate: Candidate, pictures: _Pictures) -> PairToRate:
+def _pair(run: Run, candidate: PairCandidate, pictures: _Pictures) -> PairToRate:
     page = run.truth(candidate.sample)
     if page is None:
         raise StudyError(f"{run.path}: {candidate.sample} has no truth.")

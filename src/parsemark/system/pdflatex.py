@@ -24,8 +24,7 @@ from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
-from parsemark.system.confinement import Rights, start_confined
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import Rights, kill_group, start_confined
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -41,7 +40,7 @@ _EMBEDDED = re.compile(r"<<((?:/|\.\.|~)[^<>\n]*)>>")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CompileLimits:
     """What one run of pdflatex may use."""
 
     cpu_s: int = 60
@@ -75,7 +74,7 @@ def compile_latex(
     passes: int = 1,
     draft: bool = False,
     halt_on_error: bool = True,
-    limits: Limits | None = None,
+    limits: CompileLimits | None = None,
 ) -> Compiled:
     r"""Write `source` to `folder/name.tex` and compile it there.
 
@@ -109,7 +108,13 @@ def compile_latex(
     cpu_s = 0.0
     for _ in range(passes):
         result = _run(
-            [*arguments, f"{name}.tex"], folder, job, limits or Limits(), format, engine=engine, root=root
+            [*arguments, f"{name}.tex"],
+            folder,
+            job,
+            limits or CompileLimits(),
+            format,
+            engine=engine,
+            root=root,
         )
         cpu_s += result.cpu_s
         if not result.ok:
@@ -129,7 +134,7 @@ def precompiled(preamble: str, cache: Path | None = None) -> Path:
     (work / "preamble.tex").write_text(f"{preamble}\n\\endofdump\n", encoding="utf-8")
     arguments = ["-ini", "-interaction=batchmode", "-halt-on-error", f"-jobname={done.stem}"]
     result = _run(
-        [*arguments, "&pdflatex", "mylatexformat.ltx", "preamble.tex"], work, done.stem, Limits(), None
+        [*arguments, "&pdflatex", "mylatexformat.ltx", "preamble.tex"], work, done.stem, CompileLimits(), None
     )
     made = work / done.name
     if not made.is_file():
@@ -166,7 +171,7 @@ class Ran:
 def run_confined(
     command: Sequence[str],
     folder: Path,
-    limits: Limits,
+    limits: CompileLimits,
     *,
     root: Path | None = None,
     format: Path | None = None,
@@ -198,7 +203,7 @@ def _run(
     arguments: list[str],
     folder: Path,
     name: str,
-    limits: Limits,
+    limits: CompileLimits,
     format: Path | None,
     *,
     engine: str = "pdflatex",
@@ -217,7 +222,9 @@ def _run(
     return Compiled(reason is None, made, text, ran.cpu_s, reason)
 
 
-def _watch(process: subprocess.Popen[bytes], folder: Path, limits: Limits) -> tuple[str | None, int, float]:
+def _watch(
+    process: subprocess.Popen[bytes], folder: Path, limits: CompileLimits
+) -> tuple[str | None, int, float]:
     """Wait for the end; end the whole group when time or size run out."""
     started = time.monotonic()
     exceeded: str | None = None
@@ -319,7 +326,7 @@ def _read_log(path: Path) -> str:
         return file.read(MAX_LOG_BYTES).decode("utf-8", errors="replace")
 
 
-def _reason(code: int, log: str, limits: Limits, engine: str) -> str | None:
+def _reason(code: int, log: str, limits: CompileLimits, engine: str) -> str | None:
     if code == 0:
         return None
     if code in (-signal.SIGXCPU, -signal.SIGKILL):

@@ -1,12 +1,14 @@
 """Processes that we start: what they and their children use, how they ended, and how to end them all.
 
 A program that we did not write is started by `Kept`, under a keeper (`keeper.py`) that ends with it all
-that it has started, also when this process is killed.
+that it has started, also when this process is killed. One that runs on input nobody has read is started by
+`start_confined` (`confined.py`): with bounded means, and without files but its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -196,3 +198,42 @@ def _children(pid: int) -> list[int]:
             with contextlib.suppress(OSError):
                 children += [int(child) for child in (task / "children").read_text().split()]
     return children
+
+
+LAUNCHER = Path(__file__).with_name("confined.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What a confined program may use."""
+
+    cpu_s: int
+    memory_mb: int
+    file_mb: int
+    """Size of each file that it writes."""
+    read: Sequence[str]
+    """Folders and files that it may read and run (where the kernel has Landlock)."""
+    write: Sequence[str]
+    """Folders and files that it may also write."""
+
+
+def start_confined(
+    command: Sequence[str], rights: Rights, *, cwd: Path, env: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a program that has no more than these rights, in a process group of its own, without streams."""
+    wanted = {
+        "cpu_s": rights.cpu_s,
+        "memory_mb": rights.memory_mb,
+        "file_mb": rights.file_mb,
+        "read": list(rights.read),
+        "write": list(rights.write),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(wanted), *command],
+        cwd=cwd,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

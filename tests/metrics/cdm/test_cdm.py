@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from parsemark.metrics.cdm.colours import colour, colour_of, normalise
-from parsemark.metrics.cdm.pairs import Drawn, count_pairs, equivalent
+from parsemark.metrics.cdm.pairs import DrawnFormula, count_pairs, equivalent
 from parsemark.metrics.cdm.score import cdm_scores
 from parsemark.metrics.cdm.tokens import tokenise
 
@@ -42,16 +42,16 @@ def test_every_sign_has_its_own_colour() -> None:
     assert len({colour_of(i) for i in range(1, 5832)}) == 5831
 
 
-def _row(tokens: str, dx: int = 0, dy: int = 0) -> Drawn:
+def _row(tokens: str, dx: int = 0, dy: int = 0) -> DrawnFormula:
     boxes = tuple((20 * i + dx, 10 + dy, 20 * i + 15 + dx, 30 + dy) for i in range(len(tokens)))
-    return Drawn(tuple(tokens), boxes, 20 * len(tokens), 40)
+    return DrawnFormula(tuple(tokens), boxes, 20 * len(tokens), 40)
 
 
 def test_equal_pictures_agree_and_a_shift_does_not_matter() -> None:
     assert count_pairs(_row("abcdef"), _row("abcdef")).f1 == 1
     assert count_pairs(_row("abcdef"), _row("abcdef", 7, 5)).f1 == 1
     assert count_pairs(_row("abcdef"), _row("abcxef")).f1 == round(10 / 12, 3)
-    assert count_pairs(_row("abc"), Drawn((), (), 1, 1)).f1 == 0
+    assert count_pairs(_row("abc"), DrawnFormula((), (), 1, 1)).f1 == 0
 
 
 def test_the_value_does_not_depend_on_numpys_global_state() -> None:

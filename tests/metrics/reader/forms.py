@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html as html_escape
 import random
+import re
 from collections.abc import Callable
 
 from parsemark.formats import write_table
@@ -247,6 +248,88 @@ def can_be_folded(table: Table) -> bool:
     return plain and safe and table.n_rows - count >= 4
 
 
+def row_groups(table: Table) -> list[range]:
+    """The rows of the body in groups: those that a cell spans belong together."""
+    groups: list[range] = []
+    for row in range(n_header(table), table.n_rows):
+        begins = all(c.row == row for c in (table.cells[i] for i in table.grid[row] if i != HOLE))
+        if begins or not groups:
+            groups.append(range(row, row + 1))
+        else:
+            groups[-1] = range(groups[-1].start, row + 1)
+    return groups
+
+
+def groups_folded(table: Table) -> str:
+    """Each row group in one row: what spans it is given once, the other cells line by line."""
+    rows = _escaped(_unspanned(table))
+    lines = [[[text] for text in row] for row in rows[: n_header(table)]]
+    for group in row_groups(table):
+        spanned = [table.cells[table.grid[group[0]][c]].rowspan > 1 for c in range(table.n_cols)]
+        lines.append(
+            [[rows[r][c] for r in (group[:1] if spanned[c] else group)] for c in range(table.n_cols)]
+        )
+    cells = ["".join(f"<td>{'<br>'.join(texts)}</td>" for texts in row) for row in lines]
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+
+
+def has_groups_to_fold(table: Table) -> bool:
+    """Whether cells span the rows of whole groups, so that folding them leaves no doubt."""
+    count = n_header(table)
+    body = [c for c in table.cells if c.row >= count]
+    groups = row_groups(table)
+    whole = all(
+        c.rowspan in (1, len(group)) for c in body for group in groups if c.row in group and c.colspan == 1
+    )
+    plain = all(c.colspan == 1 and c.text.strip() and "\n" not in c.text for c in body)
+    safe = not any(mark in c.text for c in body for mark in "<>&$\\")
+    spanned = any(len(group) > 1 for group in groups)
+    return spanned and whole and plain and safe and HOLE not in {i for row in table.grid for i in row}
+
+
+def is_plain_grid(table: Table) -> bool:
+    """Whether a table has one row of different names over rows with different names, without spans."""
+    rows = _unspanned(table)
+    names = [rows[0], [row[0] for row in rows]]
+    told = all(len({" ".join(n.split()) for n in line}) == len(line) and all(line) for line in names)
+    plain = n_header(table) == 1 and table.n_cells == table.n_rows * table.n_cols and table.n_rows > 2
+    return told and plain and not read_structure(Sheet.from_table(table)).sections
+
+
+def key_value_blocks(table: Table) -> str:
+    """A list of keys and values, for each row one after the other."""
+    rows = _unspanned(table)
+    pairs = [[key, text] for row in rows[1:] for key, text in zip(rows[0], row, strict=True)]
+    return write_table(Table.from_rows([["Field", "Value"], *pairs], header_rows=1), "html")
+
+
+def a_block_for_each_row(table: Table) -> str:
+    """A table of keys and values for each row."""
+    rows = _unspanned(table)
+    blocks = [[list(pair) for pair in zip(rows[0], row, strict=True)] for row in rows[1:]]
+    return "\n\n".join(write_table(Table.from_rows(block), "html") for block in blocks)
+
+
+def parts_below_each_other(table: Table) -> str:
+    """The columns in two parts below each other, each with the names of the rows."""
+    rows = _unspanned(table)
+    middle = (table.n_cols + 2) // 2
+    width = max(middle, table.n_cols - middle + 1)
+    parts = [row[:middle] for row in rows] + [[row[0], *row[middle:]] for row in rows]
+    return write_table(Table.from_rows([[*row, *[""] * (width - len(row))] for row in parts]), "html")
+
+
+def tei(table: Table) -> str:
+    """As GROBID writes it; TEI knows no difference between headers and others."""
+    text = write_table(Table(table.n_rows, table.n_cols, table.cells), "html")
+    names = {"tr": "row", "td": "cell", "th": "cell", "thead": "", "tbody": ""}
+    for name, other in names.items():
+        for begun in ("<", "</"):
+            text = re.sub(rf"{begun}{name}(?=[ >])", f"{begun}{other}" if other else f"{begun}seg", text)
+    text = text.replace("colspan=", "cols=").replace("rowspan=", "rows=")
+    return f'<figure type="table"><head>Table 3</head>{text}</figure>'
+
+
 ALWAYS: tuple[Form, ...] = (
     html,
     html_with_thead,
@@ -259,6 +342,7 @@ ALWAYS: tuple[Form, ...] = (
     header_repeated_inside,
     caption_inside,
     transposed,
+    tei,
     _joined_headers(" - "),
     _joined_headers(" / "),
     _joined_headers(": "),
@@ -278,6 +362,12 @@ def equivalent_forms(table: Table) -> list[Form]:
         forms.append(sections_as_headings)
     if can_be_folded(table):
         forms.append(folded_pairs)
+    if is_plain_grid(table):
+        forms.append(key_value_blocks)
+        forms += [a_block_for_each_row] if table.n_rows <= 12 else []
+        forms += [parts_below_each_other] if table.n_cols > 3 else []
+    if has_groups_to_fold(table):
+        forms.append(groups_folded)
     return forms
 
 

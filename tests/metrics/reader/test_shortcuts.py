@@ -10,13 +10,22 @@ from hypothesis import strategies as st
 
 from parsemark.formats import notation
 from parsemark.formats.html import scan
-from parsemark.metrics.reader import likeness
+from parsemark.metrics.reader import likeness, rejoin
+from parsemark.metrics.reader.align import Lookup, align
+from parsemark.metrics.reader.sheet import Sheet
 
 _TAGS = ("<table>", "</table>", "<TABLE >", "</Table >", "<tr>", "</tr>", "<td>", "</td>", '<td rowspan="2">')
 _ODD = ('<td colspan="1001">', "<!--", "-->", "<table", "</table", "<td x='", ">", "<", "a", "é", "İ", "\n")
 _soup = st.lists(st.sampled_from(_TAGS + _ODD), max_size=14).map("".join)
 _cells = st.text("019.ex -%,5aB×^{}_'~$*", max_size=12)
+_texts = st.text("abeoßŁ한x0125.,e -±^{}_×'[]*", max_size=10) | st.sampled_from(["alpha", "alphabet", "2e5"])
 _values = st.text("0125.,e -±^{}_×ab'", max_size=8)
+
+
+_rows = st.lists(
+    st.sampled_from(["", "alpha", "beta", "alpha beta", "12.3", "45", "3 45"]), min_size=3, max_size=3
+)
+_grids = st.lists(_rows, min_size=1, max_size=6)
 
 
 def _spans(text: str) -> object:
@@ -45,5 +54,26 @@ def test_plain_texts_fold_to_themselves(text: str) -> None:
 def test_other_digits_are_another_value(truth: str, pred: str, name: bool) -> None:
     differ = likeness._difference.__wrapped__
     found = differ(truth, pred, name)
-    with mock.patch.object(likeness, "_digits", lambda text: ()):
+    with mock.patch.object(likeness, "_digits", lambda text: 0):
         assert differ(truth, pred, name) == found
+
+
+@given(_texts, st.lists(_texts, min_size=1, max_size=3))
+def test_no_text_is_more_like_another_than_its_pieces_allow(truth: str, pieces: list[str]) -> None:
+    held = sum(likeness.weight(piece, truth) for piece in pieces)
+    assert likeness.likeness(truth, " ".join(filter(None, pieces))) <= likeness.most_alike(held, truth) + 1e-9
+
+
+@given(_texts, _texts, st.sampled_from([0.3, 0.5, 0.8]))
+def test_names_of_which_one_is_much_longer_are_not_alike(truth: str, pred: str, least: float) -> None:
+    alike = likeness.difference(truth, pred, name=True).likeness > least
+    assert likeness.may_be_alike(truth, pred, least) or not alike
+
+
+@given(_grids, _grids)
+def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred: list[list[str]]) -> None:
+    sheets = Sheet.stacked([], truth, 3), Sheet.stacked([], pred, 3)
+    alignment = align(Lookup(*sheets), 1)
+    found = rejoin.joined_rows(*sheets, alignment)
+    with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
+        assert rejoin.joined_rows(*sheets, alignment) == found

@@ -19,7 +19,7 @@ from parsemark.protocols.document.published.measures import (
 )
 from parsemark.protocols.document.published.page import page_records, reading_order
 from parsemark.protocols.document.published.profile import PROFILES, Profile
-from parsemark.protocols.document.published.records import Item, Record, Truth
+from parsemark.protocols.document.published.records import MarkdownItem, Record, Truth
 
 pytestmark = pytest.mark.conformance
 
@@ -76,7 +76,7 @@ def _match(data: Any, profile: Profile) -> Any:
         for t in data["truth"]
     ]
     items = [
-        Item(p["category_type"], p["content"], *p["position"], p.get("fine_category_type"))
+        MarkdownItem(p["category_type"], p["content"], *p["position"], p.get("fine_category_type"))
         for p in data["prediction"]
     ]
     kind = "mixed" if profile.mixes_formulas else data["kind"]
@@ -121,7 +121,7 @@ RUNNERS = {
     ],
     "row splitting of a predicted": lambda data, profile: [
         [i.content, [i.start, i.end]]
-        for i in rows.split_items([Item("equation_isolated", data, 100, 100 + len(data))], profile)
+        for i in rows.split_items([MarkdownItem("equation_isolated", data, 100, 100 + len(data))], profile)
     ],
     "quick_match": _match,
     "page: truth": _whole_page,

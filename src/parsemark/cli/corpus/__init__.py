@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from parsemark.cli.corpus import change, check, fresh, look, make
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 app = typer.Typer(
     name="corpus", cls=Commands, help="Make, describe, check, show and degrade corpora.", no_args_is_help=True

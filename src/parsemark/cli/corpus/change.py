@@ -38,7 +38,7 @@ def degrade(
     workers: opt.Processes = None,
 ) -> None:
     """Write a copy whose pages are bad scans; the boxes of the truth follow."""
-    from parsemark.cli.page_progress import page_progress
+    from parsemark.cli.progress import page_progress
     from parsemark.corpora import load_corpus
     from parsemark.corpora.degrade import DegradeOptions, read_severities
     from parsemark.corpora.degrade_corpus import degrade_corpus
@@ -84,7 +84,7 @@ def lie(
     ] = "shifted,ligatures,invisible,off_page,white,instruction",
 ) -> None:
     """Write a copy that looks the same, with text layers that say something else."""
-    from parsemark.cli.page_progress import page_progress
+    from parsemark.cli.progress import page_progress
     from parsemark.corpora import load_corpus
     from parsemark.corpora.lies import lie_corpus
 

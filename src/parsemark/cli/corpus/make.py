@@ -9,7 +9,7 @@ import typer
 
 from parsemark.cli import options as opt
 from parsemark.cli.corpus.fresh import Commit, Fresh, Reveal
-from parsemark.cli.plain_help import Commands
+from parsemark.cli.options import Commands
 
 make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
 
@@ -45,7 +45,7 @@ def synthetic(
     reveal: Reveal = None,
 ) -> None:
     """Make pages of our own, with exact truth for every element, table and cell."""
-    from parsemark.cli.page_progress import page_progress
+    from parsemark.cli.progress import page_progress
     from parsemark.corpora.latex.synthetic.make import make_synthetic
     from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
     from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
@@ -97,7 +97,7 @@ def _story_maker(maker: str, summary: str) -> None:
         commit: Commit = None,
         reveal: Reveal = None,
     ) -> None:
-        from parsemark.cli.page_progress import page_progress
+        from parsemark.cli.progress import page_progress
         from parsemark.corpora.synthetic.language import LANGUAGES
         from parsemark.corpora.synthetic.make import GENERATOR, StoryOptions, make_stories
         from parsemark.corpora.synthetic.tell import TELLERS
@@ -143,7 +143,7 @@ def latex(
     workers: opt.Processes = None,
 ) -> None:
     """Make pages from real documents: unmodified LaTeX sources, tables located by TeX itself."""
-    from parsemark.cli.page_progress import page_progress
+    from parsemark.cli.progress import page_progress
     from parsemark.corpora.latex.documents.make import REPORT, make_documents
     from parsemark.corpora.latex.sources import locate
 
@@ -175,7 +175,7 @@ def harvest(
     licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
 ) -> None:
     """Collect tables from LaTeX sources into a pool; what does not compile alone is listed."""
-    from parsemark.cli.page_progress import page_progress
+    from parsemark.cli.progress import page_progress
     from parsemark.corpora.latex.harvest import harvest as harvest_tables
     from parsemark.corpora.latex.harvest import rejected_path
     from parsemark.corpora.latex.sources import locate

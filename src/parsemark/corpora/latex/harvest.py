@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parsemark.corpora.latex.measure import BATCH, Measured, TableSource, measure
+from parsemark.corpora.latex.cell_boxes import MarkedTable
+from parsemark.corpora.latex.measure import BATCH, MeasuredTable, TableSource, measure
 from parsemark.corpora.latex.pool import PoolEntry, Rejected, write_lines
-from parsemark.corpora.latex.slots import MarkedTable
 from parsemark.corpora.latex.sources import SourceDocument, gather
 from parsemark.corpora.latex.standalone import StandaloneTable, document_definitions, tables_of
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex import read_latex_table
 from parsemark.model import Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 from parsemark.system.pdflatex import require_pdflatex
 
 _Candidate = tuple[str, str, StandaloneTable, Table]
@@ -140,7 +140,9 @@ def same_grid(table: Table, marked: MarkedTable) -> bool:
     return ours == theirs and (table.n_rows, table.n_cols) == (marked.n_rows, marked.n_cols)
 
 
-def _entry(place: str, licence: str, found: StandaloneTable, table: Table, measured: Measured) -> PoolEntry:
+def _entry(
+    place: str, licence: str, found: StandaloneTable, table: Table, measured: MeasuredTable
+) -> PoolEntry:
     return PoolEntry.model_validate(
         {
             "sha": _sha(found.latex),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from parsemark.corpora.latex.slots import MarkedTable, turn
+from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
 from parsemark.model import Box, Cell, Table
 
 NEAR_LINE = 3.0

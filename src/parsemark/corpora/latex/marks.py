@@ -12,8 +12,7 @@ from typing import Any
 
 from pypdfium2 import raw
 
-from parsemark.corpora.latex.cell_text import Character, character_of
-from parsemark.corpora.latex.slots import (
+from parsemark.corpora.latex.cell_boxes import (
     RULE_HEIGHT,
     InkPiece,
     LooseCharacter,
@@ -26,6 +25,7 @@ from parsemark.corpora.latex.slots import (
     take_loose,
     turn,
 )
+from parsemark.corpora.latex.cell_text import Character, character_of
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import open_document, to_page_box

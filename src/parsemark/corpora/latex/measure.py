@@ -18,7 +18,7 @@ from pathlib import Path
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, MarkedPage, MarkedTable, read_marks
 from parsemark.corpora.latex.pool import POOL_PACKAGES
 from parsemark.errors import LatexError
-from parsemark.system.pdflatex import Limits, compile_latex, precompiled
+from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 
 BATCH = 50
 """Tables per run."""
@@ -41,7 +41,7 @@ _BODY = r"""\makeatletter\newbox\pmtablebox
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredTable:
     """What TeX made of a table."""
 
     width_pt: float
@@ -58,9 +58,9 @@ class TableSource:
     preamble: tuple[str, ...] = ()
 
 
-def measure(tables: Sequence[TableSource]) -> list[Measured | LatexError]:
+def measure(tables: Sequence[TableSource]) -> list[MeasuredTable | LatexError]:
     """The size and the grid of each table, or why it does not compile."""
-    results: dict[int, Measured | LatexError] = {}
+    results: dict[int, MeasuredTable | LatexError] = {}
     for start in range(0, len(tables), BATCH):
         waiting = list(range(start, min(start + BATCH, len(tables))))
         while waiting:
@@ -75,13 +75,13 @@ def measure(tables: Sequence[TableSource]) -> list[Measured | LatexError]:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    measured: dict[int, Measured | LatexError]
+    measured: dict[int, MeasuredTable | LatexError]
     suspects: list[int]
     """Tables that have an error, and the one at which TeX gave up."""
     reason: str | None
 
 
-def _measure_alone(tables: Sequence[TableSource], number: int) -> Measured | LatexError:
+def _measure_alone(tables: Sequence[TableSource], number: int) -> MeasuredTable | LatexError:
     run = _run(tables, [number])
     if run.reason is None and number in run.measured:
         return run.measured[number]
@@ -90,7 +90,7 @@ def _measure_alone(tables: Sequence[TableSource], number: int) -> Measured | Lat
 
 def _run(tables: Sequence[TableSource], numbers: Sequence[int]) -> _Run:
     nonce = f"parsemark-{secrets.token_hex(8)}"
-    limits = Limits(cpu_s=round(_CPU_S + _CPU_S_PER_TABLE * len(numbers)), wall_s=300)
+    limits = CompileLimits(cpu_s=round(_CPU_S + _CPU_S_PER_TABLE * len(numbers)), wall_s=300)
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
         folder = Path(work)
         shutil.copy(MARKS_FILE, folder)
@@ -105,7 +105,7 @@ def _run(tables: Sequence[TableSource], numbers: Sequence[int]) -> _Run:
     begun = [int(n) for n in re.findall(rf"{nonce} begin (\d+)", result.log)]
     shipped = [int(n) for n in re.findall(rf"{nonce} size (\d+) ", result.log)]
     sizes = _clean_sizes(result.log, nonce)
-    measured: dict[int, Measured | LatexError] = {}
+    measured: dict[int, MeasuredTable | LatexError] = {}
     if len(pages) == len(shipped):
         measured = {n: _judge(sizes[n], p.tables) for n, p in zip(shipped, pages, strict=True) if n in sizes}
     suspects = [n for n in begun if n not in sizes]
@@ -141,9 +141,9 @@ def _clean_sizes(log: str, nonce: str) -> dict[int, tuple[float, float]]:
     return sizes
 
 
-def _judge(size: tuple[float, float], found: Sequence[MarkedTable]) -> Measured | LatexError:
+def _judge(size: tuple[float, float], found: Sequence[MarkedTable]) -> MeasuredTable | LatexError:
     if len(found) != 1:
         return LatexError(f"is set as {len(found)} tables")
     if max(size) > MAX_SIZE_PT:
         return LatexError(f"is larger than {MAX_SIZE_PT:g} pt")
-    return Measured(round(size[0], 2), round(size[1], 2), found[0])
+    return MeasuredTable(round(size[0], 2), round(size[1], 2), found[0])

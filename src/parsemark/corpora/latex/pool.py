@@ -58,7 +58,7 @@ class PoolEntry(Strict):
     n_rows: int
     n_cols: int
     complexity: Literal["simple", "moderate", "complex"]
-    """See `parsemark.model.complexity`."""
+    """See `parsemark.model.table`."""
 
 
 class Rejected(Strict):

@@ -114,7 +114,7 @@ class SourceDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class FoundDocument:
     """A document that was found, but not yet read."""
 
     name: str
@@ -124,7 +124,7 @@ class Located:
     """The folder that was given; files above the document are only taken from here."""
 
 
-def locate(paths: Iterable[Path]) -> list[Located]:
+def locate(paths: Iterable[Path]) -> list[FoundDocument]:
     """One document per archive, per file, and per folder that has LaTeX files directly in it.
 
     A folder is searched for archives and for folders with LaTeX files; what lies below such a folder belongs
@@ -136,7 +136,7 @@ def locate(paths: Iterable[Path]) -> list[Located]:
         if not path.exists():
             raise CorpusError(f"{path} does not exist; give LaTeX files, folders, or .tar.gz archives.")
         located += [
-            Located(_unique(_stem(found), taken), found, path)
+            FoundDocument(_unique(_stem(found), taken), found, path)
             for found in _documents_below(path, is_given=True)
         ]
     return located
@@ -199,7 +199,7 @@ def _stem(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.")[:MAX_NAME] or "document"
 
 
-def read_document(located: Located) -> SourceDocument:
+def read_document(located: FoundDocument) -> SourceDocument:
     """The files of a document; where it cannot be read, its `problem` says why."""
     path = located.path
     document = SourceDocument(located.name, str(path))

@@ -11,7 +11,7 @@ from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, expand
 from parsemark.formats.latex.environments import column_specification, find_environments
 from parsemark.formats.latex.rows import skip_arguments
-from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 
 HARVESTED = ("tabular", "tabular*", "tabularx", "longtable")
 
@@ -117,7 +117,7 @@ def column_types(text: str) -> dict[str, str]:
     r"""Each `\newcolumntype` of a document, by its letter."""
     declarations: dict[str, str] = {}
     for match in _COLUMN_TYPE.finditer(text):
-        source = Source(text[match.end() : match.end() + 500])
+        source = LatexSource(text[match.end() : match.end() + 500])
         index, end = source.whole
         _, index = source.optional(index, end)
         if source.skip_space(index, end) < end:
@@ -140,12 +140,12 @@ def _standalone(
 
 def _without_stripped(text: str) -> str:
     """The source without comments, citations, references, captions and notes."""
-    source = Source(text)
+    source = LatexSource(text)
     index, end = source.whole
     pieces: list[str] = []
     while index < end:
         token = source.tokens[index]
-        if token.kind is Kind.COMMAND and token.text in _STRIPPED:
+        if token.kind is TokenKind.COMMAND and token.text in _STRIPPED:
             while pieces and pieces[-1] in ("~", " "):
                 pieces.pop()
             index = skip_arguments(source, SIGNATURES.get(token.text, "om").lower(), index + 1, end)
@@ -159,8 +159,8 @@ def _without_stripped(text: str) -> str:
     return "".join(pieces)
 
 
-def _is_line_end(kind: Kind, text: str, start: int, end: int) -> bool:
-    return kind is Kind.SPACE and "\n" in text[start:end]
+def _is_line_end(kind: TokenKind, text: str, start: int, end: int) -> bool:
+    return kind is TokenKind.SPACE and "\n" in text[start:end]
 
 
 def _tidy(text: str) -> str:
@@ -170,7 +170,7 @@ def _tidy(text: str) -> str:
 
 def _as_tabular(text: str) -> str:
     """A longtable as the tabular that its first page and its end would make together."""
-    source = Source(text)
+    source = LatexSource(text)
     start, closes = 0, source.partner[0]
     if closes == ALONE:
         raise FormatError("The longtable has no end")
@@ -186,14 +186,19 @@ def _as_tabular(text: str) -> str:
 _LEADING_ROW_END = re.compile(r"\A\s*(?:\\\\|\\tabularnewline)(?:\[[^\]]*\])?\s*")
 
 
-def _parts(source: Source, span: Range) -> dict[str, str]:
+def _parts(source: LatexSource, span: Range) -> dict[str, str]:
     r"""The pieces of a longtable's body, by the command that ends each; the rows themselves have no name."""
     parts: dict[str, str] = {}
     index, end = span
     start = index
     while index < end:
         token = source.tokens[index]
-        if token.kind is Kind.COMMAND and token.text in ("endfirsthead", "endhead", "endfoot", "endlastfoot"):
+        if token.kind is TokenKind.COMMAND and token.text in (
+            "endfirsthead",
+            "endhead",
+            "endfoot",
+            "endlastfoot",
+        ):
             parts[token.text] = source.raw((start, index))
             start = index + 1
         index = source.after(index)
@@ -202,7 +207,7 @@ def _parts(source: Source, span: Range) -> dict[str, str]:
 
 
 def _specification(latex: str) -> str:
-    source = Source(latex)
+    source = LatexSource(latex)
     name = source.tokens[0].text
     closes = source.partner[0]
     specification, _ = column_specification(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from parsemark.corpora.latex.slots import MarkedCell, MarkedTable, turn
+from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, turn
 from parsemark.model import Box, Table
 
 NEAR_EDGE = 3.0

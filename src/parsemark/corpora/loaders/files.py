@@ -1,10 +1,11 @@
-"""Files of other people's corpora: read within limits, and never from outside the corpus."""
+"""Files of other people's corpora: read within limits, never from outside of them, and named as samples."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,27 @@ from lxml import etree
 
 from parsemark.corpora.base import MALFORMED, Remark
 from parsemark.errors import CorpusError, FormatError
+
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_LENGTH = 120
+
+
+class SampleIds:
+    """Makes ids of the letters that ids may have, each one once."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def make(self, *parts: str | int) -> str:
+        """The parts joined by `-`; a number is added where that id is taken already."""
+        wanted = "-".join(_FORBIDDEN.sub("_", str(part)) for part in parts)[-_MAX_LENGTH:].lstrip("-.") or "_"
+        chosen, count = wanted, 1
+        while chosen in self._taken:
+            count += 1
+            chosen = f"{wanted}-{count}"
+        self._taken.add(chosen)
+        return chosen
+
 
 MAX_FILE_BYTES = 1024 * 2**20
 """OmniDocBench's whole annotation is one file of some hundred MB."""

@@ -29,8 +29,7 @@ from pathlib import Path
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.convert import page_from_file
 from parsemark.corpora.files import read_page
-from parsemark.corpora.loaders.files import is_storable, read_text, unstorable
-from parsemark.corpora.loaders.sample_ids import SampleIds
+from parsemark.corpora.loaders.files import SampleIds, is_storable, read_text, unstorable
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
 from parsemark.model import Category, Element, Page, Sample

@@ -20,10 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import costing_itself, files_inside, require_some
+from parsemark.corpora.loaders.files import SampleIds, costing_itself, files_inside, require_some
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
 from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
-from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
 from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample

@@ -57,7 +57,7 @@ class AddedCell(_Strict):
     text: str = ""
 
 
-class Change(_Strict):
+class IcdarChange(_Strict):
     """One change: set values of a cell, remove it, or add one."""
 
     cell: tuple[Index, Index] | None = None
@@ -66,21 +66,21 @@ class Change(_Strict):
     add: AddedCell | None = None
 
 
-class Correction(_Strict):
+class IcdarCorrection(_Strict):
     """Changes of one region, with the reason."""
 
     document: str
     table: Count = 1
     region: Count = 1
     reason: str
-    changes: list[Change]
+    changes: list[IcdarChange]
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
     """Corrections from one or two files."""
 
-    corrections: tuple[Correction, ...]
+    corrections: tuple[IcdarCorrection, ...]
 
     def apply(self, truth: Annotation) -> Annotation:
         """The annotation with its corrections."""
@@ -111,15 +111,15 @@ def overlay_for(root: Path) -> Overlay:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path) -> tuple[Correction, ...]:
+def _read(path: Path) -> tuple[IcdarCorrection, ...]:
     try:
-        return tuple(TypeAdapter(list[Correction]).validate_json(read_bytes(path)))
+        return tuple(TypeAdapter(list[IcdarCorrection]).validate_json(read_bytes(path)))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise CorpusError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
 
 
-def _corrected(region: Region, correction: Correction) -> Region:
+def _corrected(region: Region, correction: IcdarCorrection) -> Region:
     cells = {(c.row, c.col): c for c in region.cells}
     for change in correction.changes:
         if change.add is not None:

@@ -22,9 +22,8 @@ from typing import Any
 from PIL import Image
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import costing_itself, read_json, require_inside, require_some
+from parsemark.corpora.loaders.files import SampleIds, costing_itself, read_json, require_inside, require_some
 from parsemark.corpora.loaders.omnidocbench_spelling import attributes, category
-from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Relation, Sample

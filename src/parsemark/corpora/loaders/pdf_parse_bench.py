@@ -13,13 +13,13 @@ from typing import Any
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import (
+    SampleIds,
     costing_itself,
     files_inside,
     read_json,
     require_inside,
     require_some,
 )
-from parsemark.corpora.loaders.sample_ids import SampleIds
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Category, Element, Page, Sample

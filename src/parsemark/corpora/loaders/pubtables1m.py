@@ -17,11 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import files_inside, listing_hash, require_inside
-from parsemark.corpora.loaders.sample_ids import SampleIds
-from parsemark.corpora.loaders.table_structure import ROW, table_from_structure
+from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_hash, require_inside
+from parsemark.corpora.loaders.table_structure import ROW, read_words, table_from_structure
 from parsemark.corpora.loaders.voc import VocFile, read_voc
-from parsemark.corpora.loaders.words import read_words
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element, Page, Sample

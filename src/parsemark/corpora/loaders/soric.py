@@ -20,8 +20,7 @@ from pathlib import Path
 from PIL import Image
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import files_inside, listing_hash, read_text
-from parsemark.corpora.loaders.sample_ids import SampleIds
+from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_hash, read_text
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, table_element
 from parsemark.corpora.loaders.voc import VocFile, VocObject, read_voc
 from parsemark.errors import CorpusError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from parsemark.corpora.synthetic.draft import Draft, Group, Row, one_level
+from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.language import number, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain
 
@@ -26,12 +26,12 @@ def invoice(rng: random.Random, language: str, rows: int) -> Draft:
             number(price, 2, language),
             number(quantity * price, 2, language),
         ]
-        body.append(Row(tuple(plain(text) for text in texts)))
+        body.append(DraftRow(tuple(plain(text) for text in texts)))
     tax = round(net * VAT, 2)
     for label, amount in zip(foot, (net, tax, net + tax), strict=True):
         last = amount == net + tax
         pieces = (EMPTY, plain(label), EMPTY, EMPTY, plain(number(amount, 2, language)))
-        body.append(Row(tuple(p.bold() for p in pieces) if last else pieces, "total"))
+        body.append(DraftRow(tuple(p.bold() for p in pieces) if last else pieces, "total"))
     levels = one_level([plain(text) for text in heads[1:]])
     return Draft("invoice", (plain(heads[0]),), levels, tuple(body), ("r", "l", "r", "r", "r"))
 
@@ -39,7 +39,7 @@ def invoice(rng: random.Random, language: str, rows: int) -> Draft:
 def laboratory(rng: random.Random, language: str, rows: int) -> Draft:
     """Tests by section with result, unit, reference range and a flag where the result lies outside."""
     lists = vocabulary(language).lists
-    body: list[Row] = []
+    body: list[DraftRow] = []
     tests = [test.split("|") for test in lists["laboratory_tests"]]
     sections: dict[str, list[list[str]]] = {}
     for test in tests:
@@ -47,7 +47,7 @@ def laboratory(rng: random.Random, language: str, rows: int) -> Draft:
     for title, found in sections.items():
         if len(body) >= rows:
             break
-        body.append(Row((plain(title).bold(),), "section"))
+        body.append(DraftRow((plain(title).bold(),), "section"))
         for _, name, unit, low, high in rng.sample(found, k=rng.randint(2, len(found))):
             decimals = max(len(low.partition(".")[2]), len(high.partition(".")[2]))
             low_value, high_value = float(low), float(high)
@@ -58,7 +58,7 @@ def laboratory(rng: random.Random, language: str, rows: int) -> Draft:
             shown = plain(number(value, decimals, language))
             between = f"{number(low_value, decimals, language)} – {number(high_value, decimals, language)}"
             cells = (plain(name), shown.bold() if flag else shown, plain(unit), plain(between), plain(flag))
-            body.append(Row(cells))
+            body.append(DraftRow(cells))
     heads = lists["laboratory"]
     levels = one_level([plain(text) for text in heads[1:]])
     return Draft("laboratory", (plain(heads[0]),), levels, tuple(body), ("l", "r", "l", "c", "c"))
@@ -75,8 +75,8 @@ def form(rng: random.Random, language: str, rows: int) -> Draft:
         for entry in pair:
             label, _, sort = entry.partition("|")
             pieces += [plain(label), _filled(rng, language, sort) if rng.random() < 0.9 else EMPTY]
-        body.append(Row(tuple(pieces)))
-    top = (Group(plain(heads[0]).bold(), 2), Group(plain(heads[1]).bold(), 2))
+        body.append(DraftRow(tuple(pieces)))
+    top = (RowGroup(plain(heads[0]).bold(), 2), RowGroup(plain(heads[1]).bold(), 2))
     return Draft("form", (), (top,), tuple(body), ("l", "l", "l", "l"))
 
 

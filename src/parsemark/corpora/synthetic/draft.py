@@ -10,7 +10,7 @@ from parsemark.model import Cell, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """A header over one or more columns."""
 
     piece: Piece
@@ -18,7 +18,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DraftRow:
     """A row of the body: data, a total, or a section heading that spans the table."""
 
     pieces: tuple[Piece, ...]
@@ -33,9 +33,9 @@ class Draft:
     kind: str
     stub: tuple[Piece, ...]
     """Headers of the leading columns that name the rows."""
-    levels: tuple[tuple[Group, ...], ...]
+    levels: tuple[tuple[RowGroup, ...], ...]
     """Headers of the other columns, top level first; the spans of each level add up to the same number."""
-    rows: tuple[Row, ...]
+    rows: tuple[DraftRow, ...]
     alignments: tuple[str, ...]
     """One of l, c, r, or p with a width (`p{3cm}`), per column."""
     row_groups: tuple[tuple[Piece, int], ...] = ()
@@ -117,6 +117,6 @@ def _put_row_groups(draft: Draft, cells: dict[tuple[int, int], Placed], head: in
         row += count
 
 
-def one_level(pieces: Sequence[Piece]) -> tuple[tuple[Group, ...], ...]:
+def one_level(pieces: Sequence[Piece]) -> tuple[tuple[RowGroup, ...], ...]:
     """A header of a single row."""
-    return (tuple(Group(piece) for piece in pieces),)
+    return (tuple(RowGroup(piece) for piece in pieces),)

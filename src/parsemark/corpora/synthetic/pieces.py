@@ -61,7 +61,7 @@ _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """Characters in one look. A formula is kept as its LaTeX."""
 
     text: str
@@ -104,7 +104,7 @@ class Run:
 class Piece:
     """A bit of content: what is set in any notation, and the text that is the truth."""
 
-    runs: tuple[Run, ...] = ()
+    runs: tuple[TextRun, ...] = ()
 
     def __add__(self, other: Piece) -> Piece:
         return Piece(self.runs + other.runs)
@@ -142,17 +142,17 @@ EMPTY = Piece()
 
 def plain(text: str) -> Piece:
     """Text as it is; symbols and Unicode scripts (10⁻³, SiO₂) become LaTeX."""
-    return Piece((Run(text),)) if text else EMPTY
+    return Piece((TextRun(text),)) if text else EMPTY
 
 
 def raised(mark: str) -> Piece:
     """A mark set high: stars, daggers, letters of notes. It follows what it marks without a blank."""
-    return Piece((Run(mark, raised=True),))
+    return Piece((TextRun(mark, raised=True),))
 
 
 def formula(latex: str) -> Piece:
     """A formula inside text."""
-    return Piece((Run(latex, formula=True),))
+    return Piece((TextRun(latex, formula=True),))
 
 
 def to_latex(text: str) -> str:

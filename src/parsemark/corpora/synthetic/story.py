@@ -10,7 +10,7 @@ from parsemark.corpora.synthetic.draft import Layout
 from parsemark.corpora.synthetic.language import Vocabulary, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece
 from parsemark.model import AttributeValue, Category, Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 
 FULL, BOOKTABS, PARTIAL, NONE = "full", "booktabs", "partial", "none"
 LINE_STYLES = (FULL, BOOKTABS, PARTIAL, NONE)

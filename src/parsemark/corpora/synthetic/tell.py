@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from parsemark.corpora.synthetic import business
 from parsemark.corpora.synthetic.draft import Draft, lay_out
-from parsemark.corpora.synthetic.kinds import KINDS, kinds_in
 from parsemark.corpora.synthetic.language import heading, paragraph, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain
 from parsemark.corpora.synthetic.story import (
@@ -23,6 +22,7 @@ from parsemark.corpora.synthetic.story import (
     TableLook,
     TextBlock,
 )
+from parsemark.corpora.synthetic.table_kinds import KINDS, kinds_in
 from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import Category
 

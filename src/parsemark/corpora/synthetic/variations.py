@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsemark.corpora.synthetic.draft import Draft, Group, Row
+from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, plain, raised
 
@@ -32,11 +32,11 @@ def varied(rng: random.Random, draft: Draft, language: str) -> Draft:
 def _with_header_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
     """A header level above the columns: groups of two or three, and columns that stand alone."""
     names = rng.sample(vocabulary(language).lists[rng.choice(["groups", "regions", "seasons"])], k=4)
-    top: list[Group] = []
+    top: list[RowGroup] = []
     left = len(draft.levels[0])
     while left:
         span = min(left, rng.choice([1, 2, 2, 3]))
-        top.append(Group(plain(names[len(top) % 4]) if span > 1 else EMPTY, span))
+        top.append(RowGroup(plain(names[len(top) % 4]) if span > 1 else EMPTY, span))
         left -= span
     return replace(draft, levels=(tuple(top), *draft.levels))
 
@@ -45,14 +45,14 @@ def _with_top_header(rng: random.Random, draft: Draft, language: str) -> Draft:
     """A third level over all columns."""
     title = plain(rng.choice(vocabulary(language).headings))
     span = sum(group.span for group in draft.levels[0])
-    return replace(draft, levels=((Group(title, span),), *draft.levels))
+    return replace(draft, levels=((RowGroup(title, span),), *draft.levels))
 
 
 def _with_row_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
     counts = _split(rng, len(draft.rows))
     names = vocabulary(language).lists[rng.choice(["groups", "seasons", "regions", "sites"])]
     groups = tuple((plain(names[i % len(names)]), count) for i, count in enumerate(counts))
-    rows = tuple(Row((EMPTY, *row.pieces), row.kind) for row in draft.rows)
+    rows = tuple(DraftRow((EMPTY, *row.pieces), row.kind) for row in draft.rows)
     return replace(
         draft,
         stub=(EMPTY, *draft.stub),
@@ -64,10 +64,10 @@ def _with_row_groups(rng: random.Random, draft: Draft, language: str) -> Draft:
 
 def _with_sections(rng: random.Random, draft: Draft, language: str) -> Draft:
     names = vocabulary(language).lists[rng.choice(["groups", "regions", "sites"])]
-    rows: list[Row] = []
+    rows: list[DraftRow] = []
     position = 0
     for index, count in enumerate(_split(rng, len(draft.rows))):
-        rows.append(Row((plain(names[index % len(names)]).italic(),), "section"))
+        rows.append(DraftRow((plain(names[index % len(names)]).italic(),), "section"))
         rows += draft.rows[position : position + count]
         position += count
     return replace(draft, rows=tuple(rows))
@@ -77,11 +77,11 @@ def _with_empty_cells(rng: random.Random, draft: Draft) -> Draft:
     share, blank = rng.uniform(0.05, 0.25), rng.choice([EMPTY, EMPTY, plain("–")])
     stub = len(draft.stub)
 
-    def thin(row: Row) -> Row:
+    def thin(row: DraftRow) -> DraftRow:
         if row.kind != "data":
             return row
         kept = (p if i < stub or rng.random() > share else blank for i, p in enumerate(row.pieces))
-        return Row(tuple(kept), row.kind)
+        return DraftRow(tuple(kept), row.kind)
 
     return replace(draft, rows=tuple(thin(row) for row in draft.rows))
 
@@ -90,7 +90,7 @@ def _with_marked_note(rng: random.Random, draft: Draft, language: str) -> Draft:
     levels = list(draft.levels)
     last = list(levels[-1])
     target = rng.randrange(len(last))
-    last[target] = Group(last[target].piece + raised("a"), last[target].span)
+    last[target] = RowGroup(last[target].piece + raised("a"), last[target].span)
     levels[-1] = tuple(last)
     note = plain("a " + rng.choice(vocabulary(language).notes))
     return replace(draft, levels=tuple(levels), notes=(*draft.notes, note))

@@ -13,7 +13,7 @@ from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.definitions import Definitions, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS
 from parsemark.formats.latex.rows import skip_arguments
-from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.table import read_latex_table
 from parsemark.formats.latex.text import latex_to_text
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_RUN
@@ -94,14 +94,14 @@ def read_floats(text: str) -> list[Block]:
 
 
 def _read(text: str, offset: int, definitions: Definitions, caption: str | None) -> list[Block]:
-    reader = _Reader(Source(text), offset, definitions)
+    reader = _Reader(LatexSource(text), offset, definitions)
     reader.read(reader.source.whole, caption or Category.TEXT_BLOCK, 0)
     return reader.blocks
 
 
 @dataclass
 class _Reader:
-    source: Source
+    source: LatexSource
     offset: int
     definitions: Definitions
     blocks: list[Block] = field(default_factory=list)
@@ -113,7 +113,7 @@ class _Reader:
         tokens = self.source.tokens
         while index < end:
             token = tokens[index]
-            if token.kind is Kind.SPACE and self.source.text.count("\n", token.start, token.end) > 1:
+            if token.kind is TokenKind.SPACE and self.source.text.count("\n", token.start, token.end) > 1:
                 self.paragraph((mark, index))
                 index = mark = index + 1
                 continue
@@ -129,20 +129,20 @@ class _Reader:
         """Reads the block that begins at `index` and gives the index behind it; None if none begins there."""
         token = self.source.tokens[index]
         closes = self.source.partner[index]
-        if token.kind is Kind.BEGIN and closes != ALONE and closes < end:
+        if token.kind is TokenKind.BEGIN and closes != ALONE and closes < end:
             self.paragraph((mark, index))
             self._environment(index, closes, caption, depth)
             return closes + 1
-        if token.kind is Kind.BEGIN or token.kind is Kind.END:
+        if token.kind is TokenKind.BEGIN or token.kind is TokenKind.END:
             self.paragraph((mark, index))
             return index + 1
-        if token.kind is Kind.MATH and token.text == "$$":
+        if token.kind is TokenKind.MATH and token.text == "$$":
             closing = self._next_math(index + 1, end)
             if closing is not None:
                 self.paragraph((mark, index))
                 self._formula((index, closing + 1), (index + 1, closing))
                 return closing + 1
-        if token.kind is not Kind.COMMAND:
+        if token.kind is not TokenKind.COMMAND:
             return None
         if token.text == "[" and closes != ALONE and closes < end:
             self.paragraph((mark, index))
@@ -247,7 +247,7 @@ class _Reader:
 
     def _next_math(self, index: int, end: int) -> int | None:
         while index < end:
-            if self.source.tokens[index].kind is Kind.MATH and self.source.tokens[index].text == "$$":
+            if self.source.tokens[index].kind is TokenKind.MATH and self.source.tokens[index].text == "$$":
                 return index
             index = self.source.after(index)
         return None
@@ -289,7 +289,7 @@ class _Reader:
         while index < end:
             token = self.source.tokens[index]
             closes = self.source.partner[index]
-            if token.kind is Kind.MATH:
+            if token.kind is TokenKind.MATH:
                 if opened is None:
                     opened = index
                 else:

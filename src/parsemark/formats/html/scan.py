@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_GRID, MAX_SPAN, check_tables
 
-_PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th"
+_PARTS = "table|thead|tbody|tfoot|caption|colgroup|col|tr|td|th|row|cell|entry"
 _COMMENT_OR_TAG = re.compile(rf"<!--|<(?P<close>/?)(?P<name>{_PARTS})(?=[\s/>])", re.IGNORECASE)
 _SPAN = re.compile(r"(?:row|col)span\s*+=\s*+[\"']?\s*+(\d++)", re.IGNORECASE)
 _CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
 MAX_PARTS = 2 * MAX_GRID
 """Tags of one table; each cell has two."""
-_CELLS = ("td", "th", "caption")
+_CELLS = ("td", "th", "caption", "cell", "entry")
 _BEGIN_ROWS = ("tr", "thead", "tbody", "tfoot")
 _ATTRIBUTES = 10_000
 """How far the end of a tag is searched: a tag with more than that in it is no tag of a table."""

@@ -3,7 +3,8 @@
 The grid is GriTS': each `tr` is a row, each `td` or `th` takes the first free column, spans fill. A caption
 is not part of it. A table inside a cell is part of that cell's text; only where a table has a single cell
 with tables in it (a frame for layout) those are read instead. A cell is a header if it is a `th` or lies in
-a `thead`; in a table with neither, nobody said what is a header, and it is None.
+a `thead`; in a table with neither, nobody said what is a header, and it is None. Tables of TEI
+(`<row><cell>`, as GROBID gives them) and of DocBook (`<row><entry>`) are read alike.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from parsemark.formats.html.placing import GridBuilder
 from parsemark.formats.html.scan import html_table_spans
 from parsemark.formats.html.text import ROW_PARTS, cell_text
 from parsemark.formats.html.tree import parse_html
+from parsemark.formats.html.xml_rows import in_html
 from parsemark.formats.limits import check_size
 from parsemark.model import Table
 
@@ -61,6 +63,7 @@ def read_html_table(text: str) -> Table:
 
 
 def _read_all(source: str, position: int) -> Iterator[Table]:
+    source = in_html(source)
     root = parse_html(source, position)
     if root is None:
         return

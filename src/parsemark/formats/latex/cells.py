@@ -11,9 +11,9 @@ from parsemark.formats.latex.columns import ColumnSpec, read_columns
 from parsemark.formats.latex.grid import PlacedCell, TexGrid
 from parsemark.formats.latex.joining import PrintedCell
 from parsemark.formats.latex.printer import Printer
-from parsemark.formats.latex.scanner import Kind, Range
+from parsemark.formats.latex.scanner import Range, TokenKind
+from parsemark.formats.latex.scientific import number_cell
 from parsemark.formats.latex.special import SPECIAL
-from parsemark.formats.latex.units import number_cell
 from parsemark.formats.limits import MAX_LATEX_RUN
 
 _PLAIN = ColumnSpec()
@@ -93,7 +93,7 @@ class _CellPrinter:
     def _has_dollar(self, parts: tuple[Range, ...]) -> bool:
         tokens = self.grid.source.tokens
         return any(
-            tokens[i].kind is Kind.MATH or tokens[i].text == "(" for a, b in parts for i in range(a, b)
+            tokens[i].kind is TokenKind.MATH or tokens[i].text == "(" for a, b in parts for i in range(a, b)
         )
 
     def _decoration(self, parts: tuple[Range, ...]) -> str:

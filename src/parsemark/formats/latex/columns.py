@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 from parsemark.formats.limits import MAX_COLUMNS
 
 _WIDTH_COLUMNS = frozenset("pmbwW")
@@ -49,7 +49,7 @@ class _Parts:
         return ColumnSpec(self.before, self.after, self.prefix, self.suffix, self.is_number, self.is_math)
 
 
-def read_columns(source: Source, specification: Range) -> list[ColumnSpec]:
+def read_columns(source: LatexSource, specification: Range) -> list[ColumnSpec]:
     """The columns of a specification; what is not understood is passed over."""
     reader = _SpecificationReader(source)
     reader.read(specification, depth=0)
@@ -57,7 +57,7 @@ def read_columns(source: Source, specification: Range) -> list[ColumnSpec]:
 
 
 class _SpecificationReader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: LatexSource) -> None:
         self.source = source
         self.columns: list[_Parts] = []
         self.pending = _Parts()
@@ -67,17 +67,17 @@ class _SpecificationReader:
         while index < end and len(self.columns) < MAX_COLUMNS:
             token = self.source.tokens[index]
             index += 1
-            if token.kind is Kind.CHAR and token.text == "*" and depth < 5:
+            if token.kind is TokenKind.CHAR and token.text == "*" and depth < 5:
                 index = self._repeat(index, end, depth)
-            elif token.kind is Kind.CHAR and token.text in "@!><":
+            elif token.kind is TokenKind.CHAR and token.text in "@!><":
                 argument, index = self.source.argument(index, end)
                 self._decorate(token.text, argument)
-            elif token.kind is Kind.CHAR and token.text[:1].isalpha():
+            elif token.kind is TokenKind.CHAR and token.text[:1].isalpha():
                 letters = [letter for letter in token.text if letter.isalpha()]
                 for letter in letters[: MAX_COLUMNS - len(self.columns)]:
                     self._add_column(letter)
                 index = self._skip_width(token.text[-1], index, end)
-            elif token.kind is Kind.OPEN:
+            elif token.kind is TokenKind.OPEN:
                 index = self.source.after(index - 1)
 
     def _repeat(self, index: int, end: int, depth: int) -> int:

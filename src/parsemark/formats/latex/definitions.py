@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex.scanner import Kind, Source
+from parsemark.formats.latex.scanner import LatexSource, TokenKind
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_EXPANDED_CHARS, MAX_LATEX_EXPANSIONS
 
 _COMMANDS = frozenset({"newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"})
@@ -39,7 +39,7 @@ def read_definitions(text: str) -> dict[str, Definition]:
     found: dict[str, Definition] = {}
     if not MAY_DEFINE.search(text):
         return found
-    source = Source(text)
+    source = LatexSource(text)
     index, end = source.whole
     while index < end:
         defined = _definition_at(source, index, end)
@@ -56,9 +56,9 @@ Defined = tuple[str, Definition, int]
 """A name, what it stands for, and the index behind the definition."""
 
 
-def _definition_at(source: Source, index: int, end: int) -> Defined | None:
+def _definition_at(source: LatexSource, index: int, end: int) -> Defined | None:
     token = source.tokens[index]
-    if token.kind is not Kind.COMMAND:
+    if token.kind is not TokenKind.COMMAND:
         return None
     for names, read in _READERS:
         if token.text in names:
@@ -66,13 +66,13 @@ def _definition_at(source: Source, index: int, end: int) -> Defined | None:
     return None
 
 
-def _name(source: Source, index: int, end: int) -> tuple[str, int]:
+def _name(source: LatexSource, index: int, end: int) -> tuple[str, int]:
     (start, stop), index = source.argument(index, end)
     token = source.tokens[start] if stop - start == 1 else None
-    return (token.text if token is not None and token.kind is Kind.COMMAND else ""), index
+    return (token.text if token is not None and token.kind is TokenKind.COMMAND else ""), index
 
 
-def _new_command(source: Source, index: int, end: int) -> Defined:
+def _new_command(source: LatexSource, index: int, end: int) -> Defined:
     name, index = _name(source, source.starred(index, end), end)
     count, index = source.optional(index, end)
     default, index = source.optional(index, end) if count else (None, index)
@@ -82,34 +82,34 @@ def _new_command(source: Source, index: int, end: int) -> Defined:
     return name, Definition(source.raw(body), n_arguments, source.raw(default) if default else None), index
 
 
-def _operator(source: Source, index: int, end: int) -> Defined:
+def _operator(source: LatexSource, index: int, end: int) -> Defined:
     name, index = _name(source, source.starred(index, end), end)
     body, index = source.argument(index, end)
     return name, Definition(rf"\operatorname{{{source.raw(body)}}}"), index
 
 
-def _plain_definition(source: Source, index: int, end: int) -> Defined | None:
+def _plain_definition(source: LatexSource, index: int, end: int) -> Defined | None:
     name, index = _name(source, index, end)
     n_arguments = 0
     while index + 1 < end and source.tokens[index].text == "#":
         n_arguments, index = n_arguments + 1, index + 2
-    if index >= end or source.tokens[index].kind is not Kind.OPEN:
+    if index >= end or source.tokens[index].kind is not TokenKind.OPEN:
         return None  # delimited parameters: only TeX can read those
     body, index = source.argument(index, end)
     return name, Definition(source.raw(body), n_arguments), index
 
 
-def _alias(source: Source, index: int, end: int) -> Defined | None:
+def _alias(source: LatexSource, index: int, end: int) -> Defined | None:
     name, index = _name(source, index, end)
     index = source.skip_space(index, end)
     if index < end and source.tokens[index].text == "=":
         index = source.skip_space(index + 1, end)
-    if index >= end or source.tokens[index].kind is not Kind.COMMAND:
+    if index >= end or source.tokens[index].kind is not TokenKind.COMMAND:
         return None
     return name, Definition("\\" + source.tokens[index].text), index + 1
 
 
-_READERS: tuple[tuple[frozenset[str], Callable[[Source, int, int], Defined | None]], ...] = (
+_READERS: tuple[tuple[frozenset[str], Callable[[LatexSource, int, int], Defined | None]], ...] = (
     (_COMMANDS, _new_command),
     (_OPERATORS, _operator),
     (_DEFS, _plain_definition),
@@ -133,7 +133,7 @@ class _Expander:
         self.n_chars = 0
 
     def expand(self, text: str, depth: int) -> str:
-        source = Source(text)
+        source = LatexSource(text)
         index, end = source.whole
         pieces: list[str] = []
         while index < end:
@@ -141,7 +141,7 @@ class _Expander:
             if (defined := _definition_at(source, index, end)) is not None:
                 index = defined[2]
                 continue
-            definition = self.definitions.get(token.text) if token.kind is Kind.COMMAND else None
+            definition = self.definitions.get(token.text) if token.kind is TokenKind.COMMAND else None
             if definition is None:
                 pieces.append(text[token.start : token.end])
                 index += 1
@@ -153,7 +153,7 @@ class _Expander:
         return "".join(pieces)
 
     def _arguments(
-        self, source: Source, definition: Definition, index: int, end: int
+        self, source: LatexSource, definition: Definition, index: int, end: int
     ) -> tuple[dict[int, str], int]:
         arguments: dict[int, str] = {}
         for number in range(1, definition.n_arguments + 1):

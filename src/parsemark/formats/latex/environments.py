@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 TABLE_ENVIRONMENTS = {
     "tabular": "oM",
@@ -40,7 +40,7 @@ _MAX_WIDTH_TOKENS = 40
 _MAX_LINE = 1000
 
 
-class Environment(NamedTuple):
+class LatexEnvironment(NamedTuple):
     r"""A table environment in a text, from its `\begin` to behind its `\end`."""
 
     name: str
@@ -48,21 +48,21 @@ class Environment(NamedTuple):
     end: int
 
 
-def find_environments(text: str) -> list[Environment]:
+def find_environments(text: str) -> list[LatexEnvironment]:
     r"""The outermost table environments of a text, in order.
 
     A `\begin` in a comment line is none. An environment that is never closed (a parser that was cut off) ends
     at the next blank line. An `array` is only a table if it has columns, is no matrix (between `\left` and
     `\right`) and no cell of a pipe table.
     """
-    found: list[Environment] = []
+    found: list[LatexEnvironment] = []
     behind = 0
     for name, start, end in sorted(_pairs(text), key=lambda e: e.start):
         if start < behind:
             continue
         behind = end if end >= 0 else _cut_off(text, start)
         if name != "array" or _is_table(text, start, behind):
-            found.append(Environment(name, start, behind))
+            found.append(LatexEnvironment(name, start, behind))
     return found
 
 
@@ -74,7 +74,7 @@ def _cut_off(text: str, start: int) -> int:
     return match.start() if match else limit
 
 
-def _pairs(text: str) -> Iterator[Environment]:
+def _pairs(text: str) -> Iterator[LatexEnvironment]:
     """Every environment, matched like brackets; one that is never closed has end -1."""
     open_stack: list[tuple[str, int]] = []
     open_counts: dict[str, int] = {}
@@ -91,10 +91,10 @@ def _pairs(text: str) -> Iterator[Environment]:
                 open_counts[opened] -= 1
                 if opened == name:
                     break
-                yield Environment(opened, start, -1)
-            yield Environment(name, start, match.end())
+                yield LatexEnvironment(opened, start, -1)
+            yield LatexEnvironment(name, start, match.end())
     for name, start in open_stack:
-        yield Environment(name, start, -1)
+        yield LatexEnvironment(name, start, -1)
 
 
 def _in_comment_line(text: str, position: int) -> bool:
@@ -114,7 +114,7 @@ def _is_table(text: str, start: int, end: int) -> bool:
     return text[_line_start(text, start) : start].lstrip()[:1] != "|"
 
 
-def column_specification(source: Source, name: str, index: int, end: int) -> tuple[Range, int]:
+def column_specification(source: LatexSource, name: str, index: int, end: int) -> tuple[Range, int]:
     r"""The column specification behind a `\begin{name}`, and where the rows begin."""
     specification = (index, index)
     for kind in TABLE_ENVIRONMENTS[name]:
@@ -129,8 +129,8 @@ def column_specification(source: Source, name: str, index: int, end: int) -> tup
     return specification, index
 
 
-def _skip_to_group(source: Source, index: int, end: int) -> int:
+def _skip_to_group(source: LatexSource, index: int, end: int) -> int:
     for here in range(index, min(index + _MAX_WIDTH_TOKENS, end)):
-        if source.tokens[here].kind is Kind.OPEN:
+        if source.tokens[here].kind is TokenKind.OPEN:
             return here
     return index

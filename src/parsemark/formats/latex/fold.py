@@ -15,7 +15,7 @@ from functools import lru_cache
 from parsemark.errors import FormatError
 from parsemark.formats.latex.atoms import Atom, Class, runs_on
 from parsemark.formats.latex.printer import Printed, Printer
-from parsemark.formats.latex.scanner import ALONE, Kind, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, TokenKind
 from parsemark.formats.latex.special import SPECIAL
 
 _OPENING = re.compile(r"\\[(\[]|(?<!\\)\$\$?")
@@ -107,7 +107,7 @@ def _print(text: str, math: bool) -> str:
     elif not _MARKUP.search(text):
         return text
     try:
-        source = Source(text, inline=True)
+        source = LatexSource(text, inline=True)
         return _InlinePrinter(source, SPECIAL).print(source.whole, math)
     except FormatError:  # too long or too deep for any page
         return text.translate(_BRACES)
@@ -125,13 +125,13 @@ class _InlinePrinter(Printer):
 
     def _text_piece(self, index: int, end: int) -> tuple[str, int]:
         token = self.source.tokens[index]
-        if token.kind is Kind.TIE:
+        if token.kind is TokenKind.TIE:
             # A tie between two words; at the start of a word a sign for "about".
-            is_tie = index > 0 and self.source.tokens[index - 1].kind is not Kind.SPACE
+            is_tie = index > 0 and self.source.tokens[index - 1].kind is not TokenKind.SPACE
             return (" " if is_tie else "~"), index + 1
-        if token.kind is Kind.ALIGN and self._depth == 1:
+        if token.kind is TokenKind.ALIGN and self._depth == 1:
             return "&", index + 1
-        if token.kind in (Kind.SUPER, Kind.SUB):
+        if token.kind in (TokenKind.SUPER, TokenKind.SUB):
             return self._script(index, end)
         return super()._text_piece(index, end)
 
@@ -140,9 +140,9 @@ class _InlinePrinter(Printer):
         mark = self.source.tokens[index].text
         here = index + 1
         following = self.source.tokens[here] if here < end else None
-        if following is None or following.kind not in (Kind.OPEN, Kind.COMMAND):
+        if following is None or following.kind not in (TokenKind.OPEN, TokenKind.COMMAND):
             return mark, here
-        if following.kind is Kind.OPEN and self.source.partner[here] == ALONE:
+        if following.kind is TokenKind.OPEN and self.source.partner[here] == ALONE:
             return mark, here + 1
         inner, behind = self.operand(here, end, math=True)
         return f"{mark}{{{inner}}}" if inner.strip() else "", behind
@@ -158,8 +158,8 @@ class _InlinePrinter(Printer):
         if index >= end:
             return False
         token = self.source.tokens[index]
-        return token.kind in (Kind.OPEN, Kind.COMMAND) or (
-            token.kind is Kind.CHAR and token.text[0].isalpha()
+        return token.kind in (TokenKind.OPEN, TokenKind.COMMAND) or (
+            token.kind is TokenKind.CHAR and token.text[0].isalpha()
         )
 
 

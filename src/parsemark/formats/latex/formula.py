@@ -12,10 +12,10 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from parsemark.formats.latex.chemistry import format_chemistry
 from parsemark.formats.latex.commands import FRACTIONS, LINE_BREAKS, SIGNATURES
 from parsemark.formats.latex.rows import read_arguments, skip_arguments
-from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
+from parsemark.formats.latex.scientific import format_chemistry
 from parsemark.formats.latex.symbols import symbol
 from parsemark.formats.limits import check_size
 
@@ -94,7 +94,7 @@ def _read(source: str) -> Symbols:
     text = unicodedata.normalize("NFC", source.strip())
     for _ in range(2):
         text = _undelimited(text)
-    scanned = Source(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)
+    scanned = LatexSource(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)
     symbols = _Reader(scanned).sequence(scanned.whole, 0)
     return _without_final_punctuation(symbols)
 
@@ -106,14 +106,14 @@ _read_again = lru_cache(2_000)(_read)
 class _Reader:
     """Reads ranges of a source as symbols."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: LatexSource) -> None:
         self.source = source
 
     def sequence(self, span: Range, depth: int) -> list[str]:
         """The symbols of a range."""
         out: list[str] = []
         index, end = span
-        tokens, char, space = self.source.tokens, Kind.CHAR, Kind.SPACE
+        tokens, char, space = self.source.tokens, TokenKind.CHAR, TokenKind.SPACE
         while index < end:
             kind, text, _, _ = tokens[index]
             if kind is space:
@@ -123,7 +123,7 @@ class _Reader:
                 out += _characters(text)
                 index += 1
                 continue
-            if kind is Kind.COMMAND and text in ("over", "atop", "choose"):
+            if kind is TokenKind.COMMAND and text in ("over", "atop", "choose"):
                 below = self.sequence((index + 1, end), depth + 1) if depth < MAX_DEPTH else []
                 return ["frac(", *out, "over", *below, CLOSE]
             piece, index = self.piece(index, end, depth)
@@ -134,21 +134,21 @@ class _Reader:
         """One atom with nothing attached, or a run of scripts."""
         kind, text = self.source.tokens[index][:2]
         read: Read = [], index + 1
-        if kind is Kind.CHAR:
+        if kind is TokenKind.CHAR:
             if text == "'":
                 return self.scripts(index, end, depth)
             read = _characters(text) if text != "$" else [], index + 1  # a dollar only marks a formula
-        elif kind in (Kind.SUPER, Kind.SUB):
+        elif kind in (TokenKind.SUPER, TokenKind.SUB):
             read = self.scripts(index, end, depth)
-        elif kind is Kind.OPEN:
+        elif kind is TokenKind.OPEN:
             closes = self.source.partner[index]
             if closes != ALONE and depth < MAX_DEPTH:
                 read = self.sequence((index + 1, min(closes, end)), depth + 1), closes + 1
-        elif kind is Kind.ALIGN:
+        elif kind is TokenKind.ALIGN:
             read = ["&"], index + 1
-        elif kind is Kind.BEGIN:
+        elif kind is TokenKind.BEGIN:
             read = self.environment(index, end, depth)
-        elif kind is Kind.COMMAND:
+        elif kind is TokenKind.COMMAND:
             read = self.command(text, index + 1, end, depth)
         return read
 
@@ -159,12 +159,12 @@ class _Reader:
         behind = index
         while (index := self.source.skip_space(index, end)) < end:
             kind, text = self.source.tokens[index][:2]
-            if kind is Kind.CHAR and text == "'":
+            if kind is TokenKind.CHAR and text == "'":
                 upper.append("'")
                 index += 1
-            elif kind is Kind.SUPER or kind is Kind.SUB:
+            elif kind is TokenKind.SUPER or kind is TokenKind.SUB:
                 found, index = self.argument(index + 1, end, depth)
-                (upper if kind is Kind.SUPER else lower).extend(found)
+                (upper if kind is TokenKind.SUPER else lower).extend(found)
             else:
                 break
             behind = index
@@ -174,9 +174,9 @@ class _Reader:
     def argument(self, index: int, end: int, depth: int) -> Read:
         """A group or a single atom."""
         index = self.source.skip_space(index, end)
-        if index >= end or depth >= MAX_DEPTH or self.source.tokens[index].kind is Kind.CLOSE:
+        if index >= end or depth >= MAX_DEPTH or self.source.tokens[index].kind is TokenKind.CLOSE:
             return [], index
-        if self.source.tokens[index].kind is Kind.OPEN and self.source.partner[index] == ALONE:
+        if self.source.tokens[index].kind is TokenKind.OPEN and self.source.partner[index] == ALONE:
             return self.sequence((index + 1, end), depth + 1), end
         return self.piece(index, end, depth + 1)
 
@@ -259,7 +259,7 @@ class _Reader:
     def fence(self, name: str, index: int, end: int, depth: int) -> Read:
         r"""`\left` and `\\right`: the bracket follows as it is; a dot is none."""
         here = self.source.skip_space(index, end)
-        is_dot = here < end and self.source.tokens[here][:2] == (Kind.CHAR, ".")
+        is_dot = here < end and self.source.tokens[here][:2] == (TokenKind.CHAR, ".")
         return [], here + 1 if is_dot else index
 
     def negation(self, name: str, index: int, end: int, depth: int) -> Read:

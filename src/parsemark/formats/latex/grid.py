@@ -11,7 +11,7 @@ from parsemark.formats.latex.columns import ColumnSpec, read_columns
 from parsemark.formats.latex.definitions import Definitions, expand, read_definitions
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
 from parsemark.formats.latex.rows import Body, RowLine, TexRow, split_body
-from parsemark.formats.latex.scanner import ALONE, Kind, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, TokenKind
 from parsemark.formats.latex.spans import SpannedCell, read_spans
 from parsemark.formats.limits import check_grid
 
@@ -28,7 +28,7 @@ class PlacedCell(NamedTuple):
 class TexGrid:
     """A table environment as TeX sees it, before multirow cells take the places below them."""
 
-    source: Source
+    source: LatexSource
     environment: str
     columns: list[ColumnSpec]
     cells: list[PlacedCell]
@@ -61,9 +61,9 @@ def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bo
         FormatError: There is none, or it is over a limit.
     """
     known = {**(definitions or {}), **read_definitions(text)}
-    source = Source(expand(text, known))
+    source = LatexSource(expand(text, known))
     for index, token in enumerate(source.tokens):
-        if token.kind is Kind.BEGIN and token.text in TABLE_ENVIRONMENTS:
+        if token.kind is TokenKind.BEGIN and token.text in TABLE_ENVIRONMENTS:
             end = source.partner[index]
             end = len(source.tokens) if end == ALONE else end
             specification, start = column_specification(source, token.text, index + 1, end)
@@ -119,7 +119,7 @@ def _logical_rows(body: Body) -> tuple[list[TexRow], int | None]:
 
 
 def _place(
-    source: Source,
+    source: LatexSource,
     name: str,
     columns: list[ColumnSpec],
     rows: list[TexRow],

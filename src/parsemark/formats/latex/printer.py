@@ -15,7 +15,7 @@ from parsemark.formats.latex.atoms import Atom, Class, atom, join, script
 from parsemark.formats.latex.commands import LINE_BREAKS, SIGNATURES, SPACING, TEXT_IN_MATH
 from parsemark.formats.latex.environments import TABLE_ENVIRONMENTS, column_specification
 from parsemark.formats.latex.rows import read_arguments, skip_arguments
-from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source, Token
+from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, Token, TokenKind
 from parsemark.formats.latex.symbols import FUNCTIONS, symbol
 from parsemark.formats.limits import MAX_LATEX_DEPTH
 
@@ -71,7 +71,7 @@ _ENVIRONMENT_ARGUMENTS = {
 class Printer:
     """Prints ranges of a source; `special` maps commands to their own printing functions."""
 
-    def __init__(self, source: Source, special: dict[str, Special]) -> None:
+    def __init__(self, source: LatexSource, special: dict[str, Special]) -> None:
         self.source = source
         self.special = special
         self._depth = 0
@@ -93,7 +93,7 @@ class Printer:
         tokens = self.source.tokens
         while index < end:
             token = tokens[index]
-            if token.kind is Kind.CHAR and token.text not in _LIGATURES:
+            if token.kind is TokenKind.CHAR and token.text not in _LIGATURES:
                 pieces.append(token.text)
                 index += 1
                 continue
@@ -109,14 +109,16 @@ class Printer:
         index, end = span
         while index < end:
             token = self.source.tokens[index]
-            if token.kind in (Kind.SUPER, Kind.SUB) or (token.kind is Kind.CHAR and token.text == "'"):
+            if token.kind in (TokenKind.SUPER, TokenKind.SUB) or (
+                token.kind is TokenKind.CHAR and token.text == "'"
+            ):
                 index = self._attach_script(line, token, index, end)
-            elif token.kind is Kind.COMMAND and token.text in ("over", "atop"):
+            elif token.kind is TokenKind.COMMAND and token.text in ("over", "atop"):
                 rest = self.atoms((index + 1, end))
                 line, index = [fraction(join(line), join(rest))], end
-            elif token.kind is Kind.SPACE:
+            elif token.kind is TokenKind.SPACE:
                 index += 1
-            elif token.kind is Kind.CHAR:
+            elif token.kind is TokenKind.CHAR:
                 line += [atom(_MATH_CHARACTERS.get(character, character)) for character in token.text]
                 index += 1
             else:
@@ -128,7 +130,7 @@ class Printer:
     def operand(self, index: int, end: int, math: bool) -> tuple[str, int]:
         r"""What a script or an accent applies to: a group, a character, or a command with its arguments."""
         index = self.source.skip_space(index, end)
-        if index < end and self.source.tokens[index].kind is Kind.COMMAND:
+        if index < end and self.source.tokens[index].kind is TokenKind.COMMAND:
             self._enter((index, end))
             self._script_depth += 1
             printed, index = self.command(index, end, math)
@@ -163,7 +165,7 @@ class Printer:
 
     def knows_all(self, span: Range) -> bool:
         """Whether every command in a range is known, so that what it prints is certain."""
-        commands = (t.text for t in self.source.tokens[span[0] : span[1]] if t.kind is Kind.COMMAND)
+        commands = (t.text for t in self.source.tokens[span[0] : span[1]] if t.kind is TokenKind.COMMAND)
         return all(
             n in self.special or n in LINE_BREAKS or n in SIGNATURES or symbol(n) is not None
             for n in commands
@@ -179,40 +181,40 @@ class Printer:
     def _text_piece(self, index: int, end: int) -> tuple[str, int]:
         token = self.source.tokens[index]
         printed = token.text, index + 1
-        if token.kind is Kind.CHAR:
+        if token.kind is TokenKind.CHAR:
             printed = self._ligature(token, index, end)
-        elif token.kind in (Kind.SPACE, Kind.TIE, Kind.ALIGN):
+        elif token.kind in (TokenKind.SPACE, TokenKind.TIE, TokenKind.ALIGN):
             printed = " ", index + 1
-        elif token.kind is Kind.OPEN and self.source.partner[index] != ALONE:
+        elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
             closes = min(self.source.partner[index], end)
             printed = self.text((index + 1, closes)), closes + 1
-        elif token.kind is Kind.MATH or (token.kind is Kind.COMMAND and token.text in ("(", "[")):
+        elif token.kind is TokenKind.MATH or (token.kind is TokenKind.COMMAND and token.text in ("(", "[")):
             printed = self._formula(token, index, end)
-        elif token.kind in (Kind.SUPER, Kind.SUB):
+        elif token.kind in (TokenKind.SUPER, TokenKind.SUB):
             inner, behind = self.operand(index + 1, end, math=False)
             printed = script(token.text, inner.strip()), behind
-        elif token.kind is Kind.BEGIN:
+        elif token.kind is TokenKind.BEGIN:
             printed = self._environment(index, end, math=False)
-        elif token.kind is Kind.COMMAND:
+        elif token.kind is TokenKind.COMMAND:
             item, behind = self.command(index, end, math=False)
             printed = str(item), behind
-        elif token.kind is not Kind.VERB:
+        elif token.kind is not TokenKind.VERB:
             printed = "", index + 1
         return printed
 
     def _math_piece(self, token: Token, index: int, end: int) -> Printed:
         printed = Atom(""), index + 1
-        if token.kind in (Kind.TIE, Kind.ALIGN):
+        if token.kind in (TokenKind.TIE, TokenKind.ALIGN):
             printed = Atom(" ", Class.SPACE), index + 1
-        elif token.kind is Kind.VERB:
+        elif token.kind is TokenKind.VERB:
             printed = Atom(token.text), index + 1
-        elif token.kind is Kind.OPEN and self.source.partner[index] != ALONE:
+        elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
             closes = min(self.source.partner[index], end)
             printed = Atom(self.formula((index + 1, closes))), closes + 1
-        elif token.kind is Kind.BEGIN:
+        elif token.kind is TokenKind.BEGIN:
             text, behind = self._environment(index, end, math=True)
             printed = Atom(text), behind
-        elif token.kind is Kind.COMMAND:
+        elif token.kind is TokenKind.COMMAND:
             printed = self.command(index, end, math=True)
         return printed
 
@@ -221,13 +223,13 @@ class Printer:
         for source, text in zip(options[::2], options[1::2], strict=True):
             behind = index + len(source)
             tokens = self.source.tokens[index : min(behind, end)]
-            if "".join(t.text for t in tokens if t.kind is Kind.CHAR) == source:
+            if "".join(t.text for t in tokens if t.kind is TokenKind.CHAR) == source:
                 return text, behind
         return token.text, index + 1
 
     def _formula(self, token: Token, index: int, end: int) -> tuple[str, int]:
         r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
-        is_dollar = token.kind is Kind.MATH
+        is_dollar = token.kind is TokenKind.MATH
         closes = self._closing_dollar(index, end) if is_dollar else self.source.partner[index]
         if closes == ALONE or closes >= end:
             return "$" * is_dollar, index + 1
@@ -237,20 +239,20 @@ class Printer:
         dollar = self.source.tokens[index].text
         here = index + 1
         while here < end:
-            if self.source.tokens[here].kind is Kind.MATH and self.source.tokens[here].text == dollar:
+            if self.source.tokens[here].kind is TokenKind.MATH and self.source.tokens[here].text == dollar:
                 return here
             here = self.source.after(here)
         return ALONE
 
     def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
-        if token.kind is Kind.CHAR:
+        if token.kind is TokenKind.CHAR:
             inner, behind = "'", index + 1
         else:
             inner, behind = self.operand(index + 1, end, math=True)
         if not line or line[-1].kind is Class.SPACE:
             line.append(Atom(""))
         inner = " ".join(inner.split())
-        if token.kind is Kind.SUB:
+        if token.kind is TokenKind.SUB:
             line[-1].sub += inner
         else:
             line[-1].sup += inner
@@ -278,8 +280,8 @@ class Printer:
         index = start
         while index < end:
             token = self.source.tokens[index]
-            if token.kind is Kind.ALIGN or (token.kind is Kind.COMMAND and token.text == "\\"):
-                lines.append(self.formula((start, index)) + (" " if token.kind is Kind.ALIGN else "\n"))
+            if token.kind is TokenKind.ALIGN or (token.kind is TokenKind.COMMAND and token.text == "\\"):
+                lines.append(self.formula((start, index)) + (" " if token.kind is TokenKind.ALIGN else "\n"))
                 start = index + 1
             index = self.source.after(index)
         return "".join([*lines, self.formula((start, end))])
@@ -302,7 +304,7 @@ class Printer:
         arguments: list[str] = []
         while (
             index < end
-            and self.source.tokens[index].kind is Kind.OPEN
+            and self.source.tokens[index].kind is TokenKind.OPEN
             and self.source.partner[index] != ALONE
         ):
             argument, index = self.source.argument(index, end)
@@ -310,7 +312,7 @@ class Printer:
         if arguments:
             return Atom(" ".join(filter(None, arguments))), index
         behind = self._skip_gobbled_space(name, index, end, math)
-        is_cut = index == end < len(self.source.tokens) and self.source.tokens[index].kind is Kind.OPEN
+        is_cut = index == end < len(self.source.tokens) and self.source.tokens[index].kind is TokenKind.OPEN
         return Atom(name if name.isalpha() and not is_cut else ""), behind
 
     def _skip_gobbled_space(self, name: str, index: int, end: int, math: bool) -> int:

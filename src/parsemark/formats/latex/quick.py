@@ -5,8 +5,8 @@ and cells can be cut out of the source with one pattern; a cell without markup i
 markup is scanned and printed alone, once for each distinct cell. Reading a whole source token by token gives
 the same, at several times the cost, because
 
-- a cell never depends on another: what `Source` matches (groups, brackets, environments, dollars) is only
-  used inside of one cell, and all groups of a cell end in it;
+- a cell never depends on another: what `LatexSource` matches (groups, brackets, environments, dollars) is
+  only used inside of one cell, and all groups of a cell end in it;
 - an environment in a cell, a comment, `\verb`, a macro, text that a column specification adds, longtable's
   marks and whatever else is not plainly a row or a rule make `quick_table` answer None, and the source is
   read in full.
@@ -37,7 +37,7 @@ from parsemark.formats.latex.rows import (
     RULES,
     RowLine,
 )
-from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.latex.spans import read_spans
 from parsemark.formats.latex.special import SPECIAL
 
@@ -162,12 +162,12 @@ def quick_table(text: str) -> QuickTable | None:
 @lru_cache(256)
 def _is_plain_opening(name: str, opening: str) -> bool:
     """Whether the columns of an environment add nothing to its cells."""
-    source = Source(opening)
+    source = LatexSource(opening)
     specification, _ = column_specification(source, name, *source.whole)
     return _is_closed(source) and _add_nothing(source, read_columns(source, specification))
 
 
-def _add_nothing(source: Source, columns: list[ColumnSpec]) -> bool:
+def _add_nothing(source: LatexSource, columns: list[ColumnSpec]) -> bool:
     printer = Printer(source, SPECIAL)
     return not any(
         column.is_number
@@ -182,9 +182,11 @@ def _add_nothing(source: Source, columns: list[ColumnSpec]) -> bool:
     )
 
 
-def _has_dollar(source: Source, parts: tuple[Range, ...]) -> bool:
+def _has_dollar(source: LatexSource, parts: tuple[Range, ...]) -> bool:
     tokens = source.tokens
-    return any(tokens[i].kind is Kind.MATH or tokens[i].text == "(" for a, b in parts for i in range(a, b))
+    return any(
+        tokens[i].kind is TokenKind.MATH or tokens[i].text == "(" for a, b in parts for i in range(a, b)
+    )
 
 
 def _rows(body: str) -> QuickTable:
@@ -268,7 +270,7 @@ def _read_cell(raw: str) -> _Cell:
     simple = _print_simple(inner)
     if simple is not None:
         return _Cell(clean(simple), max(1, int(colspan or 1)), int(rowspan or 1) or 1)
-    source = Source(raw)
+    source = LatexSource(raw)
     if not _is_closed(source):
         raise _NotQuickError
     spanned = read_spans(source, source.whole)
@@ -314,13 +316,13 @@ def _print_formula(formula: str) -> str:
     if number is not None:
         sign, digits, error = number.groups()
         return sign.replace("-", "−") + digits + (f" ± {error}" if error else "")
-    source = Source(formula)
+    source = LatexSource(formula)
     if not _is_closed(source):
         raise _NotSimpleError
     return Printer(source, SPECIAL).text(source.whole)
 
 
-def _is_closed(source: Source) -> bool:
+def _is_closed(source: LatexSource) -> bool:
     """Whether all groups and environments of a cell end in it, so that they do in the table too.
 
     The columns of a table in a cell have to be in braces: without them they would be one token, and what that
@@ -330,7 +332,7 @@ def _is_closed(source: Source) -> bool:
     n_open = n_close = 0
     for mark in source.marks:
         kind = tokens[mark].kind
-        if kind is Kind.OPEN or kind is Kind.BEGIN:
+        if kind is TokenKind.OPEN or kind is TokenKind.BEGIN:
             n_open += 1
             if partner[mark] == ALONE:
                 return False
@@ -338,6 +340,6 @@ def _is_closed(source: Source) -> bool:
                 following = source.skip_space(mark + 1, partner[mark])
                 if tokens[following].text not in ("{", "["):
                     return False
-        elif kind is Kind.CLOSE or kind is Kind.END:
+        elif kind is TokenKind.CLOSE or kind is TokenKind.END:
             n_close += 1
     return n_open == n_close

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from parsemark.errors import FormatError
-from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID, MAX_LATEX_ROWS
 
 ROW_ENDS = frozenset({"\\", "tabularnewline", "cr", "crcr", "newrow"})
@@ -144,7 +144,7 @@ class Body:
     """The rule after the last row."""
 
 
-def split_body(source: Source, span: Range) -> Body:
+def split_body(source: LatexSource, span: Range) -> Body:
     """Rows and cells at the outermost level of a body."""
     body = Body()
     index, end = span
@@ -154,11 +154,11 @@ def split_body(source: Source, span: Range) -> Body:
         if mark < index:
             continue
         token = source.tokens[mark]
-        if token.kind is Kind.ALIGN:
+        if token.kind is TokenKind.ALIGN:
             cells.append((cell_start, mark))
             _check_count(count, len(cells), token.start)
             index = cell_start = mark + 1
-        elif token.kind is Kind.COMMAND and token.text in ROW_ENDS:
+        elif token.kind is TokenKind.COMMAND and token.text in ROW_ENDS:
             cells.append((cell_start, mark))
             count += len(cells)
             _check_rows(len(body.rows) + 1, token.start)
@@ -189,28 +189,28 @@ def _check_rows(n_rows: int, position: int) -> None:
         raise FormatError(f"The table has more than {MAX_LATEX_ROWS:,} rows", position=position)
 
 
-def _row(source: Source, cells: list[Range], line: RowLine) -> TexRow:
+def _row(source: LatexSource, cells: list[Range], line: RowLine) -> TexRow:
     stripped = [source.strip(cell) for cell in cells]
     is_blank = len(stripped) == 1 and stripped[0][0] == stripped[0][1]
     return TexRow(stripped, line, is_blank)
 
 
-def _skip_row_end(source: Source, index: int, end: int) -> int:
+def _skip_row_end(source: LatexSource, index: int, end: int) -> int:
     r"""Behind the star and the length of `\\*[2pt]`; a bracket with anything else in it is a cell's text."""
     return _skip_length(source, source.starred(index, end), end)
 
 
-def _skip_length(source: Source, index: int, end: int) -> int:
+def _skip_length(source: LatexSource, index: int, end: int) -> int:
     length, behind = source.optional(index, end)
     return behind if length is not None and LENGTH.fullmatch(source.raw(length)) else index
 
 
-def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, RowLine]:
+def _read_rules(source: LatexSource, index: int, end: int, body: Body) -> tuple[int, RowLine]:
     """Everything between two rows, and the strongest full-width rule among it."""
     full_rules, has_midrule = 0, False
     while True:
         index = source.skip_space(index, end)
-        if index >= end or source.tokens[index].kind is not Kind.COMMAND:
+        if index >= end or source.tokens[index].kind is not TokenKind.COMMAND:
             break
         name = source.tokens[index].text
         if name not in RULES:
@@ -226,7 +226,7 @@ def _read_rules(source: Source, index: int, end: int, body: Body) -> tuple[int, 
 
 
 def read_arguments(
-    source: Source, signature: str, index: int, end: int
+    source: LatexSource, signature: str, index: int, end: int
 ) -> tuple[list[tuple[str, Range]], int]:
     """The arguments of a command with their letters in its signature, and the index behind them."""
     found: list[tuple[str, Range]] = []
@@ -247,6 +247,6 @@ def read_arguments(
     return found, index
 
 
-def skip_arguments(source: Source, signature: str, index: int, end: int) -> int:
+def skip_arguments(source: LatexSource, signature: str, index: int, end: int) -> int:
     """Behind the arguments of a command."""
     return read_arguments(source, signature, index, end)[1]

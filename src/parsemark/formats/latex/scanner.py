@@ -18,10 +18,10 @@ Range = tuple[int, int]
 """Token indices, the end excluded."""
 
 ALONE = -1
-"""Entry of `Source.partner` for a token that opens nothing or is never closed."""
+"""Entry of `LatexSource.partner` for a token that opens nothing or is never closed."""
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What TeX takes a piece of source for."""
 
     COMMAND = "command"
@@ -46,19 +46,19 @@ class Token(NamedTuple):
     so that a token is an argument: the 1 and the 2 of `\\frac12`.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
 
 
 _SPECIAL_KINDS = {
-    "{": Kind.OPEN,
-    "}": Kind.CLOSE,
-    "&": Kind.ALIGN,
-    "^": Kind.SUPER,
-    "_": Kind.SUB,
-    "~": Kind.TIE,
+    "{": TokenKind.OPEN,
+    "}": TokenKind.CLOSE,
+    "&": TokenKind.ALIGN,
+    "^": TokenKind.SUPER,
+    "_": TokenKind.SUB,
+    "~": TokenKind.TIE,
 }
 _ENVIRONMENT = r"(?P<env>\\(?P<side>begin|end)\s*\{(?P<name>[^{}\\\n]{0,40})(?:\}|\Z))"
 _VERBATIM = r"(?P<verb>\\(?:verb|lstinline)\*?(?P<quote>[^A-Za-z*\s\[{]))"
@@ -90,7 +90,7 @@ _MOST_ARGUMENTS = 3
 _WITH_LENGTH = frozenset({"hskip", "kern", "mkern", "mskip", "hglue", "vrule", "hrule"})
 _LONGEST_LENGTH = 40
 """How many characters a length without braces may have (`\\vrule width 1pt height 2pt`)."""
-_OPENERS = {(Kind.CHAR, "["): "]", (Kind.COMMAND, "("): ")", (Kind.COMMAND, "["): "]"}
+_OPENERS = {(TokenKind.CHAR, "["): "]", (TokenKind.COMMAND, "("): ")", (TokenKind.COMMAND, "["): "]"}
 _CLOSERS = frozenset((kind, text) for (kind, _), text in _OPENERS.items())
 _BRACKETS = frozenset("[]()")
 _MAY_CHANGE = re.compile(r"[%`]|--|''")
@@ -98,7 +98,7 @@ _MAY_CHANGE = re.compile(r"[%`]|--|''")
 _MEANT_AS_PERCENT = re.compile(r"%[ \t]*(?:&|\\\\|\}|\$|\)|\\end\b|\\hline\b)")
 
 
-class Source:
+class LatexSource:
     """A scanned source: its tokens, and for each opening token the index of its partner.
 
     Args:
@@ -136,7 +136,7 @@ class Source:
 
     def skip_space(self, index: int, end: int) -> int:
         """The first index from `index` on that is not white space."""
-        while index < end and self.tokens[index].kind is Kind.SPACE:
+        while index < end and self.tokens[index].kind is TokenKind.SPACE:
             index += 1
         return index
 
@@ -144,7 +144,7 @@ class Source:
         """The range without white space at its ends."""
         start, end = span
         start = self.skip_space(start, end)
-        while end > start and self.tokens[end - 1].kind is Kind.SPACE:
+        while end > start and self.tokens[end - 1].kind is TokenKind.SPACE:
             end -= 1
         return start, end
 
@@ -152,7 +152,9 @@ class Source:
         """The index behind the token, or behind its partner where it opens a group."""
         token = self.tokens[index]
         closes = self.partner[index]
-        return closes + 1 if closes != ALONE and token.kind in (Kind.OPEN, Kind.BEGIN) else index + 1
+        return (
+            closes + 1 if closes != ALONE and token.kind in (TokenKind.OPEN, TokenKind.BEGIN) else index + 1
+        )
 
     def argument(self, index: int, end: int) -> tuple[Range, int]:
         """A mandatory argument (a group's inside, or one token) and the index of what follows."""
@@ -160,14 +162,14 @@ class Source:
         if index >= end:
             return (end, end), end
         closes = self.partner[index]
-        if self.tokens[index].kind is Kind.OPEN and closes != ALONE:
+        if self.tokens[index].kind is TokenKind.OPEN and closes != ALONE:
             return (index + 1, min(closes, end)), min(closes + 1, end)
         return (index, index + 1), index + 1
 
     def optional(self, index: int, end: int) -> tuple[Range | None, int]:
         """An optional argument `[…]` if there is one, and the index of what follows."""
         start = self.skip_space(index, end)
-        if start >= end or self.tokens[start].text != "[" or self.tokens[start].kind is not Kind.CHAR:
+        if start >= end or self.tokens[start].text != "[" or self.tokens[start].kind is not TokenKind.CHAR:
             return None, index
         closes = self.partner[start]
         if closes == ALONE or closes >= end:
@@ -195,7 +197,7 @@ class Source:
     def is_command(self, index: int, name: str) -> bool:
         """Whether the token is the command `name`."""
         token = self.tokens[index]
-        return token.kind is Kind.COMMAND and token.text == name
+        return token.kind is TokenKind.COMMAND and token.text == name
 
 
 def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
@@ -205,7 +207,7 @@ def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
     match_token = pattern.match
     position, length = 0, len(text)
     singles = 0
-    char, space, command, special = Kind.CHAR, Kind.SPACE, Kind.COMMAND, _SPECIAL_KINDS.get
+    char, space, command, special = TokenKind.CHAR, TokenKind.SPACE, TokenKind.COMMAND, _SPECIAL_KINDS.get
     while position < length:
         match = match_token(text, position)
         assert match is not None, "the pattern accepts every character"
@@ -231,10 +233,10 @@ def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
                 position = start + 1
                 append(new(Token, (char, "%", start, position)))
         elif group == "math":
-            append(new(Token, (Kind.MATH, match["math"], start, position)))
+            append(new(Token, (TokenKind.MATH, match["math"], start, position)))
             singles = 0
         elif group == "env":
-            kind = Kind.BEGIN if match["side"] == "begin" else Kind.END
+            kind = TokenKind.BEGIN if match["side"] == "begin" else TokenKind.END
             append(new(Token, (kind, match["name"].strip(), start, position)))
         else:
             token = _verb(text, start, position, match["quote"])
@@ -257,12 +259,12 @@ def _verb(text: str, start: int, begin: int, quote: str) -> Token:
     closing = text.find(quote, begin, begin + MAX_VERB_CHARS)
     line_end = text.find("\n", begin, begin + MAX_VERB_CHARS)
     if closing < 0 or 0 <= line_end < closing:
-        return Token(Kind.COMMAND, "verb", start, begin - len(quote))
-    return Token(Kind.VERB, text[begin:closing], start, closing + 1)
+        return Token(TokenKind.COMMAND, "verb", start, begin - len(quote))
+    return Token(TokenKind.VERB, text[begin:closing], start, closing + 1)
 
 
 def _marks(tokens: list[Token]) -> list[int]:
-    plain = (Kind.CHAR, Kind.SPACE)
+    plain = (TokenKind.CHAR, TokenKind.SPACE)
     return [k for k, (kind, text, _, _) in enumerate(tokens) if kind not in plain or text in _BRACKETS]
 
 
@@ -273,15 +275,15 @@ def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:
     open_environments: dict[str, int] = {}
     for index in marks:
         kind, text = tokens[index][:2]
-        if kind is Kind.OPEN:
+        if kind is TokenKind.OPEN:
             open_tokens.append(index)
-        elif kind is Kind.CLOSE:
-            if open_tokens and tokens[open_tokens[-1]].kind is Kind.OPEN:
+        elif kind is TokenKind.CLOSE:
+            if open_tokens and tokens[open_tokens[-1]].kind is TokenKind.OPEN:
                 partner[open_tokens.pop()] = index
-        elif kind is Kind.BEGIN:
+        elif kind is TokenKind.BEGIN:
             open_tokens.append(index)
             open_environments[text] = open_environments.get(text, 0) + 1
-        elif kind is Kind.END and open_environments.get(text, 0):
+        elif kind is TokenKind.END and open_environments.get(text, 0):
             partner[_unwind(tokens, open_tokens, open_environments, text)] = index
     return partner
 
@@ -289,7 +291,7 @@ def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:
 def _unwind(tokens: list[Token], open_tokens: list[int], open_environments: dict[str, int], name: str) -> int:
     while True:
         index = open_tokens.pop()
-        if tokens[index].kind is Kind.BEGIN:
+        if tokens[index].kind is TokenKind.BEGIN:
             open_environments[tokens[index].text] -= 1
             if tokens[index].text == name:
                 return index
@@ -298,7 +300,7 @@ def _unwind(tokens: list[Token], open_tokens: list[int], open_environments: dict
 def _match_brackets(tokens: list[Token], marks: list[int], partner: list[int]) -> None:
     r"""Partners of `[`, `\(` and `\[`: the next closing one in the same group, in one pass from the end."""
     closing_of = {partner[index] for index in marks if partner[index] != ALONE}
-    following: list[dict[tuple[Kind, str], int]] = [{}]
+    following: list[dict[tuple[TokenKind, str], int]] = [{}]
     for index in reversed(marks):
         kind, text = tokens[index][:2]
         if index in closing_of:

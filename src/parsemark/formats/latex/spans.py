@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from parsemark.formats.latex.commands import SIGNATURES
 from parsemark.formats.latex.rows import skip_arguments
-from parsemark.formats.latex.scanner import ALONE, Kind, Range, Source
+from parsemark.formats.latex.scanner import ALONE, LatexSource, Range, TokenKind
 from parsemark.formats.limits import MAX_SPAN
 
 _MULTIROW = {"multirow": "omomo", "multirowcell": "moo", "multirowthead": "mo"}
@@ -28,7 +28,7 @@ class SpannedCell(NamedTuple):
     r"""The column specification that a `\multicolumn` gives."""
 
 
-def read_spans(source: Source, cell: Range) -> SpannedCell:
+def read_spans(source: LatexSource, cell: Range) -> SpannedCell:
     """The spans of a cell and the ranges of its content."""
     if not source.marks_in(cell):
         return SpannedCell((cell,) if cell[0] < cell[1] else ())
@@ -38,7 +38,7 @@ def read_spans(source: Source, cell: Range) -> SpannedCell:
 
 
 class _SpanReader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: LatexSource) -> None:
         self.source = source
         self.colspan = 1
         self.rowspan = 1
@@ -53,16 +53,16 @@ class _SpanReader:
         parts: list[Range] = []
         while index < end and depth < _MAX_NESTING:
             token = self.source.tokens[index]
-            if token.kind is Kind.COMMAND and token.text == "multicolumn" and not self.is_multicolumn:
+            if token.kind is TokenKind.COMMAND and token.text == "multicolumn" and not self.is_multicolumn:
                 inner, behind = self._multicolumn(index + 1, end)
-            elif token.kind is Kind.COMMAND and token.text in _MULTIROW and not self.has_multirow:
+            elif token.kind is TokenKind.COMMAND and token.text in _MULTIROW and not self.has_multirow:
                 inner, behind = self._multirow(token.text, index + 1, end)
-            elif token.kind is Kind.OPEN and self.source.partner[index] != ALONE:
+            elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
                 inner, behind = (index + 1, self.source.partner[index]), self.source.partner[index] + 1
                 if not self._holds_span(inner):
                     index = behind
                     continue
-            elif token.kind is Kind.BEGIN:
+            elif token.kind is TokenKind.BEGIN:
                 index = self.source.after(index)
                 continue
             else:
@@ -77,18 +77,18 @@ class _SpanReader:
         index, end = inner
         while (index := self.source.skip_space(index, end)) < end:
             token = self.source.tokens[index]
-            if token.kind is Kind.OPEN:
+            if token.kind is TokenKind.OPEN:
                 end = min(end, self.source.partner[index]) if self.source.partner[index] != ALONE else end
                 index += 1
                 continue
-            if token.kind is not Kind.COMMAND:
+            if token.kind is not TokenKind.COMMAND:
                 return False
             if token.text == "multicolumn" or token.text in _MULTIROW:
                 return True
             signature = SIGNATURES.get(token.text)
             if signature is None:
                 index += 1
-                if index >= end or self.source.tokens[index].kind is not Kind.OPEN:
+                if index >= end or self.source.tokens[index].kind is not TokenKind.OPEN:
                     return False
                 continue
             index = skip_arguments(self.source, signature.split("M")[0], index + 1, end)

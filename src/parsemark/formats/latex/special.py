@@ -6,12 +6,11 @@ import unicodedata
 from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, Class, join, script
-from parsemark.formats.latex.chemistry import CHEMISTRY_COMMANDS
 from parsemark.formats.latex.commands import FRACTIONS, SUBSCRIPTS, SUPERSCRIPTS
 from parsemark.formats.latex.printer import Printed, Printer, Special, fraction
-from parsemark.formats.latex.scanner import Kind
+from parsemark.formats.latex.scanner import TokenKind
+from parsemark.formats.latex.scientific import CHEMISTRY_COMMANDS, UNIT_COMMANDS
 from parsemark.formats.latex.symbols import ACCENT_SIGNS, ACCENTS, accented, dingbat
-from parsemark.formats.latex.units import UNIT_COMMANDS
 
 _ALPHABETS = {
     "mathbb": "DOUBLE-STRUCK", "mathbbm": "DOUBLE-STRUCK", "mathds": "DOUBLE-STRUCK", "Bbb": "DOUBLE-STRUCK",
@@ -30,7 +29,7 @@ def _script(mark: str, printer: Printer, index: int, end: int, math: bool) -> Pr
     argument, behind = printer.source.optional(index, end)
     if argument is None:
         here = printer.source.skip_space(index, end)
-        if here >= end or printer.source.tokens[here].kind is not Kind.OPEN:
+        if here >= end or printer.source.tokens[here].kind is not TokenKind.OPEN:
             return Atom(""), index
         argument, behind = printer.source.argument(index, end)
     return Atom(script(mark, printer.print(argument, math=False).strip())), behind
@@ -82,7 +81,7 @@ def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
     is_dot = (
         here < end
         and printer.source.tokens[here].text == "."
-        and printer.source.tokens[here].kind is Kind.CHAR
+        and printer.source.tokens[here].kind is TokenKind.CHAR
     )
     return Atom(""), here + 1 if is_dot else here
 
@@ -109,7 +108,7 @@ def _diagonal(printer: Printer, index: int, end: int, math: bool) -> Printed:
     """A cell cut by a diagonal line: its parts, with a slash for the line."""
     _, index = printer.source.optional(index, end)
     parts: list[str] = []
-    while len(parts) < 3 and index < end and printer.source.tokens[index].kind is Kind.OPEN:
+    while len(parts) < 3 and index < end and printer.source.tokens[index].kind is TokenKind.OPEN:
         argument, index = printer.source.argument(index, end)
         parts.append(" ".join(printer.print(argument, math).split()))
     return Atom(" / ".join(filter(None, parts))), index
@@ -130,7 +129,9 @@ def _length(printer: Printer, index: int, end: int, math: bool) -> Printed:
     here = printer.source.skip_space(index, end)
     while here < end and printer.source.tokens[here].text in tuple("-+.0123456789"):
         here += 1
-    unit = "".join(t.text for t in printer.source.tokens[here : min(here + 2, end)] if t.kind is Kind.CHAR)
+    unit = "".join(
+        t.text for t in printer.source.tokens[here : min(here + 2, end)] if t.kind is TokenKind.CHAR
+    )
     behind = here + 2 if unit in ("pt", "em", "ex", "cm", "mm", "in", "mu", "sp", "bp") else here
     return Atom(" ", Class.SPACE), behind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from parsemark.formats.cell_text import clean_limited
 from parsemark.formats.latex.definitions import expand, read_definitions
 from parsemark.formats.latex.printer import Printer
-from parsemark.formats.latex.scanner import Source
+from parsemark.formats.latex.scanner import LatexSource
 from parsemark.formats.latex.special import SPECIAL
 
 
@@ -22,5 +22,5 @@ def latex_to_text(source: str, *, math: bool = False) -> str:
     >>> latex_to_text(r"\textbf{0.72} $\pm\,0.03$ m$^{2}$")
     '0.72 ± 0.03 m^2'
     """
-    scanned = Source(expand(source, read_definitions(source)))
+    scanned = LatexSource(expand(source, read_definitions(source)))
     return clean_limited(Printer(scanned, SPECIAL).print(scanned.whole, math))

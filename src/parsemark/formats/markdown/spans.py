@@ -21,7 +21,7 @@ _MATH = re.compile(
 _MARK = re.compile(rf"\\\(|\\[{PUNCTUATION}]|\$+|`+")
 
 
-class Span(NamedTuple):
+class InlineSpan(NamedTuple):
     """`text[start:end]` is of this kind: `math`, `code`, or `escape` (a backslash and its character)."""
 
     start: int
@@ -35,26 +35,26 @@ def match_math(text: str, position: int) -> int | None:
     return None if match is None else match.end()
 
 
-def protected_spans(text: str) -> list[Span]:
+def protected_spans(text: str) -> list[InlineSpan]:
     """Math, code and escaped characters, in order and disjoint."""
     if "\\" not in text and "$" not in text and "`" not in text:
         return []
     ticks = _backtick_runs(text)
-    spans: list[Span] = []
+    spans: list[InlineSpan] = []
     position = 0
     while (mark := _MARK.search(text, position)) is not None:
         start, position = mark.span()
         found = text[start]
         if found == "`":
             if (end := _code_end(ticks, position - start, start)) is not None:
-                spans.append(Span(start, end, "code"))
+                spans.append(InlineSpan(start, end, "code"))
                 position = end
         elif position - start <= 2 and (math_end := match_math(text, start)) is not None:
-            spans.append(Span(start, math_end, "math"))
+            spans.append(InlineSpan(start, math_end, "math"))
             position = math_end
         elif found == "\\":
             position = start + 2
-            spans.append(Span(start, position, "escape"))
+            spans.append(InlineSpan(start, position, "escape"))
     return spans
 
 

@@ -66,7 +66,9 @@ def _read_block(block: list[TextLine]) -> Table:
     return Table(len(rows), len(columns), tuple(cells))
 
 
-def _row_cells(row: int, parts: list[_Part], columns: list[_Part], header: bool | None) -> list[Cell]:
+def _row_cells(
+    row: int, parts: list[_ColumnPart], columns: list[_ColumnPart], header: bool | None
+) -> list[Cell]:
     """Cells of a line: parts in the same columns make one, and columns without a part are empty cells."""
     placed: list[tuple[int, int, list[str]]] = []
     for part in parts:
@@ -113,7 +115,7 @@ def _is_aligned(block: list[TextLine]) -> bool:
 _PART = re.compile(r"\S+(?: \S+)*")
 
 
-class _Part(NamedTuple):
+class _ColumnPart(NamedTuple):
     """Text without a gap in it, from column `start` to before `end`."""
 
     start: int
@@ -121,12 +123,12 @@ class _Part(NamedTuple):
     text: str = ""
 
 
-def _parts_of(line: str) -> list[_Part]:
+def _parts_of(line: str) -> list[_ColumnPart]:
     """The parts of a line that two or more spaces divide."""
-    return [_Part(m.start(), m.end(), m.group()) for m in _PART.finditer(line)]
+    return [_ColumnPart(m.start(), m.end(), m.group()) for m in _PART.finditer(line)]
 
 
-def _columns_of(rows: list[list[_Part]]) -> list[_Part]:
+def _columns_of(rows: list[list[_ColumnPart]]) -> list[_ColumnPart]:
     """The extents of the columns, left to right.
 
     They come from the lines that have as many parts as most lines with several have, or more; parts of
@@ -135,14 +137,14 @@ def _columns_of(rows: list[list[_Part]]) -> list[_Part]:
     counts = Counter(len(row) for row in rows if len(row) > 1)
     if not counts:
         parts = [part for row in rows for part in row]
-        return [_Part(min(p.start for p in parts), max(p.end for p in parts))] if parts else []
+        return [_ColumnPart(min(p.start for p in parts), max(p.end for p in parts))] if parts else []
     usual = max(counts, key=lambda n: (counts[n] * n, n))
     columns = _merged([part for row in rows if len(row) >= usual for part in row])
     outside = [part for row in rows for part in row if len(row) > 1 and not _overlapping(part, columns)]
     return _merged([*columns, *outside])
 
 
-def _spanned_columns(part: _Part, columns: list[_Part]) -> tuple[int, int]:
+def _spanned_columns(part: _ColumnPart, columns: list[_ColumnPart]) -> tuple[int, int]:
     """First and last column that a part stands in; the nearest one where it stands in none."""
     overlapping = _overlapping(part, columns)
     if overlapping:
@@ -154,18 +156,18 @@ def _spanned_columns(part: _Part, columns: list[_Part]) -> tuple[int, int]:
     return nearest, nearest
 
 
-def _overlapping(part: _Part, columns: list[_Part]) -> range:
+def _overlapping(part: _ColumnPart, columns: list[_ColumnPart]) -> range:
     first = bisect_left(columns, part.start + 1, key=lambda c: c.end)
     last = bisect_left(columns, part.end, key=lambda c: c.start)
     return range(first, max(first, last))
 
 
-def _merged(parts: list[_Part]) -> list[_Part]:
+def _merged(parts: list[_ColumnPart]) -> list[_ColumnPart]:
     """Disjoint extents that cover all parts."""
-    merged: list[_Part] = []
+    merged: list[_ColumnPart] = []
     for part in sorted(parts):
         if merged and part.start < merged[-1].end:
-            merged[-1] = _Part(merged[-1].start, max(merged[-1].end, part.end))
+            merged[-1] = _ColumnPart(merged[-1].start, max(merged[-1].end, part.end))
         else:
-            merged.append(_Part(part.start, part.end))
+            merged.append(_ColumnPart(part.start, part.end))
     return merged

@@ -83,7 +83,7 @@ def _equivalent_old(token: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnFormula:
     """A formula as it was drawn: its signs that left ink, with their boxes."""
 
     tokens: tuple[str, ...]
@@ -108,7 +108,7 @@ class Counts:
         return round(2 * self.matched / total, 3) if total else 0.0
 
 
-def count_pairs(truth: Drawn, pred: Drawn, version: Version = "v1.6") -> Counts:
+def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.6") -> Counts:
     """Assign signs by look, place and order, and count those that are equal and where they should be."""
     n, m = len(truth.tokens), len(pred.tokens)
     if not n or not m:
@@ -130,7 +130,7 @@ def _look_costs(a: Sequence[str], b: Sequence[str], version: Version) -> NDArray
     return np.where(equal, 0.0, np.where(alike, _EQUIVALENT[version], 1.0))
 
 
-def _box_costs(truth: Drawn, pred: Drawn) -> NDArray[np.float64]:
+def _box_costs(truth: DrawnFormula, pred: DrawnFormula) -> NDArray[np.float64]:
     a = np.array(truth.boxes, dtype=np.float64) / [truth.width, truth.height, truth.width, truth.height]
     b = np.array(pred.boxes, dtype=np.float64) / [pred.width, pred.height, pred.width, pred.height]
     return np.asarray(np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2) / 4)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from parsemark.errors import MissingDependencyError, PdfError
 from parsemark.metrics.cdm.colours import Coloured, colour_of
-from parsemark.metrics.cdm.pairs import Box, Drawn
-from parsemark.system.pdflatex import Compiled, Limits, compile_latex, precompiled
+from parsemark.metrics.cdm.pairs import Box, DrawnFormula
+from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
 
 DPI = 200
 _MARGIN = 8
@@ -39,15 +39,15 @@ _PREAMBLE = r"""\documentclass[12pt]{article}
 _MARK = re.compile(r"PMFORMULA (\d+) PAGE (\d+)")
 _HARMLESS = ("! LaTeX Error: Unicode character", "! Undefined control sequence", "! Package inputenc Error")
 """Errors after which TeX goes on as if the sign had not been there: they spoil no other formula of a run."""
-_LIMITS = Limits(cpu_s=30, wall_s=120.0, memory_mb=1024, output_mb=64)
-_SINGLE = Limits(cpu_s=30, wall_s=60.0, memory_mb=1024, output_mb=16)
+_LIMITS = CompileLimits(cpu_s=30, wall_s=120.0, memory_mb=1024, output_mb=64)
+_SINGLE = CompileLimits(cpu_s=30, wall_s=60.0, memory_mb=1024, output_mb=16)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """What became of one formula: drawn, or why not."""
 
-    drawn: Drawn | None
+    drawn: DrawnFormula | None
     reason: str | None = None
 
 
@@ -96,7 +96,9 @@ def _document(formulas: Sequence[Coloured], cjk: bool) -> str:
 
 
 @contextmanager
-def _compiled(formulas: Sequence[Coloured], paper: int, cjk: bool, limits: Limits) -> Iterator[Compiled]:
+def _compiled(
+    formulas: Sequence[Coloured], paper: int, cjk: bool, limits: CompileLimits
+) -> Iterator[Compiled]:
     with tempfile.TemporaryDirectory(prefix="parsemark-cdm-") as folder:
         preamble = precompiled(_preamble(paper, cjk))
         yield compile_latex(
@@ -184,12 +186,12 @@ def _raster(pdf: Path, pages: Sequence[int]) -> NDArray[np.uint32]:
         return np.concatenate(filled, axis=0)
 
 
-def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> Drawn:
+def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> DrawnFormula:
     """The extent of each colour, with a pixel around it, in the picture cropped to its ink."""
     ink = pixels != _WHITE
     rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
     if not len(rows):
-        return Drawn((), (), 1, 1)
+        return DrawnFormula((), (), 1, 1)
     top, left = max(0, int(rows[0]) - _MARGIN), max(0, int(columns[0]) - _MARGIN)
     bottom = min(pixels.shape[0], int(rows[-1]) + 1 + _MARGIN)
     right = min(pixels.shape[1], int(columns[-1]) + 1 + _MARGIN)
@@ -203,7 +205,7 @@ def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> Drawn:
             tokens.append(token)
             x0, y0, x1, y1 = extent
             boxes.append((x0 - 1, y0 - 1, x1 + 1, y1 + 1))
-    return Drawn(tuple(tokens), tuple(boxes), right - left, bottom - top)
+    return DrawnFormula(tuple(tokens), tuple(boxes), right - left, bottom - top)
 
 
 def _extents(pixels: NDArray[np.uint32]) -> dict[int, Box]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from parsemark.errors import FormatError
 from parsemark.metrics.cdm.colours import Coloured, Version, colour, normalise
-from parsemark.metrics.cdm.pairs import Counts, Drawn, count_pairs
+from parsemark.metrics.cdm.pairs import Counts, DrawnFormula, count_pairs
 from parsemark.metrics.cdm.render import Picture, draw
 from parsemark.metrics.cdm.tokens import tokenise
 from parsemark.system import cache_folder
@@ -87,7 +87,7 @@ def _from_cache(path: Path) -> Picture | None:
         tokens = tuple(str(t) for t in drawn["tokens"])
         if len(tokens) != len(boxes):
             return None
-        return Picture(Drawn(tokens, boxes, int(drawn["width"]), int(drawn["height"])))
+        return Picture(DrawnFormula(tokens, boxes, int(drawn["width"]), int(drawn["height"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -83,7 +83,10 @@ class Lookup:
         self.matrix = likenesses.matrix(pred_texts)
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
-        self.truth_starts = np.array(truth.starts, dtype=bool)
+        # What a cell of several rows says may stand at any of them, as at the middle one.
+        starts = np.array(truth.starts, dtype=bool)
+        self.truth_asked = self.truth_filled & starts
+        self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
         self.truth_sections = [r for r in range(truth.n_rows) if is_section(truth, r)]
         self.pred_sections = [r for r in range(pred.n_rows) if is_section(pred, r)]
 
@@ -226,7 +229,7 @@ def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
     cells = lookup.matrix[lookup.truth_ids[:, None, one], lookup.pred_ids[None, :, other]]
     given = lookup.pred_filled[None, :, other]
     # Where a span repeats a text, an empty cell is no contradiction.
-    either = (lookup.truth_filled & lookup.truth_starts)[:, None, one] | given
+    either = lookup.truth_asked[:, None, one] | given
     likeness: Floats = np.where(either, cells, 0.0).sum(axis=2) / np.maximum(either.sum(axis=2), 1)
     for row in lookup.truth_sections:
         # A section heading is alike whether it spans all columns or stands in the first one alone.

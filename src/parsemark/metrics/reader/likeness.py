@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +15,12 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
-_TELLING = re.compile(r"[2-9]")
+_SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
+"""A sign before a currency is that of the amount."""
+_TELLING = re.compile(r"[A-Za-z2-9]")
+_COUNT_BITS = 32
+_BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
+"""A bit above each count of a digit: it is gone where more are taken away than there are."""
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])")
 _FRACTION = re.compile(r"\.\d+")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
@@ -99,9 +103,13 @@ def numbers(text: str) -> tuple[str, ...]:
     (('-2.8', '10', '-3'), ('1',))
     >>> numbers("5e-4"), numbers("5e4")
     (('5e-4',), ('5e4',))
+    >>> numbers("-$9.09") == numbers("$-9.09") == numbers("-9.09")
+    True
     """
     if text.isalpha():
         return ()
+    if "-" in text and ("$" in text or not text.isascii()):
+        text = _SIGNED.sub("-", text)
     return tuple([found.rstrip(".") for found in _NUMBER.findall(text)])
 
 
@@ -160,8 +168,7 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
-    same_digits = _digits(truth) == _digits(pred)
-    if not name and not same_digits and is_numeric(truth):
+    if not name and is_numeric(truth) and _digits(truth) != _digits(pred):
         return _ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
@@ -169,13 +176,13 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
     if not one or not other:
         return _ANOTHER
-    if not name and same_digits and is_numeric(truth) and _flat(one) == _flat(other):
+    if not name and is_numeric(truth) and _flat(one) == _flat(other):
         # A deviation stands raised, lowered or on the line.
         same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return _other_numbers(truth, pred) if same_digits else _ANOTHER
+        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else _ANOTHER
     return _other_letters(one, other, name)
 
 
@@ -184,14 +191,14 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other)
-    if {"^", "_"} <= set(one) and plain[:1] == given[:1] and sorted(plain) == sorted(given):
+    if "^" in one and "_" in one and plain[:1] == given[:1] and sorted(plain) == sorted(given):
         return Difference(Change.MISREAD, 0.95, "scripts in another order")
     alike = _alike_names(plain, given) if name else None
     if alike is not None:
         return alike
-    if _latin(plain) == _latin(given):
+    if not (plain.isascii() and given.isascii()) and _latin(plain) == _latin(given):
         return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
-    similarity = float(Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED]))
+    similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
     return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
 
 
@@ -199,9 +206,11 @@ def _alike_names(plain: str, given: str) -> Difference | None:
     """The difference of two names that are told from others by the same letters."""
     if "[" in given and _uncited(plain) == _uncited(given) != "":
         return SAME
-    if _undecorated(plain) == _undecorated(given) != "":
+    one, taken_for = _name_keys(plain)
+    other, given_for = _name_keys(given)
+    if one == other != "":
         return Difference(Change.MISREAD, 0.95, "marks")
-    if plain.translate(_MISTAKEN) == given.translate(_MISTAKEN):
+    if taken_for == given_for:
         return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
     return None
 
@@ -212,17 +221,19 @@ def _uncited(text: str) -> str:
 
 
 @lru_cache(_CACHE)
-def _undecorated(text: str) -> str:
-    return text.translate(_DECORATION)
+def _name_keys(text: str) -> tuple[str, str]:
+    """A name without decoration, and with the digits that its letters are taken for."""
+    return text.translate(_DECORATION), text.translate(_MISTAKEN)
 
 
 @lru_cache(_CACHE)
 def _latin(text: str) -> str:
-    return text if text.isascii() else text.translate(_LETTERS_ALIKE)
+    return text.translate(_LETTERS_ALIKE)
 
 
 def _other_numbers(truth: str, pred: str) -> Difference:
     """The difference of two values that do not have the same numbers in the same order."""
+    truth, pred = _SIGNED.sub("-", truth), _SIGNED.sub("-", pred)
     if _ungrouped(truth) == _ungrouped(pred):
         return SAME
     if _shortened(_ungrouped(truth)) == _shortened(_ungrouped(pred)):
@@ -237,21 +248,49 @@ def _other_numbers(truth: str, pred: str) -> Difference:
 
 
 @lru_cache(_CACHE)
-def _digits(text: str) -> tuple[str, ...]:
-    """The digits of a text, in order of size. Numbers that are written in another way have the same.
+def _digits(text: str) -> int:
+    """How often each digit stands in a text, as one number; those of two texts can be added.
 
-    Without 0 and 1: zeros at the end may be left out, and `e` may stand for `×10`.
+    Numbers that are written in another way have the same. Without 0 and 1: zeros at the end may be left out,
+    and `e` may stand for `×10`.
     """
-    return tuple(sorted(_TELLING.findall(text)))
+    counts = 0
+    for digit in "23456789":
+        counts = counts << _COUNT_BITS | text.count(digit)
+    return counts
 
 
-def may_become(part: str, truth: str) -> bool:
-    """Whether a text with this part in it can have any likeness to a true value.
+@lru_cache(_CACHE)
+def _bulk(text: str) -> int:
+    """How many of its characters no change of notation drops; those of two texts can be added."""
+    return len(_TELLING.findall(text)) if text.isascii() else 0
 
-    >>> may_become("2", "27.1"), may_become("3", "27.1")
-    (True, False)
+
+def weight(text: str, truth: str) -> int:
+    """What a text brings into a cell in which a true one should stand; those of two texts can be added."""
+    return _digits(text) if is_numeric(truth) else _bulk(text)
+
+
+def most_alike(held: int, truth: str) -> float:
+    """The likeness to a true text of one that has this `weight` is at most this, whatever else it has.
+
+    >>> most_alike(weight("2", "27.1"), "27.1"), most_alike(weight("3", "27.1"), "27.1")
+    (1.0, 0.0)
+    >>> most_alike(weight("alphabet", "beta"), "beta")
+    0.5
     """
-    return not is_numeric(truth) or not Counter(_digits(part)) - Counter(_digits(truth))
+    if is_numeric(truth):  # a number of other digits
+        return 1.0 if (_BORROWED | _digits(truth)) - held & _BORROWED == _BORROWED else 0.0
+    return _most_by_length(held, truth)
+
+
+def _most_by_length(bulk: int, truth: str) -> float:
+    return min(1.0, len(bare(tight(truth))) / min(bulk, _COMPARED)) if bulk else 1.0
+
+
+def may_be_alike(truth: str, pred: str, least: float) -> bool:
+    """Whether the likeness of two names may be above `least`: not if one is much longer."""
+    return "[" in pred or _most_by_length(_bulk(pred), truth) > least
 
 
 @lru_cache(_CACHE)

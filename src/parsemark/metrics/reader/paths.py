@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import NamedTuple
 
-from parsemark.metrics.reader.likeness import NEAR, SAME, Change, Difference, difference, tight
+from parsemark.metrics.reader.likeness import NEAR, SAME, Change, Difference, difference, may_be_alike, tight
 from parsemark.metrics.reader.sheet import Sheet
 
 Path = tuple[str, ...]
@@ -131,9 +132,9 @@ def match(truth: Path, given: Path) -> Match:
     if truth == given or not truth or _flat(truth, given):
         return Match(1.0, tuple(Level(text, text, SAME) for text in truth), ())
     # What is one level of the truth is not another one misread.
-    left = tuple(text for text in given if text not in truth)
-    left += tuple(rest for text in left if (rest := _rest(text, truth)))
-    levels = tuple(_level(text, given if text in given else left) for text in truth)
+    left = [text for text in given if text not in truth]
+    left += [rest for text in left if text.startswith(truth) and (rest := _rest(text, truth))]
+    levels = [_level(text, given, left) for text in truth]
     likenesses = [level.difference.likeness for level in levels]
     credit = likenesses[-1]
     if len(levels) > 1:
@@ -141,14 +142,15 @@ def match(truth: Path, given: Path) -> Match:
         credit = (credit + _GROUP_WEIGHT * groups) / (1 + _GROUP_WEIGHT)
     # What is a level misread is not there besides it.
     read = {level.found for level in levels if level.difference.change in (Change.MISREAD, Change.NOTATION)}
-    unexplained = {text: 0.0 if text in read else _unexplained(text, truth) for text in given}
-    extra = tuple(text for text in given if unexplained[text] > NEAR)
+    unexplained = [0.0 if text in read else _unexplained(text, truth) for text in given]
+    extra = [text for text, share in zip(given, unexplained, strict=True) if share > NEAR]
     if given:
-        credit *= 1 - 0.5 * sum(unexplained[text] for text in given) / len(given)
+        credit *= 1 - 0.5 * sum(unexplained) / len(given)
     if len(truth) != len(given):  # however it is cut into levels
-        whole = difference(" ".join(truth), " ".join(given), name=True).likeness
+        one, other = " ".join(truth), " ".join(given)
+        whole = difference(one, other, name=True).likeness if may_be_alike(one, other, _WHOLE) else 0.0
         credit = max(credit, whole if whole > _WHOLE else 0.0)
-    return Match(min(1.0, credit), levels, extra)
+    return Match(min(1.0, credit), tuple(levels), tuple(extra))
 
 
 def _flat(truth: Path, given: Path) -> bool:
@@ -172,22 +174,45 @@ def _rest(text: str, truth: Path) -> str:
     return text[len(begun) :].strip(" -/|:>_") if begun else ""
 
 
-def _level(text: str, given: Path) -> Level:
+def _level(text: str, given: Path, left: list[str]) -> Level:
+    """What was found of a true level: itself, or the most like it of what the truth does not say."""
     if text in given:
         return Level(text, text, SAME)
-    best = Level(text, "", difference(text, "", name=True))
-    essential = tight(_BRACKETED.sub("", text))
-    words = _worded(text)
-    for found in given:
-        held = len(words) > 2 and words in _worded(found)
-        diff = SAME if held else difference(text, found, name=True)
-        if diff.change is not Change.NONE and essential == tight(found):
-            # It still tells which one; its unit or what it stands for is lost.
-            share = len(tight(found)) / len(tight(text))
-            diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")
-        if diff.likeness > best.difference.likeness:
-            best = Level(text, found, diff)
-    return best
+    best, found = difference(text, "", name=True), ""
+    for other in left:
+        diff = _compared(text, other).difference
+        if diff.likeness > best.likeness:
+            best, found = diff, other
+    return Level(text, found, best)
+
+
+class _Compared(NamedTuple):
+    """A true level against one given text."""
+
+    difference: Difference
+    is_near: bool
+    """Whether the text as a whole is the level, or the level misread."""
+    covered: int
+    """How many of its characters are the level."""
+
+
+@lru_cache(_CACHE)
+def _compared(level: str, text: str) -> _Compared:
+    diff = difference(level, text, name=True)
+    is_near = diff.likeness > NEAR
+    held = holds(text, level)
+    if held:
+        diff = SAME
+    elif diff.change is not Change.NONE and _essential(level) == tight(text):
+        # It still tells which one; its unit or what it stands for is lost.
+        share = len(tight(text)) / len(tight(level))
+        diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")
+    return _Compared(diff, is_near, len(tight(level)) if held else 0)
+
+
+@lru_cache(_CACHE)
+def _essential(level: str) -> str:
+    return tight(_BRACKETED.sub("", level))
 
 
 @lru_cache(_CACHE)
@@ -203,7 +228,10 @@ def holds(text: str, part: str) -> bool:
 
 def _unexplained(text: str, truth: Path) -> float:
     """Share of a given level that the true levels do not account for."""
-    if any(difference(level, text, name=True).likeness > NEAR for level in truth):
-        return 0.0
-    covered = sum(len(tight(level)) for level in truth if holds(text, level))
-    return 1.0 - min(1.0, covered / max(1, len(tight(text))))
+    covered = 0
+    for level in truth:
+        compared = _compared(level, text)
+        if compared.is_near:
+            return 0.0
+        covered += compared.covered
+    return 1.0 - min(1.0, covered / max(1, len(tight(text)))) if covered else 1.0

@@ -60,6 +60,8 @@ class _Row:
     """For each column of the prediction: column of the truth, and where it begins and ends in the text."""
     spread: dict[int, tuple[int, ...]]
     """For each column of the truth the columns of the prediction that hold its parts."""
+    spanning: frozenset[int]
+    """Columns of the truth whose cell in this row spans further ones."""
 
 
 def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True) -> Regrouped | None:
@@ -73,7 +75,9 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True) -> Regroupe
     torn: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
     for row in rows.values():
         for column, parts in row.parts.items():
-            votes[column][tuple(part[0] for part in parts)] += 1
+            # A cell of several lines is given once for them, whether they are run together or not.
+            if len(parts) > 1 or parts[0][0] not in row.spanning:
+                votes[column][tuple(part[0] for part in parts)] += 1
         for column, places in row.spread.items():
             torn[column][places] += 1
     together = {c: lines for c, counts in votes.items() if len(lines := _majority(counts)) > 1}
@@ -93,10 +97,14 @@ def regroup_rows(truth: Sheet, pred: Sheet) -> Regrouped | None:
     return Regrouped(found.sheet.transposed(), found.merged, found.split)
 
 
-def unfolded(sheet: Sheet) -> Sheet | None:
+def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
     """The table with rows cut whose cells have equally many lines, or None if there are none.
 
     A cell of one line stands for all of them, as a cell that spans rows does.
+
+    Args:
+        sheet: The table.
+        alone: Whether a row is cut too of which a single cell has several lines.
     """
     pieces: list[tuple[int, list[list[str]]]] = []
     for row in range(sheet.n_rows):
@@ -104,7 +112,7 @@ def unfolded(sheet: Sheet) -> Sheet | None:
         counts = {len(cell) for cell, text in zip(lines, sheet.shown[row], strict=True) if text}
         count = max(counts, default=1)
         several = sum(len(cell) == count for cell in lines)
-        cut = count > 1 and counts <= {1, count} and several > 1
+        cut = count > 1 and counts <= {1, count} and (alone or several > 1)
         pieces.append(
             (
                 row,
@@ -137,7 +145,13 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
         return {}
     scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     pairs = best_path(scores, _LEAST_ALIKE)
-    return {p: _locate(ours[t], theirs[p], one[t], other[p]) for t, p in pairs}
+    return {p: _locate(ours[t], theirs[p], one[t], other[p], _spanning(truth, t)) for t, p in pairs}
+
+
+def _spanning(sheet: Sheet, row: int) -> frozenset[int]:
+    texts, starts = sheet.texts[row], sheet.starts[row]
+    steps = ((c, c + 1) for c in range(sheet.n_cols - 1) if not starts[c + 1])
+    return frozenset(c for c, after in steps if starts[c] and texts[c] and texts[c] == texts[after])
 
 
 def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
@@ -145,14 +159,21 @@ def _pieces(sheet: Sheet, row: int) -> list[tuple[int, str]]:
     return [(c, text) for c, text in found if text]
 
 
-def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str, other: str) -> _Row:
+def _locate(
+    ours: list[tuple[int, str]],
+    theirs: list[tuple[int, str]],
+    one: str,
+    other: str,
+    spanning: frozenset[int],
+) -> _Row:
     if one == other and [t for _, t in ours] == [t for _, t in theirs]:
         same = list(zip(ours, theirs, strict=True))
-        return _Row({p: [(c, 0, len(t))] for (c, t), (p, _) in same}, {c: (p,) for (c, _), (p, _) in same})
+        parts = {p: [(c, 0, len(t))] for (c, t), (p, _) in same}
+        return _Row(parts, {c: (p,) for (c, _), (p, _) in same}, spanning)
     places = _places(list(accumulate((len(text) for _, text in ours), initial=0)), one, other)
     ends = list(accumulate(len(text) for _, text in theirs))
     bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
-    parts: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    held_by: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     spread: dict[int, tuple[int, ...]] = {}
     for (column, _), (begin, end) in zip(ours, pairwise(places), strict=True):
         first, last = bisect_right(ends, begin), bisect_left(ends, end) + 1
@@ -161,8 +182,8 @@ def _locate(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], one: str
             continue
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
-        parts[where].append((column, max(begin, b) - b, min(end, e) - b))
-    return _Row(dict(parts), spread)
+        held_by[where].append((column, max(begin, b) - b, min(end, e) - b))
+    return _Row(dict(held_by), spread, spanning)
 
 
 def _places(positions: list[int], one: str, other: str) -> list[int]:

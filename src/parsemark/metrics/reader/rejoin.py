@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.likeness import likeness, may_become
+from parsemark.metrics.reader.likeness import likeness, most_alike, weight
 from parsemark.metrics.reader.sheet import Sheet
 
 _GAIN = 0.05
 """Likeness that a piece has to add."""
+_ROUNDING = 1e-9
 _MOST_LINES = 6
 """A torn row has at most this many pieces on each side of the one that was recognised."""
 
@@ -35,6 +38,22 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
     return _merge(pred, groups) if groups else pred
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A true text, and what would stand in its cell if rows were put to it."""
+
+    text: str
+    column: int
+    above: list[int]
+    """The `weight` of the cell with so many of the rows above it."""
+    below: list[int]
+    """The `weight` that so many of the rows below it add."""
+
+    def most(self, up: int, down: int) -> float:
+        """Its likeness is at most this, which falls with every row."""
+        return most_alike(self.above[up] + self.below[down], self.text)
+
+
 def _best_group(
     truth: Sheet,
     pred: Sheet,
@@ -44,23 +63,37 @@ def _best_group(
     above: list[int],
     below: list[int],
 ) -> list[int]:
-    # A number that already has other digits will not be the true one with more text beside it.
     wanted = [
-        (text, other)
-        for col, other in alignment.columns.items()
-        if (text := truth.texts[row][col]) and may_become(pred.texts[partner][other], text)
+        _wanted(pred, text, column, (partner, *above[::-1]), (partner, *below))
+        for own, column in alignment.columns.items()
+        if (text := truth.texts[row][own])
     ]
-
-    def worth(group: list[int]) -> float:
-        return sum([likeness(text, _joined_text(pred, group, other)) for text, other in wanted])
-
-    best, most = [partner], worth([partner])
+    wanted = [w for w in wanted if w.most(0, 0)]
+    best, most = [partner], sum([likeness(w.text, pred.texts[partner][w.column]) for w in wanted])
     for up in range(len(above) + 1):
         for down in range(len(below) + 1):
+            if sum([w.most(up, down) for w in wanted]) < most + _GAIN - _ROUNDING:
+                break  # nor will it do with more rows
             group = [*above[len(above) - up :], partner, *below[:down]]
-            if len(group) > 1 and (value := worth(group)) > most + _GAIN:
+            value = sum([likeness(w.text, _joined_text(pred, group, w.column)) for w in wanted])
+            if value > most + _GAIN:
                 best, most = group, value
+        else:
+            continue
+        if not down:
+            break
     return best
+
+
+def _wanted(pred: Sheet, text: str, column: int, upwards: Sequence[int], downwards: Sequence[int]) -> _Wanted:
+    def added(rows: Sequence[int]) -> list[int]:
+        pieces = [pred.texts[r][column] for r in rows]
+        # The same text again may be one cell of several rows.
+        return [0 if one == other else weight(other, text) for one, other in pairwise(pieces)]
+
+    own = weight(pred.texts[upwards[0]][column], text)
+    above = list(accumulate(added(upwards), initial=own))
+    return _Wanted(text, column, above, list(accumulate(added(downwards), initial=0)))
 
 
 def _joined_text(sheet: Sheet, rows: list[int], col: int) -> str:

@@ -25,7 +25,7 @@ _CATEGORIES = {
     "list_group": "list listgroup listitem textlist",
     "figure": "figure picture image imagebody chart chartbody diagram seal headerimage footerimage "
     "chemicalblock figuregroup picturegroup",
-    "figure_caption": "figurecaption imagecaption figuretitle charttitle chartcaption figuretablecharttitle",
+    "figure_caption": "figurecaption imagecaption charttitle chartcaption",
     "figure_footnote": "figurefootnote imagefootnote chartfootnote visionfootnote",
     "table": "table tablebody",
     "table_caption": "tablecaption tabletitle",
@@ -44,6 +44,10 @@ _CATEGORIES = {
 }
 _CATEGORY_OF = {word: category for category, words in _CATEGORIES.items() for word in words.split()}
 
+_ANY_CAPTION = frozenset(("caption", "figuretitle", "figuretablecharttitle"))
+"""One label for the captions of figures and tables alike (Docling, PP-DocLayout_plus)."""
+_OF_A_TABLE = re.compile(r"\s*(tab(le|\.|elle)?\b|表)", re.I)
+
 _BLOCK_TAGS = frozenset(
     ("p", "div", "br", "tr", "li", "ul", "ol", "table", "h1", "h2", "h3", "h4", "h5", "h6", "pre")
 )
@@ -53,11 +57,11 @@ _NOT_SHOWN = frozenset(("script", "style", "head", "title"))
 def category_of(label: str, text: str | None = None) -> str:
     """OmniDocBench's category for a tool's label; `text_block` for one that is not known.
 
-    A bare "caption" belongs to a table if it says so itself.
+    A caption of whatever belongs to a table if it says so itself.
     """
     folded = "".join(c for c in label.lower() if c.isalnum())
-    if folded == "caption":
-        return "table_caption" if re.match(r"\s*tab(le|\.|elle)?\b", text or "", re.I) else "figure_caption"
+    if folded in _ANY_CAPTION:
+        return "table_caption" if _OF_A_TABLE.match(text or "") else "figure_caption"
     return _CATEGORY_OF.get(folded, "text_block")
 
 
@@ -79,7 +83,8 @@ def layout_element(
         label: The tool's own label.
         text: What it says, as plain text.
         html: What it says, as HTML; a table's `<table>` may stand among other tags.
-        latex: A formula's or a table's LaTeX.
+        latex: A formula's or a table's LaTeX. Without it a formula's text is taken for LaTeX; "" says that
+            the tool gives none, and that the text is text.
         markdown: A table in Markdown.
         box: (x0, y0, x1, y1), or the corners of a polygon.
         scale: What the box is multiplied by to be in points.
@@ -96,10 +101,10 @@ def layout_element(
         made = table(
             html=found, markdown=markdown if found is None else None, box=place, confidence=confidence
         )
-        return {**made, "order": order, "text": said, "latex": latex}
+        return {**made, "order": order, "text": said, "latex": latex or None}
     if category == "equation_isolated" and latex is None:
-        latex, said = (said or "").strip().strip("$").strip() or None, None
-    return block(category, said, box=place, order=order, latex=latex, confidence=confidence)
+        latex, said = (said or "").strip().strip("$").strip(), None
+    return block(category, said, box=place, order=order, latex=latex or None, confidence=confidence)
 
 
 def corners(box: Sequence[Any]) -> tuple[float, float, float, float]:

@@ -38,7 +38,9 @@ DPI = 144
 @cache
 def model():
     from doclayout_yolo import YOLOv10
+    from doclayout_yolo.hub.utils import events
 
+    events.enabled = False  # else each prediction would be reported to the makers of ultralytics
     return YOLOv10(str(weight_files(WEIGHTS, ("*.pt",))[0]))
 
 
@@ -67,6 +69,7 @@ def read(result, words, points):
         layout_element(
             name,
             text=" ".join(word.text for word in words if share_inside(word.box, box) >= 0.5),
+            latex="",
             box=box,
             order=order,
             confidence=score,

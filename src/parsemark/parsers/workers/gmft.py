@@ -1,7 +1,8 @@
 # /// script
 # requires-python = ">=3.11"
 # dependencies = [
-#   "torch==2.13.0", "torchvision==0.28.0", "gmft==0.4.4", "transformers==4.57.6", "pypdfium2==5.14.0",
+#   "torch==2.13.0", "torchvision==0.28.0", "gmft==0.4.4", "transformers==4.57.6", "timm==1.0.30",
+#   "pypdfium2==5.14.0",
 # ]
 #
 # [tool.parsemark]
@@ -32,9 +33,11 @@ WEIGHTS = weights_folder("TATR_WEIGHTS")
 
 @cache
 def models(min_confidence):
+    from gmft.core.ml import _huggingface
     from gmft.detectors.tatr import TATRDetector, TATRDetectorConfig
     from gmft.formatters.tatr import TATRFormatConfig, TATRFormatter
 
+    _huggingface._load_tatr_from_pretrained = load
     detection, structure = str(WEIGHTS / "detection"), str(WEIGHTS / "structure")
     finder = TATRDetectorConfig(
         image_processor_path=detection,
@@ -43,9 +46,21 @@ def models(min_confidence):
         detector_base_threshold=min_confidence,
     )
     shaper = TATRFormatConfig(
-        image_processor_path=detection, formatter_path=structure, no_timm=False, verbosity=0
+        image_processor_path=detection,
+        formatter_path=structure,
+        no_timm=False,
+        enable_multi_header=True,
+        verbosity=0,
     )
     return TATRDetector(finder), TATRFormatter(shaper)
+
+
+def load(folder, revision=None):
+    """A network from its folder. Left alone, the published configuration fetches timm's ResNet first."""
+    from transformers import TableTransformerConfig, TableTransformerForObjectDetection
+
+    config = TableTransformerConfig.from_pretrained(folder, use_pretrained_backbone=False)
+    return TableTransformerForObjectDetection.from_pretrained(folder, config=config)
 
 
 def parse(pdf, page, options):
@@ -58,7 +73,7 @@ def parse(pdf, page, options):
         for crop in detector.extract(document.get_page(page - 1)):
             try:
                 rows = read(formatter.extract(crop).df())
-            except ValueError:  # gmft raises this for a crop in which it sees no rows or columns
+            except ValueError:  # a crop in which gmft sees no rows or columns, or one upon the other
                 rows = []
             found.append(table(rows, box=crop.rect.bbox, confidence=crop.confidence_score))
     finally:
@@ -67,11 +82,15 @@ def parse(pdf, page, options):
 
 
 def read(frame):
-    """The rows of a data frame; its column names are the header row. What is missing is an empty cell."""
+    """The rows of a data frame, the levels of its column names first: a table without a header has none.
+
+    What is missing is an empty cell.
+    """
     import pandas
 
-    names = [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
-    rows = [names, *frame.to_numpy(dtype=object).tolist()]
+    levels = zip(*(name if isinstance(name, tuple) else (name,) for name in frame.columns), strict=True)
+    head = [level for level in levels if any(not pandas.isna(v) and v for v in level)]
+    rows = [*head, *frame.to_numpy(dtype=object).tolist()]
     return [["" if pandas.isna(v) else str(v) for v in row] for row in rows]
 
 

@@ -17,6 +17,7 @@
 # ///
 """nougat: transformers' `NougatProcessor` and encoder-decoder (the project's own package stands still)."""
 
+import re
 from functools import cache
 
 from parsemark_layout import weight_files, weights_folder
@@ -26,7 +27,8 @@ from parsemark_worker import serve, text_output
 WEIGHTS = weights_folder("NOUGAT_WEIGHTS")
 DPI = 96
 """What Nougat was trained on."""
-MISSING = "[MISSING_PAGE"
+MISSING = re.compile(r"\[MISSING_PAGE[A-Z_]*(?::\d+)?\]")
+"""Put by the post-processing where it has cut what repeats or was made up."""
 
 
 @cache
@@ -45,7 +47,7 @@ def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         image = picture(opened, DPI)
     network, processor = model()
-    pixels = processor(image, return_tensors="pt").pixel_values.to(network.device)
+    pixels = processor(image, return_tensors="pt").pixel_values.to(network.device, network.dtype)
     with torch.inference_mode():
         tokens = network.generate(
             pixels,
@@ -59,10 +61,11 @@ def parse(pdf, page, options):
 
 
 def read(said):
-    """Nougat's Markdown. A page that it gives up says so: that is a failure, not an empty page."""
-    if said.strip().startswith(MISSING):
+    """Nougat's Markdown. A page of which only marks are left was given up: a failure, not an empty page."""
+    kept = MISSING.sub("", said)
+    if said.strip() and not kept.strip():
         raise RuntimeError(f"Nougat gave this page up: {said.strip()[:60]}")
-    return text_output("markdown", said)
+    return text_output("markdown", kept.strip())
 
 
 if __name__ == "__main__":

@@ -31,10 +31,11 @@ WEIGHTS = weights_folder("PIX2TEX_WEIGHTS")
 @cache
 def model():
     from munch import Munch
-    from pix2tex.cli import LatexOCR
+    from pix2tex import cli
 
+    cli.clipboard.copy = lambda text: None  # else each formula would replace what the user has copied
     # The checkpoint's folder is asked for its resizer; the configuration is the package's own.
-    return LatexOCR(
+    return cli.LatexOCR(
         Munch(
             config="settings/config.yaml",
             checkpoint=str((WEIGHTS / "weights.pth").resolve()),
@@ -45,7 +46,15 @@ def model():
 
 
 def parse(pdf, page, options):
-    return formulas_output(pdf, page, model(), options["min_confidence"])
+    return formulas_output(pdf, page, read, options["min_confidence"])
+
+
+def read(image):
+    """The formula's LaTeX. Tokens are drawn at a temperature: with a seed, so that a page reads the same."""
+    import torch
+
+    torch.manual_seed(0)
+    return model()(image)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 #   "official_models/PP-DocLayout_plus-L", "official_models/PP-DocBlockLayout",
 #   "official_models/PP-OCRv5_server_det", "official_models/PP-OCRv5_server_rec",
 #   "official_models/PP-LCNet_x1_0_table_cls", "official_models/PP-LCNet_x1_0_doc_ori",
+#   "official_models/PP-LCNet_x1_0_textline_ori",
 #   "official_models/SLANeXt_wired", "official_models/SLANet_plus", "official_models/PP-FormulaNet_plus-L",
 #   "official_models/RT-DETR-L_wired_table_cell_det", "official_models/RT-DETR-L_wireless_table_cell_det",
 # ]
@@ -64,18 +65,27 @@ def parse(pdf, page, options):
 
 
 def read(page, markdown, points):
-    """Elements from a result's JSON; the layout model's score of a block is that of the box it came from."""
+    """Elements from a result's JSON; the layout model's score of a block is that of the box it came from.
+
+    By its place: a block below a figure or table is called `vision_footnote`, whatever its box was called.
+    Where formulas are not recognised their content is text, read by OCR.
+    """
     detected = page["layout_det_res"]["boxes"]
+    recognised = page["model_settings"]["use_formula_recognition"]
     found = []
     for order, block in enumerate(page["parsing_res_list"]):
         label, content, box = block["block_label"], block["block_content"], block["block_bbox"]
-        score = max(
-            (d["score"] for d in detected if d["label"] == label and overlap(d["coordinate"], box) > 0.5),
-            default=None,
+        near, score = max(
+            ((overlap(d["coordinate"], box), d["score"]) for d in detected), default=(0.0, None)
         )
         content = content if isinstance(content, str) else ""
         given = {"html": content} if label == "table" else {"text": content}
-        found.append(layout_element(label, **given, box=box, scale=points, order=order, confidence=score))
+        if label == "formula" and not recognised:
+            given["latex"] = ""
+        confidence = score if near > 0.5 else None
+        found.append(
+            layout_element(label, **given, box=box, scale=points, order=order, confidence=confidence)
+        )
     return elements_output(found, markdown=markdown)
 
 

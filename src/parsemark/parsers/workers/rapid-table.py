@@ -32,6 +32,7 @@
 import logging
 import os
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,10 @@ def parse(pdf, page, options):
 
 
 def structure(rapid, image, box, words):
-    """RapidTable's HTML of a table, with the words in it as (corners, texts, scores)."""
+    """RapidTable's HTML of a table, with the words in it as (corners, texts, scores).
+
+    It puts texts into the HTML as they are: "<b" would be a tag.
+    """
     height, width = image.shape[:2]
     left, top = max(0, int(box[0]) - MARGIN), max(0, int(box[1]) - MARGIN)
     right, bottom = min(width, int(box[2]) + MARGIN), min(height, int(box[3]) + MARGIN)
@@ -93,7 +97,7 @@ def structure(rapid, image, box, words):
     if not inside:
         return ""
     corners = np.array([[(a, b), (c, b), (c, d), (a, d)] for _, (a, b, c, d) in inside], dtype=np.float32)
-    texts = tuple(text for text, _ in inside)
+    texts = tuple(escape(text, quote=False) for text, _ in inside)
     result = rapid(image[top:bottom, left:right].copy(), ocr_results=[(corners, texts, (1.0,) * len(texts))])
     return result.pred_htmls[0]
 

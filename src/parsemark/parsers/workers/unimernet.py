@@ -6,7 +6,9 @@
 # ]
 #
 # [tool.uv]
-# override-dependencies = ["numpy==1.26.4", "opencv-python==4.11.0.86"]
+# override-dependencies = [
+#   "numpy==1.26.4", "opencv-python==4.11.0.86", "opencv-python-headless==4.11.0.86",
+# ]
 #
 # [tool.parsemark]
 # about = "UniMERNet: the LaTeX of displayed formulas, which rapid-layout finds on the page"
@@ -16,7 +18,7 @@
 # needs = ["folder:UNIMERNET_WEIGHTS"]
 # paper = "OmniDocBench: UniMERNet among the formula models"
 # weights = "UNIMERNET_WEIGHTS: the files of wanderkid/unimernet_base (or _small, _tiny)"
-# weight-files = ["config.json", "tokenizer.json", "*.pth"]
+# weight-files = ["config.json", "preprocessor_config.json", "tokenizer.json", "*.pth"]
 #
 # [tool.parsemark.options.min_confidence]
 # default = 0.3
@@ -37,7 +39,7 @@ MODEL = {
     "tokenizer_config": {"path": str(WEIGHTS)},
     "load_pretrained": True,
 }
-"""As in the package's `configs/demo.yaml`."""
+"""As in the project's `configs/demo.yaml`."""
 
 
 @cache

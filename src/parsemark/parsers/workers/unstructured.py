@@ -25,6 +25,7 @@
 import io
 import os
 import sys
+from types import SimpleNamespace
 
 from parsemark_layout import layout_element, weight_files, weights_folder
 from parsemark_worker import elements_output, serve
@@ -49,6 +50,19 @@ def prepare(options):
             raise FileNotFoundError(
                 f"{folder} is missing: put the model {name} there, as the hub's cache has it"
             )
+    if options["strategy"] == "hi_res":
+        from unstructured_inference.models import tables
+
+        tables.TableTransformerForObjectDetection = SimpleNamespace(from_pretrained=load)
+
+
+def load(name):
+    """The table model. Its published configuration has `dilation: null`, which transformers 5 refuses."""
+    from transformers import TableTransformerConfig, TableTransformerForObjectDetection
+
+    settings, _ = TableTransformerConfig.get_config_dict(name)
+    config = TableTransformerConfig.from_dict({**settings, "dilation": bool(settings.get("dilation"))})
+    return TableTransformerForObjectDetection.from_pretrained(name, config=config)
 
 
 def parse(pdf, page, options):
@@ -67,11 +81,15 @@ def parse(pdf, page, options):
 
 
 def read(items, width, height):
-    """Elements from `Element.to_dict`; the points are on a plane of `layout_width` by `layout_height`."""
+    """Elements from `Element.to_dict`; the points are on a plane of `layout_width` by `layout_height`.
+
+    Captions of tables are `FigureCaption`s too; a `Formula` has text, not LaTeX.
+    """
     found = [
         layout_element(
-            item["type"],
+            "Caption" if item["type"] == "FigureCaption" else item["type"],
             text=item["text"],
+            latex="",
             html=item["metadata"].get("text_as_html"),
             box=place(item["metadata"].get("coordinates"), width, height),
             order=order,

@@ -23,7 +23,7 @@ from parsemark.metrics.layout import (
 )
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
-    Measured,
+    MeasuredRecord,
     Results,
     measure_table,
     measure_text,
@@ -138,7 +138,9 @@ _GROUPED = {
 }  # fmt: skip
 
 
-def _by_attribute(task: Task, measured: Sequence[Measured], result: Mapping[str, Any]) -> GroupTable | None:
+def _by_attribute(
+    task: Task, measured: Sequence[MeasuredRecord], result: Mapping[str, Any]
+) -> GroupTable | None:
     """Means over the elements of each group, and over all."""
     if task not in _GROUPED or not measured:
         return None
@@ -166,11 +168,13 @@ def _record(
     return record
 
 
-def _measured(record: Record, task: Task, profile: Profile) -> Measured:
+def _measured(record: Record, task: Task, profile: Profile) -> MeasuredRecord:
     return measure_table(record, profile) if task == "table" else measure_text(record)
 
 
-def _figures(task: Task, measured: Sequence[Measured], result: Mapping[str, Any]) -> dict[str, float | None]:
+def _figures(
+    task: Task, measured: Sequence[MeasuredRecord], result: Mapping[str, Any]
+) -> dict[str, float | None]:
     edit = result["all"].get("Edit_dist", {})
     figures: dict[str, float | None] = {
         name: value if isinstance(value, float) else None for name, value in edit.items()
@@ -183,7 +187,9 @@ def _figures(task: Task, measured: Sequence[Measured], result: Mapping[str, Any]
     return figures
 
 
-def _bleu(task: Task, measured: Sequence[Measured], profile: Profile, remarks: list[str]) -> float | None:
+def _bleu(
+    task: Task, measured: Sequence[MeasuredRecord], profile: Profile, remarks: list[str]
+) -> float | None:
     """BLEU of all elements; strictly of texts as they are written, and None where no truth is long enough."""
     truths, preds = [m.gt for m in measured], [m.pred for m in measured]
     if task == "ocr" and profile.bleu_of_bare_text:

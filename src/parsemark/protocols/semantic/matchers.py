@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from parsemark.judges import Asker, Judge
-from parsemark.judges.base import Outcome
-from parsemark.judges.locate import Located, locate
+from parsemark.judges.base import JudgeOutcome
+from parsemark.judges.locate import LocatedTruths, locate
 from parsemark.kernels.ngrams import multiset_f1
 from parsemark.matching.ngrams import text_bag
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.semantic.page import (
-    Answer,
+    TruthAnswer,
     deterministic_answers,
     located_answers,
     output_text,
@@ -26,7 +26,7 @@ SAME_TEXT = 0.8
 
 
 @dataclass
-class Comparison:
+class MatcherComparison:
     """How the two matchers compare on the outputs of one parser. Counts are of truths."""
 
     parser: str
@@ -55,21 +55,21 @@ def compare_matchers(
     judge: Judge,
     asker: Asker,
     advance: Callable[[], None] = lambda: None,
-) -> list[Comparison]:
+) -> list[MatcherComparison]:
     """Match every page twice. Pages without tables, and pages on which a parser failed, are left out."""
     known = {
         (prediction.parser, page.id): (page, prediction)
         for page, prediction in pages
         if page.tables and prediction.status is Status.OK
     }
-    found: dict[str, Comparison] = {}
+    found: dict[str, MatcherComparison] = {}
 
-    def deliver(tag: tuple[str, str], outcome: Outcome) -> None:
+    def deliver(tag: tuple[str, str], outcome: JudgeOutcome) -> None:
         page, prediction = known[tag]
-        row = found.setdefault(prediction.parser, Comparison(prediction.parser))
+        row = found.setdefault(prediction.parser, MatcherComparison(prediction.parser))
         row.cost_usd += outcome.cost_usd or 0.0
         row.truths += len(page.tables)
-        if isinstance(outcome.value, Located):
+        if isinstance(outcome.value, LocatedTruths):
             sure = [p for p in prediction.tables if is_positive(p.confidence)]
             ours, _ = deterministic_answers(page.tables, sure)
             theirs = located_answers(page.tables, outcome.value, output_text(prediction))
@@ -86,7 +86,9 @@ def compare_matchers(
     return [found[name] for name in sorted(found)]
 
 
-def _count(row: Comparison, ours: Sequence[Answer], theirs: Sequence[Answer], located: Located) -> None:
+def _count(
+    row: MatcherComparison, ours: Sequence[TruthAnswer], theirs: Sequence[TruthAnswer], located: LocatedTruths
+) -> None:
     by_truth = {answer.truth.id: answer for answer in ours}
     for their in theirs:
         our = by_truth[their.truth.id]
@@ -104,12 +106,12 @@ def _count(row: Comparison, ours: Sequence[Answer], theirs: Sequence[Answer], lo
     row.texts_lost += located.n_lost
 
 
-def _same_text(one: Answer, other: Answer) -> bool:
+def _same_text(one: TruthAnswer, other: TruthAnswer) -> bool:
     bags = [text_bag(_plain(answer)) for answer in (one, other)]
     return bags[0] == bags[1] or multiset_f1(*bags) >= SAME_TEXT
 
 
-def _plain(answer: Answer) -> str:
+def _plain(answer: TruthAnswer) -> str:
     if answer.table is None:
         return answer.text
     return " ".join(cell.text for cell in answer.table.cells)

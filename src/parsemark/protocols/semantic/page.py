@@ -15,14 +15,23 @@ from typing import TYPE_CHECKING
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables, write_table
-from parsemark.judges import Answered, AnswerStore, Asker, AskOptions, Pair, Verdict, get_judge, judge_pairs
-from parsemark.judges.base import Outcome
-from parsemark.judges.locate import Located, locate
+from parsemark.judges import (
+    Answered,
+    AnswerStore,
+    Asker,
+    AskOptions,
+    Pair,
+    PairVerdict,
+    get_judge,
+    judge_pairs,
+)
+from parsemark.judges.base import JudgeOutcome
+from parsemark.judges.locate import LocatedTruths, locate
 from parsemark.matching import match_by_ngrams
 from parsemark.matching.combine import stack_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.evidence import is_positive
 
@@ -47,7 +56,7 @@ _WITHOUT_ANSWER = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TruthAnswer:
     """What answers one truth: as text for judges, and as a table for metrics."""
 
     truth: Element
@@ -59,7 +68,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskingCost:
     """What asking cost on this page."""
 
     cost_usd: float = 0.0
@@ -106,7 +115,7 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
     return Score(metric, None, Status.NO_PREDICTION)
 
 
-def _row(prediction: Prediction, answer: Answer, rule: str, score: Score) -> ScoreRow:
+def _row(prediction: Prediction, answer: TruthAnswer, rule: str, score: Score) -> ScoreRow:
     return ScoreRow(
         prediction.sample,
         answer.truth.id,
@@ -123,20 +132,22 @@ def _row(prediction: Prediction, answer: Answer, rule: str, score: Score) -> Sco
 
 def _answers(
     protocol: SemanticProtocol, page: Page, prediction: Prediction
-) -> tuple[list[Answer], int, str | None, Asked]:
+) -> tuple[list[TruthAnswer], int, str | None, AskingCost]:
     """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
     if protocol.match == "ngrams":
         sure = [p for p in prediction.tables if is_positive(p.confidence)]
-        return (*deterministic_answers(page.tables, sure), None, Asked())
+        return (*deterministic_answers(page.tables, sure), None, AskingCost())
     outcome = _locate(protocol, page, prediction)
-    asked = Asked(outcome.cost_usd or 0.0, outcome.seconds)
-    if not isinstance(outcome.value, Located):
+    asked = AskingCost(outcome.cost_usd or 0.0, outcome.seconds)
+    if not isinstance(outcome.value, LocatedTruths):
         why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
-        return [Answer(t, (), "", None, None, "miss") for t in page.tables], 0, why, asked
+        return [TruthAnswer(t, (), "", None, None, "miss") for t in page.tables], 0, why, asked
     return located_answers(page.tables, outcome.value, output_text(prediction)), 0, None, asked
 
 
-def deterministic_answers(truths: Sequence[Element], pred: Sequence[Element]) -> tuple[list[Answer], int]:
+def deterministic_answers(
+    truths: Sequence[Element], pred: Sequence[Element]
+) -> tuple[list[TruthAnswer], int]:
     """By character 3-grams, with splits put together and merges cut apart."""
     matched = match_by_ngrams(truths, pred)
     by_id = {p.id: p for p in pred}
@@ -151,12 +162,12 @@ def deterministic_answers(truths: Sequence[Element], pred: Sequence[Element]) ->
         parts = [source_of(by_id[name]) for name in match.pred]
         text = write_table(table, "html") if shared and table is not None else "\n\n".join(parts)
         kind = "merge" if shared else match.kind
-        answers.append(Answer(of_truth[match.truth[0]], match.pred, text, table, match.overlap, kind))
+        answers.append(TruthAnswer(of_truth[match.truth[0]], match.pred, text, table, match.overlap, kind))
     n_extra = sum(not m.truth for m in matched.matching.matches)
     return answers, n_extra
 
 
-def located_answers(truths: Sequence[Element], located: Located, output: str) -> list[Answer]:
+def located_answers(truths: Sequence[Element], located: LocatedTruths, output: str) -> list[TruthAnswer]:
     """By the spans that a language model pointed at; each text is a literal part of the output."""
     answers = []
     shared = [span for spans in located.spans for span in spans]
@@ -166,7 +177,7 @@ def located_answers(truths: Sequence[Element], located: Located, output: str) ->
         kind = "miss" if not spans else "split" if len(spans) > 1 else "pair"
         if kind == "pair" and sum((s.start, s.end) == (spans[0].start, spans[0].end) for s in shared) > 1:
             kind = "merge"
-        answers.append(Answer(truth, names, text, _table_of(text), None, kind))
+        answers.append(TruthAnswer(truth, names, text, _table_of(text), None, kind))
     return answers
 
 
@@ -198,27 +209,29 @@ def _table_of(text: str) -> Table | None:
     return stack_tables(found) if found else None
 
 
-def _locate(protocol: SemanticProtocol, page: Page, prediction: Prediction) -> Outcome:
-    got: list[Outcome] = []
+def _locate(protocol: SemanticProtocol, page: Page, prediction: Prediction) -> JudgeOutcome:
+    got: list[JudgeOutcome] = []
     truths = [truth_source(t) for t in page.tables]
     judge = get_judge(protocol.match)
     locate([(None, truths, output_text(prediction))], judge, _asker(protocol), lambda _, o: got.append(o))
     return got[0]
 
 
-def _semantic(protocol: SemanticProtocol, answers: Sequence[Answer]) -> tuple[dict[str, Score], Asked]:
+def _semantic(
+    protocol: SemanticProtocol, answers: Sequence[TruthAnswer]
+) -> tuple[dict[str, Score], AskingCost]:
     """The score of each truth that has an answer."""
     answered = [a for a in answers if a.pred]
     if protocol.judge == "reader":
-        return {a.truth.id: _read_by_rule(a) for a in answered}, Asked()
-    verdicts: list[Verdict] = []
+        return {a.truth.id: _read_by_rule(a) for a in answered}, AskingCost()
+    verdicts: list[PairVerdict] = []
     pairs = [Pair(a.truth.id, truth_source(a.truth), a.text) for a in answered]
     judge_pairs(pairs, [get_judge(protocol.judge)], _asker(protocol), verdicts.append)
     cost = sum(v.cost_usd or 0.0 for v in verdicts)
-    return {v.pair: _verdict_score(v) for v in verdicts}, Asked(cost, sum(v.seconds for v in verdicts))
+    return {v.pair: _verdict_score(v) for v in verdicts}, AskingCost(cost, sum(v.seconds for v in verdicts))
 
 
-def _read_by_rule(answer: Answer) -> Score:
+def _read_by_rule(answer: TruthAnswer) -> Score:
     truth = answer.truth
     given = answer.table if answer.table is not None else answer.text
     expected = truth.latex or (truth.table if truth.table is not None else truth.html or "")
@@ -227,7 +240,7 @@ def _read_by_rule(answer: Answer) -> Score:
     return Score(SEMANTIC, found.value, found.status, found.message or " ".join(errors) or None)
 
 
-def _verdict_score(verdict: Verdict) -> Score:
+def _verdict_score(verdict: PairVerdict) -> Score:
     if verdict.score is not None:
         return Score(SEMANTIC, verdict.score, message=" ".join(verdict.errors) or None)
     why = f"{verdict.status.value}: {verdict.message}"
@@ -236,7 +249,7 @@ def _verdict_score(verdict: Verdict) -> Score:
     return Score(SEMANTIC, None, Status.METRIC_FAILED, why)
 
 
-def _teds(answer: Answer) -> Score:
+def _teds(answer: TruthAnswer) -> Score:
     if answer.truth.table is None or not answer.pred:
         return Score(TEDS, None, Status.METRIC_FAILED, "the truth has no grid")
     given = answer.table if answer.table is not None else answer.text

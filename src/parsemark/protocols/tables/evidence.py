@@ -24,7 +24,7 @@ def is_positive(confidence: float | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Pages:
+class TruthPages:
     """The pages with truth of a run, in a fixed order."""
 
     samples: tuple[str, ...]
@@ -32,7 +32,7 @@ class Pages:
     n_truth: Floats
 
     @classmethod
-    def of(cls, tables: RunTables) -> Pages:
+    def of(cls, tables: RunTables) -> TruthPages:
         """Pages of a run that have a truth."""
         known = tables.read("samples", "sample", "document", "n_tables", where=pl.col("truth").is_not_null())
         known = known.sort("sample")
@@ -50,7 +50,7 @@ class Pages:
 class Evidence:
     """All predictions of one parser under one rule: one entry for each match that has a prediction."""
 
-    pages: Pages
+    pages: TruthPages
     page: NDArray[np.int64]
     truth: tuple[str, ...]
     """Id of the truth, or empty for an extra."""
@@ -85,7 +85,7 @@ def _credit(metric: str, values: Sequence[float | None]) -> Floats:
 
 
 def gather(
-    pages: Pages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
+    pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
 ) -> dict[tuple[str, str], Evidence]:
     """The evidence of a run by rule and parser; nothing for those that answer nothing.
 
@@ -101,7 +101,7 @@ def gather(
     return {key: _evidence(pages, parts.pop(key), metrics, names) for key in sorted(parts)}
 
 
-def no_evidence(pages: Pages, metrics: Sequence[str]) -> Evidence:
+def no_evidence(pages: TruthPages, metrics: Sequence[str]) -> Evidence:
     """Of a parser that answers nothing."""
     return _evidence(pages, [], metrics, {})
 
@@ -148,7 +148,7 @@ def _answers(
 
 
 def _evidence(
-    pages: Pages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
+    pages: TruthPages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
 ) -> Evidence:
     """Evidence of the rows of one parser under one rule.
 

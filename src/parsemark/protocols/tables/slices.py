@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parsemark.formats.model_json import page_from_json
 from parsemark.protocols.aggregate import MAX_VALUES, attribute_label, from_sums, mean_statistic
 from parsemark.protocols.base import Figure, Floats, RunTables, Slice
-from parsemark.protocols.tables.evidence import THETA, Evidence, Pages
+from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages
 from parsemark.protocols.tables.figures import extraction_credit
 from parsemark.protocols.tables.infos import short_name
 from parsemark.stats.bootstrap import sum_by_cluster
@@ -21,7 +21,7 @@ from parsemark.stats.detection import is_detected
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TableGroup:
     """The true tables with one value of one attribute."""
 
     pages: list[int] = field(default_factory=list)
@@ -35,14 +35,14 @@ class Truths:
 
     n_unboxed: int
     """How many have no box."""
-    groups: Mapping[str, Mapping[str, Group]]
+    groups: Mapping[str, Mapping[str, TableGroup]]
     """Attribute to value to the tables that have it."""
 
     @classmethod
-    def of(cls, tables: RunTables, pages: Pages) -> Truths:
+    def of(cls, tables: RunTables, pages: TruthPages) -> Truths:
         """Read the truths, some pages at a time."""
         n_unboxed = 0
-        groups: dict[str, dict[str, Group]] = defaultdict(lambda: defaultdict(Group))
+        groups: dict[str, dict[str, TableGroup]] = defaultdict(lambda: defaultdict(TableGroup))
         too_many: set[str] = set()
         place = pages.frame()
         names: dict[str, str] = {}
@@ -94,7 +94,7 @@ def table_slices(truths: Truths, evidence: Mapping[str, Evidence]) -> list[Slice
     ]
 
 
-def _recall(evidence: Evidence, group: Group, credit: Floats, inside: NDArray[np.bool_]) -> Figure:
+def _recall(evidence: Evidence, group: TableGroup, credit: Floats, inside: NDArray[np.bool_]) -> Figure:
     """Recall, or end-to-end recall, of the tables in a group; a table that was not found counts 0."""
     sums = np.zeros((len(evidence.pages.samples), 2))
     np.add.at(sums[:, 0], evidence.page[inside], credit[inside])

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from parsemark.matching import bbox, content, ngrams
+from parsemark.matching import ngrams
+from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE
 from parsemark.model import Status
 from parsemark.protocols.aggregate import (
     make_figure,
@@ -34,7 +35,7 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
 )
-from parsemark.protocols.tables.evidence import THETA, Evidence, Pages, gather, no_evidence
+from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages, gather, no_evidence
 from parsemark.protocols.tables.figures import (
     SumBuilder,
     curves,
@@ -49,7 +50,7 @@ from parsemark.protocols.tables.slices import Truths, table_slices
 if TYPE_CHECKING:
     from parsemark.protocols.tables.protocol import TablesProtocol
 
-RULES = (bbox.RULE, content.RULE, ngrams.RULE)
+RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
 """The figures that are shown first where nothing can be scored."""
 _PAGE_METRICS = {
@@ -66,7 +67,7 @@ class RunEvidence:
     """A run as arrays: for each rule, for each parser to which it applies, its evidence."""
 
     tables: RunTables
-    pages: Pages
+    pages: TruthPages
     metrics: tuple[str, ...]
     """The structure metrics, the one of the ranking first."""
     by_rule: Mapping[str, Mapping[str, Evidence]]
@@ -81,7 +82,7 @@ class RunEvidence:
     @classmethod
     def of(cls, tables: RunTables, match: str = "auto", rank_by: str = "grits_con") -> RunEvidence:
         """Gather it."""
-        pages = Pages.of(tables)
+        pages = TruthPages.of(tables)
         metrics = _metrics(tables, rank_by)
         found = gather(pages, tables, metrics, [*RULES, *(rule + RANKED for rule in RULES)])
         none = no_evidence(pages, metrics)
@@ -98,7 +99,7 @@ class RunEvidence:
         without = _without_boxes(tables)
         truths = Truths.of(tables, pages)
         boxed = not without and not truths.n_unboxed
-        rule = match if match != "auto" else bbox.RULE if boxed else ngrams.RULE
+        rule = match if match != "auto" else BOX_RULE if boxed else ngrams.RULE
         return cls(tables, pages, metrics, plain, ranked, without, truths, rule)
 
     @property
@@ -108,7 +109,7 @@ class RunEvidence:
 
     def applies(self, rule: str, parser: str) -> bool:
         """Whether a rule can say anything about a parser."""
-        return rule != bbox.RULE or (parser not in self.without_boxes and not self.n_unboxed)
+        return rule != BOX_RULE or (parser not in self.without_boxes and not self.n_unboxed)
 
     @property
     def has_truth(self) -> bool:
@@ -215,7 +216,7 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
         dict(_page_values(tables, metric).group_by("parser").agg(pl.col("value").sum()).iter_rows())
         for metric in (TABLES_FOUND, BOXES_FOUND)
     ]
-    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == bbox.RULE)["parser"]
+    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == BOX_RULE)["parser"]
     boxed = set(by_box)
     return tuple(
         parser
@@ -323,14 +324,14 @@ def _notes(run: RunEvidence) -> list[str]:
 def _match_notes(run: RunEvidence) -> list[str]:
     names, n_tables = ", ".join(run.without_boxes), int(run.pages.n_truth.sum())
     notes = []
-    if run.rule == bbox.RULE and run.n_unboxed:
+    if run.rule == BOX_RULE and run.n_unboxed:
         notes.append(
             f"match=bbox, but {run.n_unboxed} of {n_tables} true tables have no box and count as missed."
         )
-    if run.rule == bbox.RULE and names:
+    if run.rule == BOX_RULE and names:
         give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
         notes.append(f"match=bbox, but {names} {give} no boxes (or for less than half of {whose} tables).")
-    if run.rule != bbox.RULE and names and not run.n_unboxed:
+    if run.rule != BOX_RULE and names and not run.n_unboxed:
         others = len(run.without_boxes) < len(run.tables.parsers)
         who = "All parsers are" if others else "Tables are"
         hint = "; --match bbox compares the others by place" if others else ""
@@ -357,9 +358,9 @@ def _doubtful_negatives(run: RunEvidence) -> list[str]:
 
 def _agreement(run: RunEvidence, parser: str) -> dict[str, Figure]:
     """How well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
-    if not run.applies(bbox.RULE, parser):
+    if not run.applies(BOX_RULE, parser):
         return {}
-    by_box, by_content = run.by_rule[bbox.RULE][parser], run.by_rule[content.RULE][parser]
+    by_box, by_content = run.by_rule[BOX_RULE][parser], run.by_rule[CONTENT_RULE][parser]
     truth = {
         (p, name): bool(j > THETA)
         for p, name, j in zip(by_box.page, by_box.pred, by_box.overlap, strict=True)

@@ -15,7 +15,7 @@ import polars as pl
 from parsemark.protocols import Figure
 from parsemark.protocols.exhibits import Axis, Chart, Section, Series, interval_bars
 from parsemark.report.names import safe_name
-from parsemark.report.source import Source
+from parsemark.report.source import RunSource
 
 TIME = "cpu_s_per_page"
 FASTEST_S = 1e-4
@@ -25,7 +25,7 @@ CURVES = ("severity",)
 """Attributes whose values are steps of one quantity, drawn as a curve."""
 
 
-def all_sections(source: Source) -> list[Section]:
+def all_sections(source: RunSource) -> list[Section]:
     """Every section that has at least one figure: those of every protocol, and the protocol's own."""
     found = [
         Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
@@ -39,7 +39,7 @@ def all_sections(source: Source) -> list[Section]:
     return [section for section in found if section.charts]
 
 
-def stored_sections(source: Source, *, first: bool) -> list[Section]:
+def stored_sections(source: RunSource, *, first: bool) -> list[Section]:
     """The same; sections and charts of a run's second protocol carry its name, since keys must not meet."""
     sections = all_sections(source)
     if first:
@@ -55,7 +55,7 @@ def stored_sections(source: Source, *, first: bool) -> list[Section]:
     ]
 
 
-def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: Source) -> Chart | None:
+def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) -> Chart | None:
     """The chart, or None where no parser has both a score and a time."""
     quality = source.summary.info(source.primary)
     series = []
@@ -110,7 +110,7 @@ def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]
     return front
 
 
-def time_per_page(source: Source) -> Chart | None:
+def time_per_page(source: RunSource) -> Chart | None:
     """Median CPU time of a page, with the range of nine pages in ten."""
     known = source.parses.filter(pl.col("cpu_s").is_not_null())
     grouped = known.group_by("parser").agg(
@@ -147,14 +147,14 @@ def time_per_page(source: Source) -> Chart | None:
     )
 
 
-def attribute_names(source: Source) -> list[tuple[str, str]]:
+def attribute_names(source: RunSource) -> list[tuple[str, str]]:
     """`(scope, attribute)` of all breakdowns that have at least two values; complexity first."""
     counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
     names = [name for name, n in counts.items() if n > 1]
     return sorted(names, key=lambda n: (n[1] != "complexity", n[0] == "page", n[1]))
 
 
-def breakdown(source: Source, scope: str, attribute: str) -> Chart | None:
+def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
     """One attribute: a group of bars for each value, a bar for each parser."""
     parts = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
     values = _ordered(set(parts))

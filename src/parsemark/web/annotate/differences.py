@@ -10,7 +10,7 @@ _LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ParserDifference:
     """One thing that is not the same."""
 
     element: str
@@ -19,17 +19,17 @@ class Difference:
     after: str
 
 
-def differences(before: Page, after: Page) -> list[Difference]:
+def differences(before: Page, after: Page) -> list[ParserDifference]:
     """All differences, in the order of the first page's elements, then what was added."""
     old, new = ({e.id: e for e in page.elements} for page in (before, after))
-    found: list[Difference] = []
+    found: list[ParserDifference] = []
     for name, element in old.items():
         if name not in new:
-            found.append(Difference(name, "removed", _short(_content(element)), ""))
+            found.append(ParserDifference(name, "removed", _short(_content(element)), ""))
         else:
             found += _of_element(element, new[name])
     found += [
-        Difference(name, "added", "", _short(_content(element)))
+        ParserDifference(name, "added", "", _short(_content(element)))
         for name, element in new.items()
         if name not in old
     ]
@@ -42,27 +42,27 @@ def differences(before: Page, after: Page) -> list[Difference]:
         for page in (before, after)
     ]
     if orders[0] != orders[1]:
-        found.append(Difference("", "order", " ".join(orders[0]), " ".join(orders[1])))
+        found.append(ParserDifference("", "order", " ".join(orders[0]), " ".join(orders[1])))
     return found
 
 
-def _of_element(before: Element, after: Element) -> list[Difference]:
+def _of_element(before: Element, after: Element) -> list[ParserDifference]:
     found = []
     if before.category != after.category:
-        found.append(Difference(before.id, "category", before.category, after.category))
+        found.append(ParserDifference(before.id, "category", before.category, after.category))
     if before.box != after.box:
-        found.append(Difference(before.id, "box", _box(before), _box(after)))
+        found.append(ParserDifference(before.id, "box", _box(before), _box(after)))
     if before.table is not None and after.table is not None:
         found += _of_tables(before.id, before.table, after.table)
     elif _content(before) != _content(after):
-        found.append(Difference(before.id, "text", _short(_content(before)), _short(_content(after))))
+        found.append(ParserDifference(before.id, "text", _short(_content(before)), _short(_content(after))))
     return found
 
 
-def _of_tables(name: str, before: Table, after: Table) -> list[Difference]:
+def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]:
     shapes = [f"{t.n_rows} × {t.n_cols}" for t in (before, after)]
     if shapes[0] != shapes[1]:
-        return [Difference(name, "shape", *shapes)]
+        return [ParserDifference(name, "shape", *shapes)]
     old, new = ({(c.row, c.col): c for c in table.cells} for table in (before, after))
     found = []
     for place in sorted(old.keys() | new.keys()):
@@ -70,17 +70,19 @@ def _of_tables(name: str, before: Table, after: Table) -> list[Difference]:
         where = f"row {place[0] + 1}, column {place[1] + 1}"
         if a is None or b is None:
             found.append(
-                Difference(name, f"{where}: cell", a.text if a else "covered", b.text if b else "covered")
+                ParserDifference(
+                    name, f"{where}: cell", a.text if a else "covered", b.text if b else "covered"
+                )
             )
             continue
         if a.text != b.text:
-            found.append(Difference(name, f"{where}: text", _short(a.text), _short(b.text)))
+            found.append(ParserDifference(name, f"{where}: text", _short(a.text), _short(b.text)))
         if (a.rowspan, a.colspan) != (b.rowspan, b.colspan):
             spans = [f"{c.rowspan} × {c.colspan}" for c in (a, b)]
-            found.append(Difference(name, f"{where}: span", *spans))
+            found.append(ParserDifference(name, f"{where}: span", *spans))
         if bool(a.header) != bool(b.header):
             words = ["header" if c.header else "body" for c in (a, b)]
-            found.append(Difference(name, f"{where}: role", *words))
+            found.append(ParserDifference(name, f"{where}: role", *words))
     return found
 
 

@@ -26,7 +26,7 @@ from parsemark.pdf import page_shapes
 from parsemark.store import Run
 from parsemark.system.files import write_text
 from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
-from parsemark.web.annotate.differences import Difference, differences
+from parsemark.web.annotate.differences import ParserDifference, differences
 from parsemark.web.annotate.edits import Edit, apply
 from parsemark.web.database import Database
 
@@ -69,7 +69,7 @@ class PageState:
         return bool(self.accepted) and self.accepted[-1][1] != self.page
 
     @property
-    def check(self) -> list[Difference] | None:
+    def check(self) -> list[ParserDifference] | None:
         """What a second person changed of what the first had accepted; None until there is a second."""
         people = list(dict(self.accepted))
         if len(people) < 2:

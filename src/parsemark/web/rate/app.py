@@ -22,7 +22,7 @@ from parsemark.study.ratings import PairToRate
 from parsemark.study.tasks import Tasks
 from parsemark.web.frame import Address, BadRequestError, answer, body_of, build_app, page
 from parsemark.web.guard import Guard
-from parsemark.web.rate.ratings import NameTakenError, Place, Rater, RatingStore, export, standing
+from parsemark.web.rate.ratings import NameTakenError, Rater, RatingPlace, RatingStore, export, standing
 
 MAX_BODY_BYTES = 64 * 1024
 MAX_COMMENT = 4000
@@ -108,7 +108,7 @@ class RateApp:
         asked = request.query_params.get("place", "")
         return answer(self._item(places, int(asked) if asked.isdigit() and len(asked) < 9 else None))
 
-    def _item(self, places: list[Place], asked: int | None) -> dict[str, Any]:
+    def _item(self, places: list[RatingPlace], asked: int | None) -> dict[str, Any]:
         n_done = sum(p.score is not None for p in places)
         progress = {"done": n_done, "all": len(places)}
         waiting = next((p.place for p in places if p.score is None), None)

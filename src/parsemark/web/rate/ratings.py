@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.study import Agreement, krippendorff_alpha, rater_agreement
+from parsemark.study import RaterAgreement, krippendorff_alpha, rater_agreement
 from parsemark.study.ratings import PairToRate, RatedPair
 from parsemark.study.tasks import Tasks
 from parsemark.web.database import Database
@@ -83,7 +83,7 @@ class Rater:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RatingPlace:
     """One place in a rater's order, with the answer that counts."""
 
     rater: int
@@ -163,16 +163,23 @@ class RatingStore:
 
         return self._db.write(add)
 
-    def places(self, rater: int | None = None) -> list[Place]:
+    def places(self, rater: int | None = None) -> list[RatingPlace]:
         """All places, of one rater or of all, in their order."""
         where = "" if rater is None else "WHERE p.rater = ? "
         values = () if rater is None else (rater,)
         rows = self._db.read(f"{_CURRENT}{where}ORDER BY p.rater, p.place", values)
         return [
-            Place(r["rater"], r["place"], r["pair"], bool(r["is_repeat"]), r["score"], r["comment"] or "",
-                  bool(r["marked"]))
+            RatingPlace(
+                rater=r["rater"],
+                place=r["place"],
+                pair=r["pair"],
+                is_repeat=bool(r["is_repeat"]),
+                score=r["score"],
+                comment=r["comment"] or "",
+                marked=bool(r["marked"]),
+            )
             for r in rows
-        ]  # fmt: skip
+        ]
 
     def n_places(self, rater: int) -> int:
         """How many places a rater's order has."""
@@ -224,7 +231,7 @@ class Standing:
     """What the organiser sees."""
 
     raters: tuple[RaterSummary, ...]
-    agreement: Agreement
+    agreement: RaterAgreement
     alpha_repeats: float | None
     """Krippendorff's alpha of raters with themselves."""
     n_ratings: int
@@ -233,7 +240,7 @@ class Standing:
 
 def standing(store: RatingStore) -> Standing:
     """Progress and agreement at this moment."""
-    by_rater: defaultdict[int, list[Place]] = defaultdict(list)
+    by_rater: defaultdict[int, list[RatingPlace]] = defaultdict(list)
     for place in store.places():
         by_rater[place.rater].append(place)
     repeats: list[tuple[float, float]] = []

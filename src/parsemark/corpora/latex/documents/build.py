@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from parsemark.corpora.latex.debian import missing_file, package_of
-from parsemark.corpora.latex.documents.repairs import repair
+from parsemark.corpora.latex.documents.repairs import missing_file, package_of, repair
 from parsemark.errors import LatexError
 from parsemark.system.pdflatex import (
     REPRODUCIBLE,
     Compiled,
-    Limits,
+    CompileLimits,
     compile_latex,
     first_error,
     run_confined,
@@ -28,8 +27,8 @@ from parsemark.system.pdflatex import (
 
 MAX_PASSES = 4
 """Runs after the first: references, tables of contents and the widths of long tables need that many."""
-LIMITS = Limits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
-TOOL_LIMITS = Limits(cpu_s=60, wall_s=300, memory_mb=2048)
+LIMITS = CompileLimits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
+TOOL_LIMITS = CompileLimits(cpu_s=60, wall_s=300, memory_mb=2048)
 MAX_REPAIRS = 12
 """Missing or broken files that something is put in the place of."""
 MAX_FIGURES = 500

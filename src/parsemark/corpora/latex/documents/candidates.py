@@ -18,7 +18,7 @@ MIN_ROW, MIN_ROWS = 6, 2
 
 
 @dataclass
-class Candidate:
+class TabularCandidate:
     """A table of the source."""
 
     latex: str
@@ -41,7 +41,7 @@ class Candidate:
 class Candidates:
     """All tables of a document's source, in its order."""
 
-    tables: list[Candidate] = field(default_factory=list)
+    tables: list[TabularCandidate] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Tables that cannot be read, with the reason."""
 
@@ -57,7 +57,7 @@ def read_candidates(document: SourceDocument, main: str) -> Candidates:
         latex = text[environment.start : environment.end]
         try:
             grid = read_grid(latex, definitions, all_rows=True)
-            found.tables.append(Candidate(latex, grid, row_glyphs(grid)))
+            found.tables.append(TabularCandidate(latex, grid, row_glyphs(grid)))
         except FormatError as error:
             found.problems.append(f"a table cannot be read: {error}")
     return found

@@ -15,21 +15,21 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
+from parsemark.corpora.latex.cell_boxes import MarkedCell, turn, turn_back
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
-from parsemark.corpora.latex.documents.candidates import Candidate
+from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.look import line_style
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
-from parsemark.corpora.latex.grid_agreement import covers
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
-from parsemark.corpora.latex.slots import MarkedCell, turn, turn_back
+from parsemark.corpora.latex.tex_grids import covers
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
 from parsemark.formats.latex.table import PlacedTable, place_table
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
-from parsemark.model.complexity import complexity
+from parsemark.model.table import complexity
 
 MIN_SIMILARITY = 0.6
 """Glyphs that a table and its source have in common, at least."""
@@ -42,7 +42,7 @@ _CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabela|tabella|tab\.)\s*[
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """A table, or the part of a long one, on one page."""
 
     page: int
@@ -62,21 +62,21 @@ class JoinedTable:
     """A title block, a grid of figures, a frame around something."""
 
 
-def alignments(pages: Sequence[MarkedPage]) -> list[list[Part]]:
+def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
     """The parts of each alignment that is a table or layout, in the order in which TeX began them.
 
     Tables in the cells of a table belong to it; those in the cells of an alignment that is only layout (two
     tables beside each other) count for themselves.
     """
-    parts: dict[int, list[Part]] = {}
+    parts: dict[int, list[DocumentPart]] = {}
     for page in pages:
         for marked in (*page.tables, *page.nested):
-            parts.setdefault(marked.id, []).append(Part(page.number, marked))
+            parts.setdefault(marked.id, []).append(DocumentPart(page.number, marked))
     children: dict[int | None, list[int]] = {}
     for identifier in sorted(parts):
         parent = parts[identifier][0].marked.parent
         children.setdefault(parent if parent in parts else None, []).append(identifier)
-    found: list[list[Part]] = []
+    found: list[list[DocumentPart]] = []
     waiting = children.get(None, [])[::-1]
     while waiting:
         identifier = waiting.pop()
@@ -91,14 +91,14 @@ def alignments(pages: Sequence[MarkedPage]) -> list[list[Part]]:
     ]
 
 
-def _holds_tables(parts: Mapping[int, list[Part]], outer: int, inner: Sequence[int]) -> bool:
+def _holds_tables(parts: Mapping[int, list[DocumentPart]], outer: int, inner: Sequence[int]) -> bool:
     """Whether most of what an alignment holds are tables."""
     tables = sum(is_table(parts[identifier]) for identifier in inner)
     filled = sum(bool(c.text) for part in parts[outer] for c in part.marked.cells)
     return tables > 0 and 2 * tables >= filled
 
 
-def is_table(parts: Sequence[Part]) -> bool:
+def is_table(parts: Sequence[DocumentPart]) -> bool:
     """At least two rows and columns, text in at least four cells, and no figures: else it is layout."""
     n_filled = sum(bool(c.text) for part in parts for c in part.marked.cells)
     n_rows = sum(part.marked.n_rows for part in parts)
@@ -107,7 +107,7 @@ def is_table(parts: Sequence[Part]) -> bool:
     return n_rows > 1 and n_cols > 1 and n_filled >= 4 and pictures <= MAX_PICTURES
 
 
-def join_table(parts: Sequence[Part], candidates: Sequence[Candidate]) -> list[JoinedTable]:
+def join_table(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> list[JoinedTable]:
     """The truth of each part of a table."""
     if not is_table(parts):
         return [JoinedTable(part.page, None, is_layout=True) for part in parts]
@@ -131,7 +131,7 @@ def join_table(parts: Sequence[Part], candidates: Sequence[Candidate]) -> list[J
     return joined
 
 
-def _best(parts: Sequence[Part], candidates: Sequence[Candidate]) -> Candidate | None:
+def _best(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> TabularCandidate | None:
     """The first unused table of the source that is most like the one that was set."""
     shown = "".join(row for part in parts for row in _marked_rows(part.marked))
     best, best_score = None, MIN_SIMILARITY
@@ -166,7 +166,9 @@ def _without_caption(marked: MarkedTable) -> MarkedTable:
     return _without_rows(marked, {0}) if is_caption and marked.n_rows > 2 else marked
 
 
-def _rows_of(marked: MarkedTable, candidate: Candidate, next_row: int) -> tuple[MarkedTable, list[int]]:
+def _rows_of(
+    marked: MarkedTable, candidate: TabularCandidate, next_row: int
+) -> tuple[MarkedTable, list[int]]:
     """Which rows of the source stand in a part, and the part without its caption.
 
     A tabular has them all. A part of a longtable has a head, the next rows of the body, and a foot; its
@@ -189,7 +191,7 @@ def _rows_of(marked: MarkedTable, candidate: Candidate, next_row: int) -> tuple[
     return _without_rows(marked, captions), rows
 
 
-def _find_row(shown: str, candidate: Candidate, fixed: Sequence[int], next_row: int) -> int | None:
+def _find_row(shown: str, candidate: TabularCandidate, fixed: Sequence[int], next_row: int) -> int | None:
     body = [row for row, section in enumerate(candidate.grid.sections) if not section and row >= next_row]
     glyphs = candidate.row_glyphs
     following = body[0] if body else None
@@ -243,7 +245,9 @@ def _within(cell: MarkedCell, frame: Box) -> MarkedCell:
     return replace(cell, box=Box(xs[0], ys[0], xs[1], ys[1]))
 
 
-def _joined(part: Part, candidate: Candidate, rows: Sequence[int], number: int | None) -> JoinedTable | None:
+def _joined(
+    part: DocumentPart, candidate: TabularCandidate, rows: Sequence[int], number: int | None
+) -> JoinedTable | None:
     """The table with the grid of its source; None if TeX has another, or if a cell cannot be read at all."""
     sections = candidate.grid.sections
     n_head = sum(sections[row] in _HEAD for row in rows)
@@ -305,7 +309,7 @@ def _seen(cell: MarkedCell) -> str:
     return cell.text.replace(DIVISION, "")
 
 
-def _from_page(part: Part, number: int | None) -> JoinedTable:
+def _from_page(part: DocumentPart, number: int | None) -> JoinedTable:
     """The table as TeX set it, without its source."""
     part = replace(part, marked=with_whole_numbers(part.marked))
     try:
@@ -321,7 +325,7 @@ def _from_page(part: Part, number: int | None) -> JoinedTable:
 
 
 def _finished(
-    part: Part,
+    part: DocumentPart,
     table: Table,
     number: int | None,
     latex: str | None,

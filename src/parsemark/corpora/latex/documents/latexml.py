@@ -14,15 +14,14 @@ from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import read_tables
 from parsemark.model import Element, Table
-from parsemark.system.confinement import Rights, start_confined
-from parsemark.system.processes import kill_group
+from parsemark.system.processes import Rights, kill_group, start_confined
 
 TIMEOUT_S = 300
 _LIMITS = {"cpu_s": 240, "memory_mb": 2048, "file_mb": 64}
 _READABLE = ["/usr", "/lib", "/lib64", "/bin", "/etc", "/dev/null", "/dev/urandom", "/var/lib/texmf"]
 
 
-class Disagreement(BaseModel):
+class LatexmlDisagreement(BaseModel):
     """A table that LaTeXML reads differently."""
 
     table: str
@@ -44,7 +43,7 @@ def find_latexml() -> str:
 
 def compare_with_latexml(
     program: str, folder: Path, main: str, tables: Sequence[Element]
-) -> list[Disagreement]:
+) -> list[LatexmlDisagreement]:
     """Where LaTeXML's tables differ from ours; a failing run is one disagreement about everything."""
     html = _run(program, (folder / main).parent, Path(main).name)
     try:
@@ -52,7 +51,7 @@ def compare_with_latexml(
     except FormatError:
         theirs = []
     if not theirs and tables:
-        return [Disagreement(table="all", kind="missing", ours=f"{len(tables)} tables")]
+        return [LatexmlDisagreement(table="all", kind="missing", ours=f"{len(tables)} tables")]
     found = (_compare(element, theirs) for element in tables if not element.attributes.get("long"))
     return [disagreement for disagreement in found if disagreement is not None]
 
@@ -72,19 +71,21 @@ def _run(program: str, folder: Path, main: str) -> str | None:
     return target.read_text(encoding="utf-8", errors="replace") if target.is_file() else None
 
 
-def _compare(element: Element, theirs: Sequence[Table]) -> Disagreement | None:
+def _compare(element: Element, theirs: Sequence[Table]) -> LatexmlDisagreement | None:
     table = element.table
     if table is None:
         return None
     wanted = _glyphs(table)
     best = max(theirs, key=lambda other: _common(wanted, _glyphs(other)))
     if _common(wanted, _glyphs(best)) < 0.6:
-        return Disagreement(table=element.id, kind="missing", ours=_describe(table))
+        return LatexmlDisagreement(table=element.id, kind="missing", ours=_describe(table))
     if _shape(table) != _shape(best):
-        return Disagreement(table=element.id, kind="grid", ours=_describe(table), theirs=_describe(best))
+        return LatexmlDisagreement(
+            table=element.id, kind="grid", ours=_describe(table), theirs=_describe(best)
+        )
     for one, other in zip(table.cells, best.cells, strict=True):
         if sorted(glyph_text(one.text)) != sorted(glyph_text(other.text)):
-            return Disagreement(table=element.id, kind="text", ours=one.text, theirs=other.text)
+            return LatexmlDisagreement(table=element.id, kind="text", ours=one.text, theirs=other.text)
     return None
 
 

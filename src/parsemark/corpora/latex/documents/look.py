@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
 from parsemark.corpora.latex.glyphs import glyph_text
-from parsemark.corpora.latex.slots import MarkedTable, turn
 from parsemark.model import AttributeValue, Box
 from parsemark.pdf import Glyph, open_document
 from parsemark.pdf.text import glyphs_of

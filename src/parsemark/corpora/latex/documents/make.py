@@ -18,12 +18,12 @@ from pydantic import BaseModel
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import alignments, join_table
-from parsemark.corpora.latex.documents.latexml import Disagreement, compare_with_latexml, find_latexml
+from parsemark.corpora.latex.documents.latexml import LatexmlDisagreement, compare_with_latexml, find_latexml
 from parsemark.corpora.latex.documents.look import page_looks
 from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
-from parsemark.corpora.latex.sources import Located, SourceDocument, locate, read_document
+from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError, UsageError
 from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
@@ -67,7 +67,7 @@ class DocumentReport(BaseModel):
     not_set: int = 0
     """Tables of the source that are not in the PDF."""
     notes: list[str] = []
-    disagreements: list[Disagreement] = []
+    disagreements: list[LatexmlDisagreement] = []
 
 
 class Report(BaseModel):
@@ -137,7 +137,7 @@ def make_documents(
 
 
 def _make_all(
-    documents: list[Located], out: Path, licence: str, opinion: str | None, workers: int | None
+    documents: list[FoundDocument], out: Path, licence: str, opinion: str | None, workers: int | None
 ) -> Iterable[DocumentReport]:
     count = min(workers or os.cpu_count() or 1, len(documents))
     make = partial(_make_one, out=out, licence=licence, opinion=opinion)
@@ -170,7 +170,7 @@ def in_processes(
                 yield item, None
 
 
-def _make_one(located: Located, out: Path, licence: str, opinion: str | None) -> DocumentReport:
+def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | None) -> DocumentReport:
     document = read_document(located)
     report = DocumentReport(
         document=document.name,

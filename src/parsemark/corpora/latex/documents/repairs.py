@@ -1,16 +1,19 @@
-"""Puts something in the place of what is missing or broken in a document, so that there is a PDF."""
+"""Puts something in the place of what is missing or broken in a document, so that there is a PDF.
+
+Of what is missing it also says which Debian package has it.
+"""
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import re
 import shutil
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
-
-from parsemark.corpora.latex.debian import missing_file, package_of
 
 MINTED = Path(__file__).with_name("minted-stand-in.tex")
 STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
@@ -157,3 +160,43 @@ def _without_shell(build: Repairable) -> bool:
     shutil.copy(MINTED, place)
     build.notes.append("minted wants to run a program, which is not done: its listings are black")
     return True
+
+
+INDEX = Path(__file__).with_name("debian_files.tsv.gz")
+"""Package, tab, its files: of Debian 12, by `apt-file search -x '/tex/.*\\.(sty|cls|…)$'`."""
+
+_MISSING = (
+    re.compile(r"^! LaTeX Error: File `([^'\n]{1,200})' not found", re.MULTILINE),
+    re.compile(r"^! I can't find file `([^'\n]{1,200})'", re.MULTILINE),
+    re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,200})\): (?:Font|cannot open)", re.MULTILINE),
+    re.compile(r"^! Font \S+=([\w.-]{1,100}) (?:at \S+ )?not load", re.MULTILINE),
+)
+
+
+def missing_file(log: str) -> str | None:
+    """The first file that a run of TeX did not find."""
+    found = [(match.start(), match[1]) for pattern in _MISSING if (match := pattern.search(log))]
+    return min(found)[1] if found else None
+
+
+def package_of(file: str) -> str | None:
+    """The Debian package that has a file, by its name.
+
+    >>> package_of("IEEEtran.cls"), package_of("mine.sty")
+    ('texlive-publishers', None)
+    """
+    if re.match(r"(ec|tc|la|lb|lc)(rm|bx|ti|tt|ss|sl|cc|bi|it|st|sx|so|xc|vt|ui)[a-z]?\d{4}", file):
+        return "cm-super"
+    packages = _packages()
+    return packages.get(file) or packages.get(f"{file}.sty")
+
+
+@lru_cache(maxsize=1)
+def _packages() -> dict[str, str]:
+    packages: dict[str, str] = {}
+    for line in gzip.decompress(INDEX.read_bytes()).decode().splitlines():
+        name, _, files = line.partition("\t")
+        for file in files.split():
+            if file not in packages or name.startswith("texlive-"):
+                packages[file] = name
+    return packages

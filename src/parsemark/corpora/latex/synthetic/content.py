@@ -54,7 +54,7 @@ class TableContent(Protocol):
 
 
 @dataclass(frozen=True)
-class Drawn:
+class OwnTable:
     """A table of our own."""
 
     layout: Layout
@@ -98,7 +98,7 @@ class Drawn:
         """Whether it has running text over several lines."""
         return any(a.startswith("p") for a in self.layout.draft.alignments)
 
-    def with_rows(self, count: int) -> Drawn:
+    def with_rows(self, count: int) -> OwnTable:
         """Only the first rows of the body; a section heading is never the last one."""
         rows = self.layout.draft.rows[:count]
         while rows and rows[-1].kind == "section":

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
-from parsemark.corpora.latex.synthetic.content import Drawn, usable_entries
+from parsemark.corpora.latex.synthetic.content import OwnTable, usable_entries
 from parsemark.corpora.latex.synthetic.figures import figure_group
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.pack import Packer, natural_key, units_of
+from parsemark.corpora.latex.synthetic.page_units import Shown, Size, Unit, UnitGroup
 from parsemark.corpora.latex.synthetic.papers.document import make_paper
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, PagePlan, simpler
 from parsemark.corpora.latex.synthetic.prose import (
@@ -32,11 +33,11 @@ from parsemark.corpora.latex.synthetic.table_groups import (
     plan_harvested,
     plan_table,
 )
-from parsemark.corpora.latex.synthetic.truth import PageTruth
+from parsemark.corpora.latex.synthetic.truth import PageElements
 from parsemark.corpora.latex.synthetic.typeset import (
     Flow,
     Ids,
-    Sheet,
+    SheetPlan,
     flow_body,
     furniture_texts,
     measure,
@@ -45,7 +46,6 @@ from parsemark.corpora.latex.synthetic.typeset import (
     running_head,
     typeset,
 )
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Size, Unit
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
@@ -163,10 +163,10 @@ class Draw:
             raise LatexError(f"A long table of {len(self.plan.pages)} pages took {len(marks)}.")
         return self._made(pdf, self._flow_truths(flow, shown, marks, ids))
 
-    def _texts(self, pages: int) -> list[Group]:
+    def _texts(self, pages: int) -> list[UnitGroup]:
         rng = self.stream("text")
         style, width = self.style, self.style.column_width
-        groups: list[Group] = []
+        groups: list[UnitGroup] = []
         for section in range(1, pages * style.columns * 3 + 1):
             groups.append(heading_group(rng, style, str(section), width))
             for _ in range(rng.randint(1, 3)):
@@ -214,10 +214,10 @@ class Draw:
         plan = plan_table(rng, self.style, rows=150, cols=cols, lines=self.options.lines, vary=False)
         return replace(plan, notes=())
 
-    def _cut(self, plan: TablePlan, sizes: dict[str, Size], first_room: float) -> Drawn:
+    def _cut(self, plan: TablePlan, sizes: dict[str, Size], first_room: float) -> OwnTable:
         """Keep as many rows as make the table end on the last page."""
         content, natural = plan.content, sizes[natural_key(plan)]
-        assert isinstance(content, Drawn)
+        assert isinstance(content, OwnTable)
         if natural.width > self.style.text_width:
             raise LatexError("The long table is too wide.")
         row_height = natural.height / content.table.n_rows
@@ -227,7 +227,7 @@ class Draw:
             raise LatexError("The long table has too few rows.")
         return content.with_rows(keep)
 
-    def _measure(self, texts: list[Group], plans: Sequence[TablePlan], folder: Path) -> dict[str, Size]:
+    def _measure(self, texts: list[UnitGroup], plans: Sequence[TablePlan], folder: Path) -> dict[str, Size]:
         named: dict[str, Unit] = {unit.latex: unit for unit in units_of(texts)}
         widths = {self.style.column_width, self.style.text_width}
         for plan in plans:
@@ -249,11 +249,11 @@ class Draw:
         marked = typeset(self.style, source, folder, "marked", marked=True, passes=passes)
         return pdf, read_marks(marked), ids
 
-    def _sheet_truths(self, sheets: Sequence[Sheet], marks: Sequence[MarkedPage], ids: Ids) -> list[Page]:
+    def _sheet_truths(self, sheets: Sequence[SheetPlan], marks: Sequence[MarkedPage], ids: Ids) -> list[Page]:
         placed = iter(ids.units)
         pages = []
         for index, (sheet, mark) in enumerate(zip(sheets, marks, strict=True)):
-            truth = PageTruth(mark, self._page_attributes(sheet.groups()))
+            truth = PageElements(mark, self._page_attributes(sheet.groups()))
             for group in sheet.groups():
                 truth.add_group([next(placed) for _ in group.units])
             pages.append(self._finish(truth, index))
@@ -265,7 +265,7 @@ class Draw:
         first_row, pages = 0, []
         n_before = sum(len(g.units) for g in flow.before)
         for index, mark in enumerate(marks):
-            truth = PageTruth(mark, self._page_attributes([], long=True))
+            truth = PageElements(mark, self._page_attributes([], long=True))
             caption: str | None = None
             for position, (unit, numbers) in enumerate(ids.units):
                 if numbers and numbers[0] in mark.blocks and position <= n_before:
@@ -284,12 +284,14 @@ class Draw:
             raise LatexError("The parts of a long table do not add up.")
         return pages
 
-    def _finish(self, truth: PageTruth, index: int) -> Page:
+    def _finish(self, truth: PageElements, index: int) -> Page:
         number = self.first_number + index
         truth.add_furniture(furniture_texts(self.style, self.head, number), text_attributes(self.style))
         return truth.page(f"{self.plan.name}-p{index + 1}")
 
-    def _page_attributes(self, groups: Sequence[Group], *, long: bool = False) -> dict[str, AttributeValue]:
+    def _page_attributes(
+        self, groups: Sequence[UnitGroup], *, long: bool = False
+    ) -> dict[str, AttributeValue]:
         style = self.style
         tables = [s for g in groups for u in g.units for s in u.shown if s.category == Category.TABLE]
         return {

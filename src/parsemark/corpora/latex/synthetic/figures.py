@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 
+from parsemark.corpora.latex.synthetic.page_units import Shown, Unit, UnitGroup, paragraph_box
 from parsemark.corpora.latex.synthetic.prose import text_attributes
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.model import Category
 
 
-def figure_group(rng: random.Random, style: Style, width: float) -> Group:
+def figure_group(rng: random.Random, style: Style, width: float) -> UnitGroup:
     """A figure with its caption below."""
     across = min(width, 300.0) * rng.uniform(0.6, 0.95)
     high = across * rng.uniform(0.4, 0.65)
@@ -25,7 +25,7 @@ def figure_group(rng: random.Random, style: Style, width: float) -> Group:
     caption = f"{words.words['figure']} @N@: {rng.choice(words.figure_captions)}."
     box = paragraph_box(width, plain(caption).latex, r"\small\noindent\centering ")
     shown = Shown(Category.FIGURE_CAPTION, caption, attributes=text_attributes(style), parent=0)
-    return Group("figure", (Unit(drawing, (Shown(Category.FIGURE),)), Unit(box, (shown,))), gap_inside=6)
+    return UnitGroup("figure", (Unit(drawing, (Shown(Category.FIGURE),)), Unit(box, (shown,))), gap_inside=6)
 
 
 def _bars(rng: random.Random, style: Style, across: float, high: float) -> str:

@@ -6,10 +6,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from parsemark.corpora.latex.synthetic.page_units import Size, Unit, UnitGroup
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.latex.synthetic.table_groups import TablePlan, table_group
-from parsemark.corpora.latex.synthetic.typeset import Sheet
-from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
+from parsemark.corpora.latex.synthetic.typeset import SheetPlan
 
 SMALLEST_SCALE = 0.6
 LOOK_AHEAD = 10
@@ -27,7 +27,7 @@ class Counters:
     formula: int = 0
     footnote: int = 0
 
-    def number(self, group: Group) -> Group:
+    def number(self, group: UnitGroup) -> UnitGroup:
         """The group with its number filled in; a paragraph carries the number of its footnote."""
         kind = "footnote" if group.kind == "text" and group.note else group.kind
         if kind not in ("table", "figure", "formula", "footnote"):
@@ -45,7 +45,7 @@ class Packer:
     """Fills the pages of one document from a list of text groups, in order."""
 
     def __init__(
-        self, style: Style, sizes: Mapping[str, Size], texts: list[Group], rng: random.Random
+        self, style: Style, sizes: Mapping[str, Size], texts: list[UnitGroup], rng: random.Random
     ) -> None:
         self.style = style
         self.sizes = sizes
@@ -53,7 +53,7 @@ class Packer:
         self.rng = rng
         self.counters = Counters()
 
-    def fit_table(self, plan: TablePlan, height: float) -> tuple[Group, float] | None:
+    def fit_table(self, plan: TablePlan, height: float) -> tuple[UnitGroup, float] | None:
         """The group of a table that fits into a page with `height` left, and its height; or None."""
         natural = self.sizes[natural_key(plan)]
         width, tall = (natural.height, natural.width) if plan.rotate else (natural.width, natural.height)
@@ -70,12 +70,12 @@ class Packer:
         group = table_group(plan, self.style, room, scale=scale, wide=wide)
         return group, beside + tall * scale
 
-    def page(self, plans: list[TablePlan], wanted: int) -> Sheet | None:
+    def page(self, plans: list[TablePlan], wanted: int) -> SheetPlan | None:
         """A page with up to `wanted` of the planned tables; None if it should have one and none fits."""
         style = self.style
         free = [style.text_height] * style.columns
-        wide: list[Group] = []
-        placed: list[list[Group]] = [[] for _ in range(style.columns)]
+        wide: list[UnitGroup] = []
+        placed: list[list[UnitGroup]] = [[] for _ in range(style.columns)]
         count = 0
         for plan in plans:
             if count == wanted:
@@ -100,20 +100,20 @@ class Packer:
             mixed = self._mix(self._fill(room), tables)
             columns.append(tuple(self.counters.number(group) for group in mixed))
         notes = tuple(tuple(g.note for g in column if g.note is not None) for column in columns)
-        return Sheet(top, tuple(columns), notes)
+        return SheetPlan(top, tuple(columns), notes)
 
-    def height(self, group: Group) -> float:
+    def height(self, group: UnitGroup) -> float:
         """Height of a group with the gap that follows it, and of its footnote."""
         inside = sum(self.sizes[unit.latex].height for unit in group.units)
         inside += group.gap_inside * (len(group.units) - 1) + self.style.gap
         return inside + (self.height(group.note) if group.note else 0.0)
 
-    def take(self, room: float) -> list[Group]:
+    def take(self, room: float) -> list[UnitGroup]:
         """Groups from the front of the list, as many as fit, with their numbers."""
         return [self.counters.number(group) for group in self._fill(room)]
 
-    def _fill(self, room: float) -> list[Group]:
-        taken: list[Group] = []
+    def _fill(self, room: float) -> list[UnitGroup]:
+        taken: list[UnitGroup] = []
         room -= SPARE
         index = 0
         while index < min(LOOK_AHEAD, len(self.texts)) and room > 12:
@@ -129,7 +129,7 @@ class Packer:
             taken.pop()
         return taken
 
-    def _mix(self, texts: list[Group], tables: list[Group]) -> list[Group]:
+    def _mix(self, texts: list[UnitGroup], tables: list[UnitGroup]) -> list[UnitGroup]:
         mixed = list(texts)
         for table in tables:
             places = [i for i in range(len(mixed) + 1) if i == 0 or mixed[i - 1].kind != "heading"]
@@ -142,7 +142,7 @@ def natural_key(plan: TablePlan) -> str:
     return f"table {id(plan)}"
 
 
-def units_of(groups: list[Group]) -> list[Unit]:
+def units_of(groups: list[UnitGroup]) -> list[Unit]:
     """All units, with those of footnotes."""
     found: list[Unit] = []
     for group in groups:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from parsemark.corpora.latex.synthetic.page_units import Shown, Unit, UnitGroup, paragraph_box
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.synthetic import story
 from parsemark.corpora.synthetic.language import heading, number, sentence, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
@@ -42,7 +42,7 @@ def text_attributes(style: Style) -> dict[str, AttributeValue]:
     return story.text_attributes(style.language)
 
 
-def heading_group(rng: random.Random, style: Style, section: str, width: float) -> Group:
+def heading_group(rng: random.Random, style: Style, section: str, width: float) -> UnitGroup:
     """A numbered or plain heading."""
     words = heading(rng, style.language)
     label = f"{section} {words}" if rng.random() < 0.7 else words
@@ -53,12 +53,12 @@ def heading_group(rng: random.Random, style: Style, section: str, width: float) 
         "centred": r"\bfseries\centering",
     }[style.heading]
     latex = paragraph_box(width, plain(label).latex, rf"{size}{look}\noindent\hyphenpenalty10000 ")
-    return Group(
+    return UnitGroup(
         "heading", (Unit(latex, (Shown(Category.TITLE, label, attributes=text_attributes(style)),)),)
     )
 
 
-def paragraph_group(rng: random.Random, style: Style, width: float, sentences: int) -> Group:
+def paragraph_group(rng: random.Random, style: Style, width: float, sentences: int) -> UnitGroup:
     """Running text; some sentences hold a formula, and some paragraphs have a footnote."""
     piece = _sentences(rng, style, sentences)
     note = footnote_group(rng, style, width) if rng.random() < 0.06 else None
@@ -66,7 +66,7 @@ def paragraph_group(rng: random.Random, style: Style, width: float, sentences: i
     before = "" if style.indent and rng.random() < 0.85 else r"\noindent "
     latex = paragraph_box(width, piece.latex + mark.latex, before)
     shown = Shown(Category.TEXT_BLOCK, piece.text + mark.text, attributes=text_attributes(style))
-    return Group("text", (Unit(latex, (shown,)),), note=note)
+    return UnitGroup("text", (Unit(latex, (shown,)),), note=note)
 
 
 def _sentences(rng: random.Random, style: Style, count: int) -> Piece:
@@ -87,7 +87,7 @@ def _sentences(rng: random.Random, style: Style, count: int) -> Piece:
     return total
 
 
-def list_group(rng: random.Random, style: Style, width: float) -> Group:
+def list_group(rng: random.Random, style: Style, width: float) -> UnitGroup:
     """Items with bullets, dashes or numbers."""
     items = rng.sample(vocabulary(style.language).items, k=rng.randint(2, 5))
     marks = rng.choice(["•", "–", "1.", "(a)"])
@@ -100,10 +100,10 @@ def list_group(rng: random.Random, style: Style, width: float) -> Group:
         latex.append(rf"\noindent\hangindent18pt\hangafter1{label}{plain(text).latex}\par")
     box = paragraph_box(width, "".join(latex))
     shown = Shown(Category.LIST_GROUP, "\n".join(lines), attributes=text_attributes(style))
-    return Group("list", (Unit(box, (shown,)),))
+    return UnitGroup("list", (Unit(box, (shown,)),))
 
 
-def formula_group(rng: random.Random, width: float) -> Group:
+def formula_group(rng: random.Random, width: float) -> UnitGroup:
     """A displayed formula, half of them numbered."""
     source = rng.choice(DISPLAY)
     attributes: dict[str, AttributeValue] = {"formula_type": "print", "equation_language": "equation_en"}
@@ -114,13 +114,13 @@ def formula_group(rng: random.Random, width: float) -> Group:
         tag = r"\llap{\pmblock{@1@}{(@N@)}}"
         shown.append(Shown(Category.EQUATION_CAPTION, "(@N@)", parent=0))
     latex = rf"\hbox to {width:.3f}pt{{\hss {body}\hss {tag}}}"
-    return Group("formula", (Unit(latex, tuple(shown)),))
+    return UnitGroup("formula", (Unit(latex, tuple(shown)),))
 
 
-def footnote_group(rng: random.Random, style: Style, width: float) -> Group:
+def footnote_group(rng: random.Random, style: Style, width: float) -> UnitGroup:
     """A note at the foot of the page, under a short rule that is not part of it."""
     text = sentence(rng, style.language)
     rule = r"\hbox{\vrule height0.4pt width60pt}\nointerlineskip\kern3pt"
     box = paragraph_box(width, rf"\textsuperscript{{@N@}}\,{plain(text).latex}", r"\footnotesize\noindent ")
     shown = Shown(Category.PAGE_FOOTNOTE, f"^{{@N@}} {text}", attributes=text_attributes(style))
-    return Group("footnote", (Unit(rf"\vbox{{{rule}{box}}}", (shown,)),))
+    return UnitGroup("footnote", (Unit(rf"\vbox{{{rule}{box}}}", (shown,)),))

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.pool import PoolEntry
-from parsemark.corpora.latex.synthetic.content import Drawn, Harvested, TableContent
+from parsemark.corpora.latex.synthetic.content import Harvested, OwnTable, TableContent
+from parsemark.corpora.latex.synthetic.page_units import Shown, Unit, UnitGroup, paragraph_box
 from parsemark.corpora.latex.synthetic.prose import text_attributes
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Shown, Unit, paragraph_box
 from parsemark.corpora.synthetic.draft import Draft, lay_out
-from parsemark.corpora.synthetic.kinds import KINDS
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.story import OMNIDOCBENCH_LINE, table_attributes
+from parsemark.corpora.synthetic.table_kinds import KINDS
 from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import AttributeValue, Category
 
@@ -81,7 +81,7 @@ def plan_table(
     setting = rf"{size}\setlength{{\tabcolsep}}{{{separation}pt}}\renewcommand{{\arraystretch}}{{{stretch}}}"
     names, weights = zip(*sorted(lines.items()), strict=True)
     line = rng.choices(names, weights)[0]
-    return TablePlan(Drawn(lay_out(draft), line), setting, rng.choice(words.table_captions), notes)
+    return TablePlan(OwnTable(lay_out(draft), line), setting, rng.choice(words.table_captions), notes)
 
 
 def natural_unit(plan: TablePlan) -> Unit:
@@ -123,7 +123,7 @@ def table_unit(plan: TablePlan, style: Style, width: float, scale: float) -> Uni
 
 def table_group(
     plan: TablePlan, style: Style, width: float, *, scale: float = 1.0, wide: bool = False
-) -> Group:
+) -> UnitGroup:
     """Caption, table and notes in the order in which the style has them."""
     caption = caption_unit(plan, style, width)
     notes = notes_unit(plan, style, width)
@@ -132,7 +132,7 @@ def table_group(
         units += [*([notes] if notes else []), caption]
     else:
         units = [caption, *units, *([notes] if notes else [])]
-    return Group("table", tuple(units), wide=wide)
+    return UnitGroup("table", tuple(units), wide=wide)
 
 
 def _with_text_widths(draft: Draft, style: Style) -> Draft:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
+from parsemark.corpora.latex.synthetic.page_units import Shown, Unit
 from parsemark.corpora.latex.synthetic.typeset import FOOTER, FURNITURE, HEADER, PAGE_NUMBER
-from parsemark.corpora.latex.synthetic.units import Shown, Unit
 from parsemark.corpora.synthetic.located import WITHOUT_ORDER, first_overlap, rounded, rows_of
 from parsemark.errors import LatexError
 from parsemark.formats.write import write_table
@@ -16,7 +16,7 @@ from parsemark.model import AttributeValue, Box, Category, Element, Page, Relati
 _FURNITURE = {HEADER: Category.HEADER, FOOTER: Category.FOOTER, PAGE_NUMBER: Category.PAGE_NUMBER}
 
 
-class PageTruth:
+class PageElements:
     """Collects the elements of one page."""
 
     def __init__(self, marks: MarkedPage, attributes: dict[str, AttributeValue]) -> None:

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parsemark.corpora.latex.marks import MARKS_FILE
+from parsemark.corpora.latex.synthetic.page_units import Size, Unit, UnitGroup
 from parsemark.corpora.latex.synthetic.style import Style
-from parsemark.corpora.latex.synthetic.units import Group, Size, Unit
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.errors import LatexError
-from parsemark.system.pdflatex import Compiled, Limits, compile_latex, precompiled
+from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
 
 HEADER, FOOTER, PAGE_NUMBER = 1, 2, 3
 FURNITURE = 100_000
 """Ids of heads, feet and page numbers: FURNITURE + 10 · page + one of the above."""
 
-LIMITS = Limits(cpu_s=120, wall_s=600)
+LIMITS = CompileLimits(cpu_s=120, wall_s=600)
 
 MACROS = r"""
 \newbox\pmtmp
@@ -37,16 +37,16 @@ _OVERFULL = re.compile(r"^Overfull \\vbox \(([\d.]+)pt", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Sheet:
+class SheetPlan:
     """What goes where on one page."""
 
-    wide: tuple[Group, ...]
+    wide: tuple[UnitGroup, ...]
     """Over all columns, at the top."""
-    columns: tuple[tuple[Group, ...], ...]
-    footnotes: tuple[tuple[Group, ...], ...]
+    columns: tuple[tuple[UnitGroup, ...], ...]
+    footnotes: tuple[tuple[UnitGroup, ...], ...]
     """Per column."""
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[UnitGroup]:
         """In reading order; footnotes follow their column."""
         found = list(self.wide)
         for column, notes in zip(self.columns, self.footnotes, strict=True):
@@ -58,11 +58,11 @@ class Sheet:
 class Flow:
     """A document whose long table breaks over pages by itself."""
 
-    before: tuple[Group, ...]
+    before: tuple[UnitGroup, ...]
     caption: Unit
     setting: str
     table: str
-    after: tuple[Group, ...]
+    after: tuple[UnitGroup, ...]
 
 
 @dataclass
@@ -109,7 +109,7 @@ def typeset(style: Style, body: str, folder: Path, name: str, *, marked: bool, p
     return result.pdf
 
 
-def pages_body(style: Style, sheets: Sequence[Sheet], ids: Ids) -> str:
+def pages_body(style: Style, sheets: Sequence[SheetPlan], ids: Ids) -> str:
     """The pages, each filled exactly."""
     return "".join(f"{_sheet(style, sheet, ids)}\n\\newpage\n" for sheet in sheets)
 
@@ -181,7 +181,7 @@ def _with_zeros(unit: Unit) -> str:
     return re.sub(r"@\d@", "0", unit.latex).replace("@N@", "8")
 
 
-def _sheet(style: Style, sheet: Sheet, ids: Ids) -> str:
+def _sheet(style: Style, sheet: SheetPlan, ids: Ids) -> str:
     wide = _stack(sheet.wide, style, ids)
     columns = []
     for column, notes in zip(sheet.columns, sheet.footnotes, strict=True):
@@ -196,7 +196,7 @@ def _sheet(style: Style, sheet: Sheet, ids: Ids) -> str:
     )
 
 
-def _stack(groups: Sequence[Group], style: Style, ids: Ids) -> str:
+def _stack(groups: Sequence[UnitGroup], style: Style, ids: Ids) -> str:
     parts = []
     for group in groups:
         units = [rf"\pmunit{{{ids.take(unit)}}}" for unit in group.units]

@@ -12,7 +12,7 @@ from pathlib import Path
 from parsemark.corpora.synthetic.draft import Placed
 from parsemark.corpora.synthetic.located import Place, Rendered
 from parsemark.corpora.synthetic.makers.fonts import families, font_files, require_glyphs
-from parsemark.corpora.synthetic.pieces import Piece, Run
+from parsemark.corpora.synthetic.pieces import Piece, TextRun
 from parsemark.corpora.synthetic.story import (
     BOOKTABS,
     FULL,
@@ -231,7 +231,7 @@ def _content(piece: Piece) -> str:
     return "".join(_run(run) for run in piece.runs)
 
 
-def _run(run: Run) -> str:
+def _run(run: TextRun) -> str:
     body = escape(run.text)
     body = f"<sup>{body}</sup>" if run.raised else body
     body = f"<i>{body}</i>" if run.italic else body

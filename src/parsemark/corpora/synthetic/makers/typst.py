@@ -13,7 +13,7 @@ from parsemark.corpora.synthetic.draft import Placed
 from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.corpora.synthetic.located import Place, Rendered
 from parsemark.corpora.synthetic.makers.fonts import families, font_files, require_glyphs
-from parsemark.corpora.synthetic.pieces import Piece, Run
+from parsemark.corpora.synthetic.pieces import Piece, TextRun
 from parsemark.corpora.synthetic.story import (
     BOOKTABS,
     FULL,
@@ -266,7 +266,7 @@ def _content(piece: Piece) -> str:
     return " + ".join(_run(run) for run in piece.runs) or "[]"
 
 
-def _run(run: Run) -> str:
+def _run(run: TextRun) -> str:
     body = f"super(typographic: false, {_string(run.text)})" if run.raised else f"text({_string(run.text)})"
     body = f'text(style: "italic", {body})' if run.italic else body
     return f"strong({body})" if run.bold else body

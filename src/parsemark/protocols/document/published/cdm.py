@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsemark.protocols.document.published.measures import Measured, Results
+from parsemark.protocols.document.published.measures import MeasuredRecord, Results
 from parsemark.protocols.document.published.normalise import without_tags
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -46,7 +46,7 @@ def add_cdm(results: Results, profile: Profile) -> None:
     results.has_cdm = True
     measured = [m for m in results.elements["display_formula"] if isinstance(m.record, Record)]
     pairs: list[tuple[str, str]] = []
-    owners: list[Measured] = []
+    owners: list[MeasuredRecord] = []
     for one in measured:
         assert isinstance(one.record, Record)
         truth, preds = cdm_strings(one.record, profile)

@@ -10,7 +10,7 @@ from parsemark.model import Page, Prediction
 from parsemark.protocols.document.annotation import annotation_of, markdown_of, page_position
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
-    Measured,
+    MeasuredRecord,
     Results,
     measure_pages,
     metric_result,
@@ -67,7 +67,7 @@ def result_files(
     return files
 
 
-def _record(measured: Measured, number: int) -> dict[str, Any]:
+def _record(measured: MeasuredRecord, number: int) -> dict[str, Any]:
     data = measured.to_json()
     if measured.pred_cdm is not None:
         data |= {"img_id_cdm": str(number), "pred_cdm": measured.pred_cdm}

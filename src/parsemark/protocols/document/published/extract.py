@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from parsemark.protocols.document.published import rescue
 from parsemark.protocols.document.published.pipe_tables import convert_pipe_tables, has_pipe_tables
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, Item
+from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem
 from parsemark.protocols.document.published.scan import blank_all, replace_spans, spans, sub_closed
 
 _FENCE_MARKDOWN = re.compile(r"^```markdown\n?", re.MULTILINE)
@@ -37,7 +37,7 @@ MAX_RESTARTS = 64
 gives up, and needs quadratic time."""
 
 
-def extract(markdown: str, profile: Profile) -> list[Item]:
+def extract(markdown: str, profile: Profile) -> list[MarkdownItem]:
     """All items of a page, in the order in which they are matched: grouped by category."""
     text, items = _images(markdown, profile)
     text = _shortened(_without_fences(text, profile), profile)
@@ -53,14 +53,14 @@ def extract(markdown: str, profile: Profile) -> list[Item]:
     items.sort(key=lambda item: item.start)
     if profile.rescues_formulas:
         items = [item for item in items if not rescue.is_trivial_inline(item)]
-    groups: dict[str, list[Item]] = {}
+    groups: dict[str, list[MarkdownItem]] = {}
     for item in items:
         groups.setdefault(item.cat, []).append(item)
     return [item for group in groups.values() for item in group]
 
 
-def _images(text: str, profile: Profile) -> tuple[str, list[Item]]:
-    items: list[Item] = []
+def _images(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
+    items: list[MarkdownItem] = []
     places = []
     for start, end, alt in _image_spans(text):
         places.append((start, end))
@@ -143,7 +143,7 @@ def _nested_once(
     return found, (stack[0] if stack else None)
 
 
-def _latex_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
+def _latex_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     whole = [(s.start, s.end) for s in spans(text, (("\\begin{table}", "\\end{table}"),), dotall=True)]
     rest = blank_all(text, whole)
     inner = _nested(rest, _TABULAR_START, _TABULAR_END, 14)
@@ -152,23 +152,23 @@ def _latex_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
     for start, end in sorted([*whole, *inner]):
         source = text if (start, end) in whole else rest
         content = source[start:end]
-        items.append(Item("latex_table", content, start, start + len(content), fine))
+        items.append(MarkdownItem("latex_table", content, start, start + len(content), fine))
     return blank_all(rest, inner), items
 
 
-def _html_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
+def _html_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     found = _nested(text, _HTML_TABLE_START, _HTML_TABLE_END, 8)
-    items: list[Item] = []
+    items: list[MarkdownItem] = []
     for start, end in found:
         content = text[start:end]
-        items.append(Item("html_table", content, start, start + len(content)))
+        items.append(MarkdownItem("html_table", content, start, start + len(content)))
         if profile.rescues_formulas:
             items += rescue.rescued_from_table(content, start)
     return blank_all(text, found), items
 
 
-def _formulas(text: str, profile: Profile) -> tuple[str, list[Item]]:
-    items: list[Item] = []
+def _formulas(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
+    items: list[MarkdownItem] = []
     places: list[tuple[int, int]] = []
     for span in spans(text, _FORMULAS, dotall=True):
         whole = text[span.start : span.end]
@@ -184,34 +184,34 @@ def _formulas(text: str, profile: Profile) -> tuple[str, list[Item]]:
             line = replace_spans(
                 line, _INSIDE, lambda s: "\\[" + ("" if s.pair else s.inner) + "\\]", dotall=True
             )
-        item = Item(FORMULA, line, span.start, span.end, None if is_display else INLINE)
+        item = MarkdownItem(FORMULA, line, span.start, span.end, None if is_display else INLINE)
         items += rescue.split_formula(item) if profile.rescues_formulas else [item]
         if is_display:
             places.append((span.start, span.end))
     return blank_all(text, places), items
 
 
-def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[Item]]:
+def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     if not has_pipe_tables(text):
         return text, []
     text = convert_pipe_tables(text)
-    items: list[Item] = []
+    items: list[MarkdownItem] = []
     places = []
     for span in spans(text, (("<table", "</table>"),), dotall=True):
         content = text[span.start : span.end]
-        items.append(Item("html_table", content, span.start, span.end, "md2html_table"))
+        items.append(MarkdownItem("html_table", content, span.start, span.end, "md2html_table"))
         places.append((span.start, span.end))
         if profile.rescues_formulas:
             items += rescue.rescued_from_table(content, span.start)
     return blank_all(text, places), items
 
 
-def _code(text: str, profile: Profile) -> tuple[str, list[Item]]:
+def _code(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     if text.count("```") < 2:
         return text, []
     cut = text.rfind("```") + 3
     found = list(_CODE.finditer(text, 0, cut))
-    items = [Item(TEXT, m[2].strip(), m.start(), m.end(), "code") for m in found]
+    items = [MarkdownItem(TEXT, m[2].strip(), m.start(), m.end(), "code") for m in found]
     return blank_all(text, [m.span() for m in found]), items
 
 
@@ -222,11 +222,11 @@ def _without_latex_words(text: str) -> str:
     return text
 
 
-def _text(text: str, profile: Profile) -> list[Item]:
+def _text(text: str, profile: Profile) -> list[MarkdownItem]:
     pieces = text.split("\n\n")
     if len(pieces) == 1:
         pieces = text.split("\n")
-    items: list[Item] = []
+    items: list[MarkdownItem] = []
     start = 0
     for piece in pieces:
         end = start + len(piece)
@@ -240,14 +240,14 @@ def _text(text: str, profile: Profile) -> list[Item]:
     return items
 
 
-def _text_items(content: str, start: int, end: int, profile: Profile) -> list[Item]:
-    paragraph = Item(TEXT, content, start, end, "text_block")
+def _text_items(content: str, start: int, end: int, profile: Profile) -> list[MarkdownItem]:
+    paragraph = MarkdownItem(TEXT, content, start, end, "text_block")
     if profile.rescues_formulas:
         return [paragraph, *rescue.rescued(content, start, end, "text_formula")]
     if profile.lone_dollars_are_formula:
         if content.startswith("<table") and content.endswith("</table>"):
-            return [Item("html_table", content, start, end)]
+            return [MarkdownItem("html_table", content, start, end)]
         if content.startswith("$") and content.endswith("$"):
             has_content = content.replace("$", "").strip() != ""
-            return [Item(FORMULA, content, start, end)] if has_content else []
+            return [MarkdownItem(FORMULA, content, start, end)] if has_content else []
     return [paragraph]

@@ -14,7 +14,14 @@ from parsemark.matching.adjacency import assignment, ned, ned_matrix
 from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.quick_match import Strings, as_array, prepare, quick_match
-from parsemark.protocols.document.published.records import FORMULA, INLINE, RESCUE, Item, Record, Truth
+from parsemark.protocols.document.published.records import (
+    FORMULA,
+    INLINE,
+    RESCUE,
+    MarkdownItem,
+    Record,
+    Truth,
+)
 from parsemark.protocols.document.published.rows import (
     LOGIC,
     has_top_cells,
@@ -34,7 +41,7 @@ _MAX_STATES = 200_000
 
 
 def match_formulas(
-    truths: Sequence[Truth], items: Sequence[Item], current: Sequence[Record], profile: Profile
+    truths: Sequence[Truth], items: Sequence[MarkdownItem], current: Sequence[Record], profile: Profile
 ) -> list[Record]:
     """The formula records of a page."""
     pool = _pool(items)
@@ -54,9 +61,9 @@ def match_formulas(
     return records
 
 
-def _pool(items: Sequence[Item]) -> list[Item]:
+def _pool(items: Sequence[MarkdownItem]) -> list[MarkdownItem]:
     """Formulas, then rescued ones, without repeats, each with its source."""
-    seen: dict[tuple[object, ...], Item] = {}
+    seen: dict[tuple[object, ...], MarkdownItem] = {}
     for cat in (FORMULA, RESCUE):
         for item in items:
             if item.cat == cat:
@@ -65,7 +72,7 @@ def _pool(items: Sequence[Item]) -> list[Item]:
     return list(seen.values())
 
 
-def _ftype(item: Item) -> str:
+def _ftype(item: MarkdownItem) -> str:
     return FORMULA if item.type in _RESCUED else item.type
 
 
@@ -73,7 +80,7 @@ class _Prepared:
     """Truths in rows and predictions in order, ready for a matcher."""
 
     def __init__(
-        self, truths: Sequence[Truth], pool: Sequence[Item], profile: Profile, split: bool = False
+        self, truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile, split: bool = False
     ) -> None:
         self.profile = profile
         ordered = sorted(pool, key=lambda i: (i.start, _ftype(i) == INLINE, i.end))
@@ -115,7 +122,7 @@ class _Prepared:
 
 
 def _candidates(
-    truths: Sequence[Truth], pool: Sequence[Item], profile: Profile
+    truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile
 ) -> list[tuple[list[Record], _Prepared]]:
     """Candidates 2 to 7, in their order, each with the list in which its sources are looked up."""
     whole = _Prepared(truths, pool, profile)
@@ -254,7 +261,7 @@ def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[
 
 
 def _partitions(
-    truths: Sequence[Truth], pool: Sequence[Item], profile: Profile
+    truths: Sequence[Truth], pool: Sequence[MarkdownItem], profile: Profile
 ) -> list[tuple[list[Record], _Prepared]]:
     ordered = _Prepared((), pool, profile).items
     options = [_options(item, profile) for item in ordered]
@@ -278,14 +285,14 @@ def _partitions(
     return found
 
 
-def _options(item: Item, profile: Profile) -> list[list[Item]]:
+def _options(item: MarkdownItem, profile: Profile) -> list[list[MarkdownItem]]:
     """The ways to cut a formula between its rows."""
     rows = item_rows(item, profile)
     if rows is None or not 2 <= len(rows) <= 8:
         return [[item]]
     options = []
     for mask in range(2 ** (len(rows) - 1)):
-        segments: list[list[Item]] = [[rows[0]]]
+        segments: list[list[MarkdownItem]] = [[rows[0]]]
         for index, row in enumerate(rows[1:]):
             if mask >> index & 1:
                 segments.append([row])
@@ -295,7 +302,7 @@ def _options(item: Item, profile: Profile) -> list[list[Item]]:
     return options
 
 
-def _segment(rows: list[Item], profile: Profile) -> Item:
+def _segment(rows: list[MarkdownItem], profile: Profile) -> MarkdownItem:
     if len(rows) == 1:
         return rows[0]
     content = "\\[" + as_array([row.content for row in rows], profile) + "\\]"

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from parsemark.metrics.cdm.soundness import is_bad
+from parsemark.metrics.cdm.tokens import is_bad
 
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _WORD = re.compile(r"[A-Za-z]{3,}")
@@ -23,6 +23,11 @@ def _converter() -> Any:
     from pylatexenc.latex2text import LatexNodes2Text
 
     return LatexNodes2Text()
+
+
+def preload() -> None:
+    """Import pylatexenc now."""
+    _converter()
 
 
 @lru_cache(maxsize=16384)

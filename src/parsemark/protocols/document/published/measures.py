@@ -20,7 +20,7 @@ _NAN = "NaN"
 
 
 @dataclass(slots=True)
-class Measured:
+class MeasuredRecord:
     """A record, or the reading order of a page, with its measures."""
 
     record: Record | Order
@@ -51,25 +51,25 @@ class Measured:
         return base | extra | {"Edit_num": self.edits}
 
 
-def measure_text(record: Record) -> Measured:
+def measure_text(record: Record) -> MeasuredRecord:
     """Edit distance of what is compared: the normalised strings, or the raw ones where they are empty."""
     gt, pred = record.norm_gt or record.gt, record.norm_pred or record.pred
     upper = max(len(gt), len(pred))
     edits = kernel.levenshtein(gt, pred) if upper else 0
-    measured = Measured(record, page_of(record.img_id), gt, pred, upper, edits)
+    measured = MeasuredRecord(record, page_of(record.img_id), gt, pred, upper, edits)
     if upper:
         measured.metric["Edit_dist"] = edits / upper
     return measured
 
 
-def measure_order(order: Order) -> Measured:
+def measure_order(order: Order) -> MeasuredRecord:
     """Edit distance of the two lists."""
     upper = max(len(order.gt), len(order.pred))
     edits = round(order.edit * upper)
-    return Measured(order, page_of(order.img_id), "", "", upper, edits, {"Edit_dist": order.edit})
+    return MeasuredRecord(order, page_of(order.img_id), "", "", upper, edits, {"Edit_dist": order.edit})
 
 
-def measure_table(record: Record, profile: Profile) -> Measured:
+def measure_table(record: Record, profile: Profile) -> MeasuredRecord:
     """TEDS, TEDS of the structure, and edit distance of normalised HTML."""
     record.norm_gt, record.norm_pred = norm_table(record.gt, profile), norm_table(record.pred, profile)
     measured = measure_text(record)
@@ -137,7 +137,7 @@ PageAttributes = Mapping[str, Mapping[str, Any]]
 class Results:
     """The measured records of a run, by element."""
 
-    elements: dict[str, list[Measured]]
+    elements: dict[str, list[MeasuredRecord]]
     page_attributes: dict[str, Mapping[str, Any]]
     pages_with: dict[str, list[str]]
     """Pages whose truth has a counted table or formula, by element."""
@@ -199,7 +199,7 @@ def metric_result(results: Results, profile: Profile) -> dict[str, Any]:
     }
 
 
-def _metrics_of(measured: Sequence[Measured]) -> list[str]:
+def _metrics_of(measured: Sequence[MeasuredRecord]) -> list[str]:
     return sorted({name for m in measured for name in m.metric})
 
 
@@ -210,7 +210,7 @@ def mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def _over_all(measured: Sequence[Measured], profile: Profile) -> dict[str, Any]:
+def _over_all(measured: Sequence[MeasuredRecord], profile: Profile) -> dict[str, Any]:
     pages = per_page_edit(measured)
     edit: dict[str, Any] = {"ALL_page_avg": sum(pages.values()) / len(pages) if pages else _NAN}
     if profile.whole_and_sample_means and measured:
@@ -227,7 +227,7 @@ def _over_all(measured: Sequence[Measured], profile: Profile) -> dict[str, Any]:
     return result
 
 
-def per_page_edit(measured: Sequence[Measured]) -> dict[str, float]:
+def per_page_edit(measured: Sequence[MeasuredRecord]) -> dict[str, float]:
     """Edits over lengths of each page; pages without any length are left out."""
     edits: dict[str, int] = {}
     uppers: dict[str, int] = {}
@@ -237,7 +237,7 @@ def per_page_edit(measured: Sequence[Measured]) -> dict[str, float]:
     return {page: edits[page] / uppers[page] for page in edits if uppers[page]}
 
 
-def _by_attribute(measured: Sequence[Measured]) -> dict[str, Any]:
+def _by_attribute(measured: Sequence[MeasuredRecord]) -> dict[str, Any]:
     counts: dict[str, int] = {}
     values: dict[str, dict[str, list[float]]] = {}
     for m in measured:
@@ -266,7 +266,7 @@ def page_labels(attributes: Mapping[str, Any]) -> list[str]:
 
 
 def _by_page(
-    element: str, measured: Sequence[Measured], results: Results, profile: Profile
+    element: str, measured: Sequence[MeasuredRecord], results: Results, profile: Profile
 ) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for name in _metrics_of(measured):
@@ -294,7 +294,7 @@ def _variance(values: Sequence[float]) -> float:
     return float(np.var(values, ddof=1)) if len(values) > 1 else math.nan
 
 
-def _page_values(name: str, measured: Sequence[Measured]) -> dict[str, float]:
+def _page_values(name: str, measured: Sequence[MeasuredRecord]) -> dict[str, float]:
     found: dict[str, list[tuple[float, int]]] = {}
     for m in measured:
         if name in m.metric:

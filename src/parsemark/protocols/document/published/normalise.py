@@ -8,7 +8,7 @@ from functools import lru_cache
 from parsemark.protocols.document.published.latex_text import latex_to_text, safe_text
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import (
-    Span,
+    DelimitedSpan,
     brace_ends,
     replace_spans,
     spans,
@@ -53,7 +53,7 @@ def inline_to_text(text: str, profile: Profile) -> str:
     return replace_spans(text, INLINE_PAIRS, lambda span: _plain(span, profile), dotall=False)
 
 
-def _plain(span: Span, profile: Profile) -> str | None:
+def _plain(span: DelimitedSpan, profile: Profile) -> str | None:
     x = _ESCAPED.sub("", span.inner)
     if not any(c in x for c in "\\^_"):
         return None
@@ -207,6 +207,6 @@ def norm_of(raw: str, is_formula: bool, profile: Profile) -> str:
     return norm_formula(raw, profile) if is_formula else norm_text(raw, profile)
 
 
-def inline_spans(text: str) -> list[Span]:
+def inline_spans(text: str) -> list[DelimitedSpan]:
     """The inline formulas of a text."""
     return list(spans(text, INLINE_PAIRS, dotall=False))

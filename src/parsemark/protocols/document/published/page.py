@@ -19,7 +19,7 @@ from parsemark.protocols.document.published.records import (
     INLINE,
     RESCUE,
     TEXT,
-    Item,
+    MarkdownItem,
     Place,
     Record,
     Truth,
@@ -98,15 +98,15 @@ def image_name(page: Mapping[str, Any]) -> str:
 
 
 def _match_tables(
-    records: PageRecords, truth: PageTruth, items: Sequence[Item], profile: Profile
-) -> list[Item]:
+    records: PageRecords, truth: PageTruth, items: Sequence[MarkdownItem], profile: Profile
+) -> list[MarkdownItem]:
     """Match the tables; returns the predicted ones that answer nothing, if there are truths."""
     html = [i for i in items if i.cat == "html_table"]
     latex = [i for i in items if i.cat == "latex_table"]
     if not truth.tables:
         return []
     if profile.latex_tables == "html":
-        candidates = html + [Item(i.cat, "", i.start, i.end, i.fine) for i in latex]
+        candidates = html + [MarkdownItem(i.cat, "", i.start, i.end, i.fine) for i in latex]
         records.tables = simple_match(truth.tables, candidates, profile)
         return []
     as_latex = len(latex) > len(html)
@@ -130,7 +130,7 @@ def _match_tables(
     return left
 
 
-def _match_as_latex(truths: Sequence[Truth], items: Sequence[Item], profile: Profile) -> list[Record]:
+def _match_as_latex(truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile) -> list[Record]:
     """The truth's LaTeX decides; the record has its HTML."""
     as_latex = [Truth(t.category, t.latex or "", t.order, t.attribute, t.ids, t.latex) for t in truths]
     found = simple_match(as_latex, items, profile)
@@ -141,13 +141,13 @@ def _match_as_latex(truths: Sequence[Truth], items: Sequence[Item], profile: Pro
     return found
 
 
-def _cells_as_text(tables: Sequence[Item]) -> list[Item]:
+def _cells_as_text(tables: Sequence[MarkdownItem]) -> list[MarkdownItem]:
     cells = []
     for table in tables:
         for cell in parse_html(table.content).find_all("td"):
             if cell.string is not None:
                 content = str(cell.string).replace("$\\cdot$", "").strip()
-                cells.append(Item(TEXT, content, table.start, table.end, table.fine))
+                cells.append(MarkdownItem(TEXT, content, table.start, table.end, table.fine))
     return cells
 
 
@@ -155,7 +155,7 @@ def _cells_as_text(tables: Sequence[Item]) -> list[Item]:
 
 
 def _match_apart(
-    records: PageRecords, truth: PageTruth, items: Sequence[Item], profile: Profile, match: str
+    records: PageRecords, truth: PageTruth, items: Sequence[MarkdownItem], profile: Profile, match: str
 ) -> None:
     texts = [i for i in items if i.cat == TEXT]
     formulas = [i for i in items if i.cat == FORMULA]
@@ -175,7 +175,9 @@ def _match_apart(
     records.formulas = [r for r in found if r.has_truth]
 
 
-def _no_split(truths: Sequence[Truth], items: Sequence[Item], profile: Profile, kind: str) -> list[Record]:
+def _no_split(
+    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: str
+) -> list[Record]:
     """All of a page as one text."""
     from parsemark.protocols.document.published.quick_match import prepare
 
@@ -198,8 +200,8 @@ def _no_split(truths: Sequence[Truth], items: Sequence[Item], profile: Profile, 
 def _match_mixed(
     records: PageRecords,
     truth: PageTruth,
-    items: Sequence[Item],
-    left_over: Sequence[Item],
+    items: Sequence[MarkdownItem],
+    left_over: Sequence[MarkdownItem],
     profile: Profile,
 ) -> None:
     mixed = [i for i in items if i.cat not in _TABLES and i.cat != RESCUE]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from parsemark.matching.adjacency import (
     SETTLED,
-    Answer,
+    AnsweredTruths,
     adjacency_match,
     assignment,
     ned,
@@ -17,7 +17,7 @@ from parsemark.matching.adjacency import (
 )
 from parsemark.protocols.document.published.normalise import norm_of, unwrap_formula
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, IGNORED, Item, Record, Truth
+from parsemark.protocols.document.published.records import FORMULA, IGNORED, MarkdownItem, Record, Truth
 from parsemark.protocols.document.published.rows import split_items, split_truths
 from parsemark.protocols.document.published.table_html import norm_table
 
@@ -33,7 +33,7 @@ class Strings:
     """
 
     truths: list[Truth]
-    items: list[Item]
+    items: list[MarkdownItem]
     raw_truths: list[str]
     norm_truths: list[str]
     truth_categories: list[str]
@@ -43,7 +43,7 @@ class Strings:
 
 
 def prepare(
-    truths: Sequence[Truth], items: Sequence[Item], profile: Profile, kind: Kind = "mixed"
+    truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile, kind: Kind = "mixed"
 ) -> Strings:
     """Normalise both sides and drop what is empty."""
 
@@ -61,7 +61,7 @@ def prepare(
 
 def _strings(
     truths: Sequence[Truth],
-    items: Sequence[Item],
+    items: Sequence[MarkdownItem],
     norm_truths: Sequence[str],
     norm_items: Sequence[str],
     profile: Profile,
@@ -83,7 +83,7 @@ def _strings(
 
 def quick_match(
     truths: Sequence[Truth],
-    items: Sequence[Item],
+    items: Sequence[MarkdownItem],
     profile: Profile,
     kind: Kind = "mixed",
     *,
@@ -100,14 +100,14 @@ def quick_match(
     return [_record(answer, strings, profile) for answer in _answers(strings, profile)]
 
 
-def _answers(strings: Strings, profile: Profile) -> list[Answer]:
+def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
     truths, preds = strings.norm_truths, strings.norm_preds
     if not truths:
-        return [Answer((), (p,), 1) for p in range(len(preds))]
+        return [AnsweredTruths((), (p,), 1) for p in range(len(preds))]
     if not preds:
-        return [Answer((t,), (), 1) for t in range(len(truths))]
+        return [AnsweredTruths((t,), (), 1) for t in range(len(truths))]
     if len(truths) == len(preds) == 1:
-        return [Answer((0,), (0,), ned(truths[0], preds[0]))]
+        return [AnsweredTruths((0,), (0,), ned(truths[0], preds[0]))]
     categories = strings.truth_categories
     ignored = [t for t, c in enumerate(categories) if c in IGNORED] if profile.ignored_first else []
     taken, ignored_answers = _ignored_answers(ignored, strings)
@@ -122,18 +122,19 @@ def _answers(strings: Strings, profile: Profile) -> list[Answer]:
         repeats_unmatched=profile.repeats_unmatched_truths,
     )
     answers = [
-        Answer(tuple(rows[t] for t in a.truths), tuple(columns[p] for p in a.preds), a.edit) for a in found
+        AnsweredTruths(tuple(rows[t] for t in a.truths), tuple(columns[p] for p in a.preds), a.edit)
+        for a in found
     ]
     if profile.mixes_formulas:
         answers = [a for a in answers if a.truths or not a.preds or not _item(strings, a.preds[0]).is_inline]
     return answers + ignored_answers
 
 
-def _item(strings: Strings, index: int) -> Item:
+def _item(strings: Strings, index: int) -> MarkdownItem:
     return strings.items[index]
 
 
-def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], list[Answer]]:
+def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], list[AnsweredTruths]]:
     """What captions, headers and the like take, and their answers."""
     if not ignored:
         return set(), []
@@ -152,12 +153,14 @@ def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], li
         for r, c in assignment(matrix[open_rows][:, unused]):
             last[open_rows[r]] = unused[c]
     return taken, [
-        Answer((t,), (last[row],), float(matrix[row, last[row]])) if row in last else Answer((t,), (), 1)
+        AnsweredTruths((t,), (last[row],), float(matrix[row, last[row]]))
+        if row in last
+        else AnsweredTruths((t,), (), 1)
         for row, t in enumerate(ignored)
     ]
 
 
-def _record(answer: Answer, strings: Strings, profile: Profile) -> Record:
+def _record(answer: AnsweredTruths, strings: Strings, profile: Profile) -> Record:
     record = Record(list(answer.truths) or [""], list(answer.preds) or [""], edit=answer.edit)
     if answer.truths:
         _fill_truth(record, answer.truths, strings, profile)
@@ -205,7 +208,10 @@ def _main_category(categories: Sequence[str]) -> str:
 
 
 def simple_match(
-    truths: Sequence[Truth], items: Sequence[Item], profile: Profile, kind: Kind | Literal["table"] = "table"
+    truths: Sequence[Truth],
+    items: Sequence[MarkdownItem],
+    profile: Profile,
+    kind: Kind | Literal["table"] = "table",
 ) -> list[Record]:
     """One record per truth, by one assignment without any threshold; tables are always matched so."""
     if kind == "table":
@@ -235,7 +241,7 @@ def simple_match(
     return records
 
 
-def _table_strings(truths: Sequence[Truth], items: Sequence[Item], profile: Profile) -> Strings:
+def _table_strings(truths: Sequence[Truth], items: Sequence[MarkdownItem], profile: Profile) -> Strings:
     def norm(raw: str) -> str:
         if not profile.normalises_table_cells or "<table" not in raw.lower():
             return raw

@@ -51,7 +51,7 @@ class Truth:
 
 
 @dataclass(slots=True)
-class Item:
+class MarkdownItem:
     """A piece of a Markdown prediction."""
 
     cat: str

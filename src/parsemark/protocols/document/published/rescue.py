@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from parsemark.protocols.document.published.latex_text import safe_text
-from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, Item
+from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, MarkdownItem
 from parsemark.protocols.document.published.scan import collapse, replace_spans, spans
 from parsemark.protocols.document.published.table_html import parse_html
 
@@ -85,7 +85,7 @@ def _ending(text: str) -> tuple[str, str] | None:
     return None
 
 
-def split_formula(item: Item) -> list[Item]:
+def split_formula(item: MarkdownItem) -> list[MarkdownItem]:
     """A formula without the text in its margin, and a row of calculations one by one."""
     line = collapse(item.content)
     envelope = next(
@@ -102,36 +102,38 @@ def split_formula(item: Item) -> list[Item]:
         return [item]
     left, right = envelope
     inner = line[len(left) : len(line) - len(right)].strip()
-    captions: list[Item] = []
+    captions: list[MarkdownItem] = []
     number = _NUMBER.match(inner)
     if number is not None or _ending(inner) is not None:
         rest, captions = _cut_margins(inner, number, item)
         if rest:
             inner = rest
-            item = Item(item.cat, f"{left} {inner} {right}", item.start, item.end, item.fine)
+            item = MarkdownItem(item.cat, f"{left} {inner} {right}", item.start, item.end, item.fine)
         else:
             captions = []
-            item = Item(item.cat, line, item.start, item.end, item.fine)
+            item = MarkdownItem(item.cat, line, item.start, item.end, item.fine)
     return [*_compound(item, inner, left, right), *captions]
 
 
-def _cut_margins(inner: str, number: re.Match[str] | None, item: Item) -> tuple[str, list[Item]]:
+def _cut_margins(
+    inner: str, number: re.Match[str] | None, item: MarkdownItem
+) -> tuple[str, list[MarkdownItem]]:
     s, e = item.start, item.end
-    captions: list[Item] = []
+    captions: list[MarkdownItem] = []
     if number is not None:
         found = number.group()
-        captions.append(Item(TEXT, plain(found), s, min(e, s + len(found)), "equation_caption"))
+        captions.append(MarkdownItem(TEXT, plain(found), s, min(e, s + len(found)), "equation_caption"))
         inner = inner[number.end() :]
         spacing = _SPACINGS.match(inner)
         inner = inner[spacing.end() :] if spacing is not None else inner.strip()
     while (ending := _ending(inner)) is not None:
         inner, found = ending
-        captions.append(Item(TEXT, plain(found), max(s, e - len(found)), e, "equation_caption"))
+        captions.append(MarkdownItem(TEXT, plain(found), max(s, e - len(found)), e, "equation_caption"))
     spacing = _TRAILING_SPACINGS.search(inner)
     return (inner[: spacing.start()] if spacing is not None else inner).strip(), captions
 
 
-def _compound(item: Item, inner: str, left: str, right: str) -> list[Item]:
+def _compound(item: MarkdownItem, inner: str, left: str, right: str) -> list[MarkdownItem]:
     if "\\quad" not in inner and "\\qquad" not in inner:
         return [item]
     segments = [part.strip() for part in _QUAD.split(inner) if part.strip()]
@@ -144,7 +146,7 @@ def _compound(item: Item, inner: str, left: str, right: str) -> list[Item]:
     for k, segment in enumerate(segments):
         start = s + k * width
         end = e if k == n - 1 else min(e, start + width)
-        parts.append(Item(item.cat, f"{left} {segment} {right}", start, end, item.fine))
+        parts.append(MarkdownItem(item.cat, f"{left} {segment} {right}", start, end, item.fine))
     return parts
 
 
@@ -240,18 +242,18 @@ def sanitise(text: str) -> str:
     return text if text.startswith(("\\begin{", "$$", "\\[")) else f"\\[ {text} \\]"
 
 
-def rescued(text: str, start: int, end: int, fine: str) -> list[Item]:
+def rescued(text: str, start: int, end: int, fine: str) -> list[MarkdownItem]:
     """The formula that a text may be, as an item, or none."""
     if not is_formula_like(text):
         return []
     content = sanitise(text)
     is_reaction = "\\xrightarrow" in content or "\\longrightarrow" in content
-    return [Item(FORMULA if is_reaction else RESCUE, content, start, end, fine)]
+    return [MarkdownItem(FORMULA if is_reaction else RESCUE, content, start, end, fine)]
 
 
-def rescued_from_table(source: str, start: int) -> list[Item]:
+def rescued_from_table(source: str, start: int) -> list[MarkdownItem]:
     """The calculations in the cells of a table (3.15)."""
-    items: list[Item] = []
+    items: list[MarkdownItem] = []
     if not any(mark in source for mark in _CALCULATION):
         return items
     cursor = start
@@ -263,7 +265,9 @@ def rescued_from_table(source: str, start: int) -> list[Item]:
             and (len(_DIGIT.findall(text)) >= 2 or _has_fraction(text))
             and is_formula_like(text)
         ):
-            items.append(Item(FORMULA, sanitise(text), cursor, cursor + len(text), "table_formula_rescue"))
+            items.append(
+                MarkdownItem(FORMULA, sanitise(text), cursor, cursor + len(text), "table_formula_rescue")
+            )
             cursor += len(text) + 1
     return items
 
@@ -320,7 +324,7 @@ _NOT_TRIVIAL = (
 )
 
 
-def is_trivial_inline(item: Item) -> bool:
+def is_trivial_inline(item: MarkdownItem) -> bool:
     """Whether an inline formula is no more than a name or a number."""
     if not item.is_inline:
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, Item, Truth
+from parsemark.protocols.document.published.records import FORMULA, MarkdownItem, Truth
 from parsemark.protocols.document.published.scan import balanced_end
 
 ENVIRONMENTS = frozenset(
@@ -85,20 +85,20 @@ def split_truths(truths: list[Truth], profile: Profile) -> list[Truth]:
     return result
 
 
-def split_items(items: list[Item], profile: Profile) -> list[Item]:
+def split_items(items: list[MarkdownItem], profile: Profile) -> list[MarkdownItem]:
     """Predicted formulas of several rows one by one, each with its place in the text."""
     if profile.splits_rows == "no":
         return items
     return [row for item in items for row in (item_rows(item, profile) or [item])]
 
 
-def item_rows(item: Item, profile: Profile) -> list[Item] | None:
+def item_rows(item: MarkdownItem, profile: Profile) -> list[MarkdownItem] | None:
     """The rows of one predicted formula; None where it is not split."""
     found = split_rows(item.content, profile) if item.cat == FORMULA else None
     if found is None:
         return None
     offset = max(0, item.content.find(found.body))
-    rows: list[Item] = []
+    rows: list[MarkdownItem] = []
     cursor = 0
     for k, row in enumerate(found.rows):
         text = row
@@ -173,7 +173,7 @@ def _environment_rows(text: str) -> Rows | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class TableEnvironment:
     """An environment at the start of a text."""
 
     name: str
@@ -184,7 +184,7 @@ class Environment:
     end: int
 
 
-def leading_environment(text: str, start: int = 0) -> Environment | None:
+def leading_environment(text: str, start: int = 0) -> TableEnvironment | None:
     """The environment that starts here, if it is one of rows and is closed."""
     match = _BEGIN.match(text, start)
     if match is None or match[1] not in ENVIRONMENTS:
@@ -200,7 +200,7 @@ def leading_environment(text: str, start: int = 0) -> Environment | None:
             continue
         depth += 1 if other[1] == "begin" else -1
         if depth == 0:
-            return Environment(match[1], spec, text[position : other.start()], position, other.end())
+            return TableEnvironment(match[1], spec, text[position : other.start()], position, other.end())
     return None
 
 
@@ -270,7 +270,7 @@ def _is_case(row: str) -> bool:
     return _CASE_START.match(row) is not None or row.startswith(_CASE_COMMANDS)
 
 
-def _is_refused(environment: Environment, rows: list[str], wrapped: bool) -> bool:
+def _is_refused(environment: TableEnvironment, rows: list[str], wrapped: bool) -> bool:
     name, body, later = environment.name, environment.body, rows[1:]
     if name == "cases":
         return len(rows) < 2 or any(has_top_cells(row) for row in rows) or LOGIC.search(body) is None

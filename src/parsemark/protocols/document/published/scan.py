@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DelimitedSpan:
     """One match: its place, which pair of delimiters it is, and what is between them."""
 
     start: int
@@ -21,7 +21,7 @@ class Span:
     inner: str
 
 
-def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Iterator[Span]:
+def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Iterator[DelimitedSpan]:
     """Leftmost matches of `open(.*?)close`; at one place the first pair that matches wins."""
     opener = re.compile("|".join(re.escape(p[0]) for p in pairs))
     closed: dict[tuple[int, int], int] = {}
@@ -40,7 +40,7 @@ def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Itera
             if end < 0:
                 closed[index, stop] = inside
                 continue
-            yield Span(at, end + len(right), index, text[inside:end])
+            yield DelimitedSpan(at, end + len(right), index, text[inside:end])
             position = end + len(right)
             break
         else:
@@ -53,7 +53,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def replace_spans(
-    text: str, pairs: Sequence[tuple[str, str]], new: Callable[[Span], str | None], *, dotall: bool
+    text: str, pairs: Sequence[tuple[str, str]], new: Callable[[DelimitedSpan], str | None], *, dotall: bool
 ) -> str:
     """The text with each match replaced by what `new` says; None leaves it."""
     parts: list[str] = []

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.document.annotation import annotation_of, markdown_of
+from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm
-from parsemark.protocols.document.published.measures import Measured, Results, measure_pages, per_page_edit
+from parsemark.protocols.document.published.measures import (
+    MeasuredRecord,
+    Results,
+    measure_pages,
+    per_page_edit,
+)
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -17,6 +23,12 @@ from parsemark.protocols.document.summary import TRUTH_HAS_ONLY_TABLES
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
+
+
+def preload() -> None:
+    """Import what reads tables and inline formulas, which nearly every set of pages has."""
+    latex_text.preload()
+    table_html.preload()
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
@@ -81,7 +93,7 @@ class _Writer:
             )
         )
 
-    def element(self, element: str, measured: Measured) -> None:
+    def element(self, element: str, measured: MeasuredRecord) -> None:
         record = measured.record
         if not isinstance(record, Record):
             return
@@ -115,7 +127,7 @@ class _Writer:
 
 
 def _page_rows(
-    writer: _Writer, element: str, measured: Sequence[Measured], results: Results, profile: Profile
+    writer: _Writer, element: str, measured: Sequence[MeasuredRecord], results: Results, profile: Profile
 ) -> None:
     short = SHORT[element]
     for value in per_page_edit(measured).values():

@@ -15,7 +15,7 @@ from parsemark.protocols.document.published.normalise import (
     unwrap_formula,
 )
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, Item, Record
+from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem, Record
 from parsemark.protocols.document.published.scan import replace_spans
 
 _FORMULA_TYPES = frozenset({FORMULA, INLINE})
@@ -53,7 +53,7 @@ class _Run:
     gain: float
 
 
-def search_spans(records: Sequence[Record], items: Sequence[Item], profile: Profile) -> None:
+def search_spans(records: Sequence[Record], items: Sequence[MarkdownItem], profile: Profile) -> None:
     """Replace bad answers by runs of items that fit better and that no other record owns."""
     order = sorted(range(len(items)), key=lambda i: (items[i].is_inline, items[i].start))
     pool = [items[i] for i in order]
@@ -81,11 +81,11 @@ def search_spans(records: Sequence[Record], items: Sequence[Item], profile: Prof
         _apply(run, pool)
 
 
-def _unwrapped(item: Item) -> str:
+def _unwrapped(item: MarkdownItem) -> str:
     return unwrap_formula(item.content) if item.cat == FORMULA else item.content
 
 
-def _own(record: Record, pool: Sequence[Item]) -> list[int]:
+def _own(record: Record, pool: Sequence[MarkdownItem]) -> list[int]:
     own = [p for p in record.pred_idx if isinstance(p, int) and p < len(pool)]
     if own or record.pred_position == "":
         return own
@@ -113,7 +113,7 @@ def _best_run(
     record: Record,
     own: Sequence[int],
     owners: dict[int, set[int]],
-    pool: Sequence[Item],
+    pool: Sequence[MarkdownItem],
     texts: Sequence[str],
     profile: Profile,
 ) -> _Run | None:
@@ -152,11 +152,11 @@ def _best_run(
     return chosen
 
 
-def _is_allowed(item: Item, hint: bool) -> bool:
+def _is_allowed(item: MarkdownItem, hint: bool) -> bool:
     return item.cat == TEXT or (hint and item.cat == FORMULA)
 
 
-def _apply(run: _Run, pool: Sequence[Item]) -> None:
+def _apply(run: _Run, pool: Sequence[MarkdownItem]) -> None:
     record = run.record
     record.pred_idx = list(range(run.first, run.last + 1))
     record.pred = "".join(pool[i].content for i in range(run.first, run.last + 1))

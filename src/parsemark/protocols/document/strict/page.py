@@ -27,7 +27,7 @@ _MAX_SCRIPT_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PageBlock:
     """An element that is read: a text, or a formula."""
 
     element: Element
@@ -38,10 +38,10 @@ class Block:
 
 
 @dataclass(slots=True)
-class Side:
+class PageSide:
     """The truth or the prediction of a page."""
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[PageBlock] = field(default_factory=list)
     """In reading order; what is outside of it comes last."""
     tables: list[Element] = field(default_factory=list)
     ignored_tables: list[Element] = field(default_factory=list)
@@ -51,15 +51,15 @@ class Side:
 class PageMatches:
     """A page with its matches."""
 
-    truth: Side
-    pred: Side
+    truth: PageSide
+    pred: PageSide
     blocks: tuple[BlockMatch, ...]
     tables: ContentMatching
     is_complete: bool
 
 
 @lru_cache(maxsize=8192)
-def comparable(text: str) -> str:
+def in_one_notation(text: str) -> str:
     """A text in one notation without white space; Unicode's compatibility forms are folded.
 
     Whether a script has braces depends on how it was written and on what follows, so none has: `x²y`,
@@ -83,12 +83,14 @@ def formula_symbols(latex: str) -> tuple[str, ...]:
         return tuple("".join(latex.split()))
 
 
-def _block(element: Element) -> Block | None:
+def _block(element: Element) -> PageBlock | None:
     is_formula = element.category == Category.EQUATION_ISOLATED
     source = element.latex or element.text or "" if is_formula else element.text or ""
-    text = comparable(f"${_undelimited(source)}$") if is_formula and source else comparable(source)
+    text = in_one_notation(f"${_undelimited(source)}$") if is_formula and source else in_one_notation(source)
     neutral = element.category in NEUTRAL or element.ignore
-    return Block(element, text or "".join(source.split()), is_formula, neutral) if source.strip() else None
+    return (
+        PageBlock(element, text or "".join(source.split()), is_formula, neutral) if source.strip() else None
+    )
 
 
 def _undelimited(latex: str) -> str:
@@ -99,8 +101,8 @@ def _undelimited(latex: str) -> str:
     return text
 
 
-def _side(elements: Iterable[Element]) -> Side:
-    side = Side()
+def _side(elements: Iterable[Element]) -> PageSide:
+    side = PageSide()
     ordered = sorted(elements, key=lambda e: (e.order is None or e.category in NEUTRAL, e.order or 0))
     for element in ordered:
         if element.category in SILENT:
@@ -112,7 +114,7 @@ def _side(elements: Iterable[Element]) -> Side:
     return side
 
 
-def truth_side(page: Page) -> Side:
+def truth_side(page: Page) -> PageSide:
     """The elements of a truth; parts of a paragraph that a column or page break cut are one."""
     return _side(_joined(page))
 
@@ -138,7 +140,7 @@ def _joined(page: Page) -> list[Element]:
     return merged
 
 
-def pred_side(prediction: Prediction) -> Side:
+def pred_side(prediction: Prediction) -> PageSide:
     """The elements of an output: as its text reads, or as the parser gives them.
 
     Raises:
@@ -153,7 +155,7 @@ def pred_side(prediction: Prediction) -> Side:
     return _side(read_document(prediction.text, "markdown").elements)
 
 
-def match_page(truth: Side, pred: Side) -> PageMatches:
+def match_page(truth: PageSide, pred: PageSide) -> PageMatches:
     """Everything of both sides in exactly one match."""
     n_ordered = sum(b.element.order is not None and b.element.category not in NEUTRAL for b in truth.blocks)
     matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks], n_ordered)

@@ -16,9 +16,9 @@ from parsemark.model import Category, Element, Page, Prediction, Status
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.document.annotation import gives_only_tables
 from parsemark.protocols.document.strict.page import (
-    Block,
+    PageBlock,
     PageMatches,
-    Side,
+    PageSide,
     formula_symbols,
     match_page,
     pred_side,
@@ -38,7 +38,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     if status is Status.OK and gives_only_tables(prediction):
         writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
         return writer.out
-    pred = Side()
+    pred = PageSide()
     if status is Status.OK:
         try:
             pred = pred_side(prediction)
@@ -136,11 +136,11 @@ def _score_blocks(writer: _Writer, page: PageMatches) -> None:
         writer.page("text_length", float(length_of_page))
 
 
-def _is_uncounted(truths: Sequence[Block]) -> bool:
+def _is_uncounted(truths: Sequence[PageBlock]) -> bool:
     return bool(truths) and all(t.is_neutral for t in truths)
 
 
-def _category(blocks: Sequence[Block]) -> str:
+def _category(blocks: Sequence[PageBlock]) -> str:
     return str(blocks[0].element.category)
 
 
@@ -177,7 +177,7 @@ def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
         _score_cdm(writer, pairs, n_truth + n_pred)
 
 
-def _formula_similarity(truths: Sequence[Block], preds: Sequence[Block]) -> float:
+def _formula_similarity(truths: Sequence[PageBlock], preds: Sequence[PageBlock]) -> float:
     if all(b.is_formula for b in (*truths, *preds)):
         a, b = ([s for x in side for s in formula_symbols(x.element.latex or "")] for side in (truths, preds))
     else:
@@ -272,7 +272,7 @@ def _score_order(writer: _Writer, page: PageMatches) -> None:
     writer.page("order_edit", Levenshtein.distance(expected, order) / max(len(expected), len(order)))
 
 
-def _level(block: Block) -> int | None:
+def _level(block: PageBlock) -> int | None:
     level = block.element.attributes.get("level")
     if isinstance(level, int) and not isinstance(level, bool):
         return level
@@ -298,7 +298,7 @@ def _score_headings(writer: _Writer, page: PageMatches) -> None:
     writer.page("heading_tree", tree_similarity(true_tree, pred_tree))
 
 
-def _is_heading(block: Block) -> bool:
+def _is_heading(block: PageBlock) -> bool:
     return block.element.category == Category.TITLE and not block.is_neutral
 
 
@@ -315,6 +315,6 @@ def _score_coverage(writer: _Writer, page: PageMatches) -> None:
 
 
 def _table_texts(tables: Sequence[Element]) -> list[str]:
-    from parsemark.protocols.document.strict.page import comparable
+    from parsemark.protocols.document.strict.page import in_one_notation
 
-    return [t for e in tables if e.table is not None for c in e.table.cells if (t := comparable(c.text))]
+    return [t for e in tables if e.table is not None for c in e.table.cells if (t := in_one_notation(c.text))]

@@ -8,7 +8,7 @@ from parsemark.errors import FormatError
 from parsemark.matching.adjacency import ned
 from parsemark.metrics.coverage import text_coverage
 from parsemark.model import Box, Element, Page, Prediction, Status
-from parsemark.protocols.document.strict.page import PageMatches, Side, match_page, pred_side, truth_side
+from parsemark.protocols.document.strict.page import PageMatches, PageSide, match_page, pred_side, truth_side
 from parsemark.protocols.document.strict.scores import score_page
 from parsemark.protocols.exhibits import PageMatch, PageView
 
@@ -25,9 +25,9 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
     """Match a page and say what there is to see; an output that cannot be read is an empty one."""
     message = prediction.message
     try:
-        pred = pred_side(prediction) if prediction.status is Status.OK else Side()
+        pred = pred_side(prediction) if prediction.status is Status.OK else PageSide()
     except FormatError as error:
-        pred, message = Side(), str(error)
+        pred, message = PageSide(), str(error)
     left = truth_side(truth)
     page = match_page(left, pred)
     placed: list[Place] = []
@@ -45,7 +45,7 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
     )
 
 
-def _block_matches(page: PageMatches, left: Side, pred: Side, placed: list[Place]) -> list[PageMatch]:
+def _block_matches(page: PageMatches, left: PageSide, pred: PageSide, placed: list[Place]) -> list[PageMatch]:
     found: list[PageMatch] = []
     for match in page.blocks:
         truths = [left.blocks[t].element for t in match.truths]
@@ -72,7 +72,7 @@ def _block_matches(page: PageMatches, left: Side, pred: Side, placed: list[Place
     return found
 
 
-def _table_matches(page: PageMatches, left: Side, pred: Side, placed: list[Place]) -> list[PageMatch]:
+def _table_matches(page: PageMatches, left: PageSide, pred: PageSide, placed: list[Place]) -> list[PageMatch]:
     true_tables, pred_tables = ({e.id: e for e in side.tables} for side in (left, pred))
     found: list[PageMatch] = []
     for match in page.tables.matching.matches:

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from parsemark.corpora.latex.synthetic.content import Drawn
+from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.front import Front, Matter
 from parsemark.corpora.latex.synthetic.papers.looks import Look, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import Citations
@@ -225,7 +225,7 @@ class Paper:
                 for s in range(2)
             )
             room = (PAGE_WIDTH if columns == 2 else COLUMN_WIDTHS[1]) * 0.47 / CHARACTER * 1.2
-            if all(half.estimated_width < room and isinstance(half.content, Drawn) for half in pair):
+            if all(half.estimated_width < room and isinstance(half.content, OwnTable) for half in pair):
                 return Item("subtables", table.caption, tables=pair, number=number, wide=columns == 2)
         is_wide = columns == 2 and table.estimated_width > narrow
         return Item("table", tables=(table,), number=number, wide=is_wide)

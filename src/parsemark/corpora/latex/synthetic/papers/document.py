@@ -20,15 +20,16 @@ from parsemark.corpora.latex.synthetic.plan import DocumentPlan
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
-from parsemark.system.pdflatex import REPRODUCIBLE, Compiled, Limits, compile_latex, precompiled
+from parsemark.system.pdflatex import REPRODUCIBLE, Compiled, CompileLimits, compile_latex, precompiled
 
-LIMITS = Limits(cpu_s=120, wall_s=600)
+LIMITS = CompileLimits(cpu_s=120, wall_s=600)
 MACROS = r"""
 \makeatletter
 \providecommand{\pmblock}[2]{\hbox{#2}}
 \ifdefined\pmw\else\protected\long\def\pmw#1#2{\leavevmode#2}\fi
 \let\pm@fnumtable\fnum@table \let\pm@fnumfigure\fnum@figure
 \def\fnum@table{\pmw{\pmcap}{\pm@fnumtable}}\def\fnum@figure{\pmw{\pmcap}{\pm@fnumfigure}}
+\ifdim\belowcaptionskip<4pt \setlength\belowcaptionskip{4pt}\fi
 \def\pmcap{0}
 \long\def\@makefntext#1{\parindent1em\noindent #1}
 \newbox\pmfitbox

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from parsemark.corpora.latex.synthetic.content import Drawn
+from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.looks import Look, heading_number, roman, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
 from parsemark.corpora.latex.synthetic.papers.tables import PaperTable
@@ -336,7 +336,7 @@ class Typesetter:
         lines = "".join(rf"\noindent\pmw{{{first + i}}}{{{t.latex}}}\par " for i, t in enumerate(tokens))
         return rf"\begin{{figure}}[t]\hrule\vskip4pt{{\footnotesize {lines}}}\vskip4pt\hrule\end{{figure}}"
 
-    def _resolved(self, content: Drawn) -> Drawn:
+    def _resolved(self, content: OwnTable) -> OwnTable:
         """The table with its citations as the document writes them."""
 
         def fill(piece: Piece) -> Piece:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from parsemark.corpora.latex.synthetic.content import Drawn
+from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.subject import common, with_formulas
-from parsemark.corpora.synthetic.draft import Draft, Group, Row, lay_out, one_level
+from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, lay_out, one_level
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _Z = 1.96
 class PaperTable:
     """A table that is ready to be set."""
 
-    content: Drawn
+    content: OwnTable
     caption: str
     notes: tuple[str, ...] = ()
 
@@ -143,7 +143,7 @@ class Exhibit(ABC):
         """Ready to be set."""
         rng = self.rng
         names, weights = zip(*sorted(lines.items()), strict=True)
-        content = Drawn(lay_out(self.draft()), rng.choices(names, weights)[0])
+        content = OwnTable(lay_out(self.draft()), rng.choices(names, weights)[0])
         if not content.layout.draft.row_groups and rng.random() < 0.16:
             content = replace(content, shade=rng.choice(["stripes", "stripes", "head", "total"]))
         return PaperTable(content, self.caption(), self.notes())
@@ -197,6 +197,10 @@ class Results(Exhibit):
                 grid[-1][0] = 99.8
             self.values.append(grid)
         self.spread = rng.choice(["", "", "", "pm", "sub"]) if spec.get("spread", True) else ""
+        self.arrows, self.cited, self.with_year = (rng.random() < p for p in (0.45, 0.35, 0.15))
+        self.own_bold, self.own_note = rng.random() < 0.4, rng.choice(["", "", " (ours)"])
+        self.families = rng.choice(["", "", "sections", "sections", "beside", "turned"])
+        self.head = self.stub()
 
     def _pick(self, words: str) -> tuple[str, int, int]:
         """What is asked for, the set of data, the measure."""
@@ -240,36 +244,33 @@ class Results(Exhibit):
     def draft_of(self, sets: Sequence[int]) -> Draft:
         """Some sets of data beside each other."""
         rng = self.rng
-        arrows, cited = rng.random() < 0.45, rng.random() < 0.35
         turned = len(sets) == 1 and len(self.columns) > 4 and rng.random() < 0.5
-        rows: list[Row] = []
-        with_year = not cited and rng.random() < 0.2
+        rows: list[DraftRow] = []
         for index, method in enumerate(self.rows):
             label = plain(method["name"])
-            if cited and "work" in method:
+            if self.cited and "work" in method:
                 label += plain(" " + self.writer.cite(self.writer.cell_cite, [method["work"]]))
-            elif with_year and "year" in method:
+            elif self.with_year and "year" in method:
                 label += plain(f" ({method['year']})")
             if index == len(self.rows) - 1:
-                own = rng.choice(["", "", " (ours)"]) if "urs" not in method["name"] else ""
-                label = (label + plain(own)).looking(bold=rng.random() < 0.4)
+                label = (label + plain(self.own_note)).looking(bold=self.own_bold)
             pieces = [self._cell(s, index, m) for s in sets for m in range(len(self.columns))]
-            rows.append(Row((label, *pieces)))
+            rows.append(DraftRow((label, *pieces)))
         arrow = {"up": " ↑", "down": " ↓", "": ""}
-        heads = [shown(m.name + (arrow[m.better] if arrows else "")) for m in self.columns] * len(sets)
+        heads = [shown(m.name + (arrow[m.better] if self.arrows else "")) for m in self.columns] * len(sets)
         heads = [h.looking(turned=True) for h in heads] if turned else heads
-        levels: tuple[tuple[Group, ...], ...] = (tuple(Group(h) for h in heads),)
+        levels: tuple[tuple[RowGroup, ...], ...] = (tuple(RowGroup(h) for h in heads),)
         if len(sets) > 1 and len(self.columns) > 1:
-            levels = (tuple(Group(plain(self.sets[s]), len(self.columns)) for s in sets), *levels)
+            levels = (tuple(RowGroup(plain(self.sets[s]), len(self.columns)) for s in sets), *levels)
         elif len(sets) > 1:
             levels = one_level([plain(self.sets[s]) for s in sets])
-        draft = Draft("results", (shown(self.stub()),), levels, tuple(rows), ("l", *("c" * len(heads))))
+        draft = Draft("results", (shown(self.head),), levels, tuple(rows), ("l", *("c" * len(heads))))
         return self._with_families(draft)
 
     def _with_families(self, draft: Draft) -> Draft:
         """Methods of a family under a head of their own, or beside its name."""
         families = [str(r.get("family", "")) for r in self.rows]
-        if not all(families) or self.rng.random() < 0.4:
+        if not all(families) or not self.families:
             return draft
         runs: list[tuple[str, int]] = []
         for family in families:
@@ -278,17 +279,17 @@ class Results(Exhibit):
             else:
                 runs.append((family, 1))
         rows = iter(draft.rows)
-        if self.rng.random() < 0.5 or any(count < 2 for _, count in runs[:-1]):
-            body: list[Row] = []
+        if self.families == "sections" or any(count < 2 for _, count in runs[:-1]):
+            body: list[DraftRow] = []
             for family, count in runs:
-                body.append(Row((plain(family).italic(),), "section"))
+                body.append(DraftRow((plain(family).italic(),), "section"))
                 body += [next(rows) for _ in range(count)]
             return replace(draft, rows=tuple(body))
-        turned = all(count * 2 >= len(family) for family, count in runs) and self.rng.random() < 0.5
+        turned = all(count * 2 >= len(family) for family, count in runs) and self.families == "turned"
         return replace(
             draft,
             stub=(EMPTY, *draft.stub),
-            rows=tuple(Row((EMPTY, *row.pieces), row.kind) for row in draft.rows),
+            rows=tuple(DraftRow((EMPTY, *row.pieces), row.kind) for row in draft.rows),
             alignments=("l", *draft.alignments),
             row_groups=tuple((plain(family).looking(turned=turned), count) for family, count in runs),
         )
@@ -360,10 +361,10 @@ class Ablation(Exhibit):
             grid += [[i != left for i in range(len(names))] for left in range(len(names))]
             values = [self.none, *self.without]
             rows = [
-                Row((*(plain("✓") if on else absent for on in flags), plain(m.shown(value))))
+                DraftRow((*(plain("✓") if on else absent for on in flags), plain(m.shown(value))))
                 for flags, value in zip(grid, values, strict=True)
             ]
-            rows.append(Row((*(plain("✓") for _ in names), plain(m.shown(self.full)).bold())))
+            rows.append(DraftRow((*(plain("✓") for _ in names), plain(m.shown(self.full)).bold())))
             short = [plain(name[0].upper() + name[1:]) for name in names]
             return Draft(
                 "ablation",
@@ -373,7 +374,7 @@ class Ablation(Exhibit):
                 tuple("c" * (len(names) + 1)),
             )
         rows = [
-            Row(
+            DraftRow(
                 (
                     plain("Full model" if rng.random() < 0.5 else self.writer.methods[-1]["name"]),
                     plain(m.shown(self.full)).bold(),
@@ -382,9 +383,13 @@ class Ablation(Exhibit):
             )
         ]
         for name, value in zip(names, self.without, strict=True):
-            rows.append(Row((plain(f"without {name}"), plain(m.shown(value)), plain(self._change(value)))))
+            rows.append(
+                DraftRow((plain(f"without {name}"), plain(m.shown(value)), plain(self._change(value))))
+            )
         rows.append(
-            Row((plain("without all of them"), plain(m.shown(self.none)), plain(self._change(self.none))))
+            DraftRow(
+                (plain("without all of them"), plain(m.shown(self.none)), plain(self._change(self.none)))
+            )
         )
         return Draft(
             "ablation",
@@ -461,23 +466,23 @@ class Samples(Exhibit):
         rng = self.rng
         style = rng.choice(["inline", "stacked", "row"]) if any(m.unit for m in self.columns) else "inline"
         if style == "row":
-            levels: tuple[tuple[Group, ...], ...] = (
-                tuple(Group(shown(m.name)) for m in self.columns),
-                tuple(Group(shown(f"({m.unit})" if m.unit else "–")) for m in self.columns),
+            levels: tuple[tuple[RowGroup, ...], ...] = (
+                tuple(RowGroup(shown(m.name)) for m in self.columns),
+                tuple(RowGroup(shown(f"({m.unit})" if m.unit else "–")) for m in self.columns),
             )
         else:
             levels = one_level([shown(m.head("\n" if style == "stacked" else " ")) for m in self.columns])
         groups = self.spec.get("groups")  # names of runs of columns
         if groups and style != "row":
-            levels = (tuple(Group(plain(name) if name else EMPTY, span) for name, span in groups), *levels)
+            levels = (tuple(RowGroup(plain(name) if name else EMPTY, span) for name, span in groups), *levels)
         rows = [
-            Row((shown(name), *(plain(m.shown(v)) for m, v in zip(self.columns, cells, strict=True))))
+            DraftRow((shown(name), *(plain(m.shown(v)) for m, v in zip(self.columns, cells, strict=True))))
             for name, cells in zip(self.rows, self.values, strict=True)
         ]
         if self.spec.get("mean") and rng.random() < 0.7:
             means = [sum(c[i] for c in self.values) / len(self.values) for i in range(len(self.columns))]
             rows.append(
-                Row(
+                DraftRow(
                     (plain("Mean"), *(plain(m.shown(v)) for m, v in zip(self.columns, means, strict=True))),
                     "total",
                 )
@@ -535,12 +540,12 @@ class Counts(Exhibit):
         with_share = rng.random() < 0.35
         whole = sum(map(sum, self.values))
 
-        def row(label: Piece, values: Sequence[int], kind: str = "data") -> Row:
+        def row(label: Piece, values: Sequence[int], kind: str = "data") -> DraftRow:
             texts = [f"{v:,}" for v in values]
             texts += [f"{sum(values):,}"] if with_total else []
             texts += [f"{100 * sum(values) / whole:.1f}"] if with_share else []
             pieces = [plain(text) for text in texts]
-            return Row((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
+            return DraftRow((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
 
         rows = [row(shown(n), v) for (n, _), v in zip(self.rows, self.values, strict=True)]
         sums = [sum(c) for c in zip(*self.values, strict=True)]
@@ -560,8 +565,8 @@ class Counts(Exhibit):
         over = self.spec.get("over")
         if over and len(self.columns) > 1:
             tops = [
-                Group(plain(over), len(self.columns)),
-                *(Group(EMPTY) for _ in range(len(heads) - len(self.columns))),
+                RowGroup(plain(over), len(self.columns)),
+                *(RowGroup(EMPTY) for _ in range(len(heads) - len(self.columns))),
             ]
             draft = replace(draft, levels=(tuple(tops), *draft.levels))
         return draft
@@ -614,7 +619,9 @@ class Outcomes(Exhibit):
             difference = treated - control
             interval = f"{number(difference, decimals)} ({self._interval(difference, error, decimals)})"
             p = _p_value(difference / error)
-            rows.append(Row((shown(name), *map(plain, cells), plain(interval), plain(p.removeprefix("= ")))))
+            rows.append(
+                DraftRow((shown(name), *map(plain, cells), plain(interval), plain(p.removeprefix("= "))))
+            )
         gap = self.rng.choice([" ", "\n"])
         heads = [plain(f"{a}{gap}(n = {n:,})") for a, n in zip(self.arms, self.sizes, strict=True)]
         heads += [plain(f"Difference{gap}(95% CI)"), plain("p").italic()]
@@ -691,7 +698,7 @@ class Baseline(Exhibit):
     def draft(self) -> Draft:
         """Levels stand under their head."""
         rows = [
-            Row(
+            DraftRow(
                 (
                     plain(name.strip("\xa0") if not cells else name),
                     *map(plain, cells or [""] * len(self.arms)),
@@ -770,14 +777,18 @@ class Regression(Exhibit):
                 )
                 top.append(plain(number(estimate[0], 3)) + (raised(stars) if stars else EMPTY))
                 below.append(plain(f"({estimate[1]:.3f})"))
-            rows += [Row(tuple(top)), Row(tuple(below))]
+            rows += [DraftRow(tuple(top)), DraftRow(tuple(below))]
         controls = self.spec.get("controls", [])
         for index, control in enumerate(controls):
             since = round((index + 1) * self.models / (len(controls) + 1))
             marks = [plain("Yes" if m >= since else "No") for m in range(self.models)]
-            rows.append(Row((plain(control), *marks), "total" if index == 0 else "data"))
-        rows.append(Row((plain("Observations"), *(plain(f"{self.total:,}") for _ in range(self.models)))))
-        rows.append(Row((plain(self.spec.get("fit_name", "R²")), *(plain(f"{f:.2f}") for f in self.fits))))
+            rows.append(DraftRow((plain(control), *marks), "total" if index == 0 else "data"))
+        rows.append(
+            DraftRow((plain("Observations"), *(plain(f"{self.total:,}") for _ in range(self.models))))
+        )
+        rows.append(
+            DraftRow((plain(self.spec.get("fit_name", "R²")), *(plain(f"{f:.2f}") for f in self.fits)))
+        )
         heads = one_level([plain(f"({i + 1})") for i in range(self.models)])
         return Draft("regression", (EMPTY,), heads, tuple(rows), ("l", *("c" * self.models)))
 
@@ -808,7 +819,7 @@ class Settings(Exhibit):
         heads = [self.writer.fill(head) for head in self.spec["heads"]]
         longest = [max(len(row[i]) for row in self.rows) for i in range(len(heads))]
         aligned = [f"p{{{min(6.0, length * 0.11):.1f}cm}}" if length > 34 else "l" for length in longest]
-        rows = [Row(tuple(shown(self.writer.recite(cell)) for cell in row)) for row in self.rows]
+        rows = [DraftRow(tuple(shown(self.writer.recite(cell)) for cell in row)) for row in self.rows]
         return Draft(
             "settings",
             (shown(heads[0]),),
@@ -839,7 +850,7 @@ class Matrix(Exhibit):
         rows = []
         for key, flags in [*self.works.items(), ("", "1" * len(self.heads))]:
             label = plain(self.writer.cite("citet", [key])) if key else plain("This work")
-            rows.append(Row((label, *(plain("✓") if f == "1" else absent for f in flags))))
+            rows.append(DraftRow((label, *(plain("✓") if f == "1" else absent for f in flags))))
         heads = [plain(h).looking(turned=turned) for h in self.heads]
         return Draft(
             "matrix", (shown(self.stub()),), one_level(heads), tuple(rows), ("l", *("c" * len(heads)))

@@ -119,7 +119,10 @@ class Writer:
         title, year, *kind = work.split("|")
         rng = self.rng
         authors: dict[tuple[str, str], None] = {}
-        for _ in range(rng.choice([1, 2, 2, 3, 3, 4, 5])):
+        acting = re.compile(rf"citet:{key}\}}")  # what a work says, its authors say
+        least = 2 if any(acting.search(part.text) for part in self.subject.parts) else 1
+        count = max(least, rng.choice([1, 2, 2, 3, 3, 4, 5]))
+        while len(authors) < count:
             authors[self.person()] = None
         first = rng.randint(1, 1800)
         venues = self.people["publisher"] if kind else self.subject.data["venues"]

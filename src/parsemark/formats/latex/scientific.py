@@ -1,7 +1,8 @@
-r"""siunitx: numbers (`\num`, `S` columns) and units (`\SI`, `\qty`, `\unit`).
+r"""Commands of the sciences.
 
-Numbers keep the digits of the source; the thin spaces that siunitx puts between groups of digits are left
-out.
+siunitx: numbers (`\num`, `S` columns) and units (`\SI`, `\qty`, `\unit`). Numbers keep the digits of the
+source; the thin spaces that siunitx puts between groups of digits are left out.
+mhchem: `\ce{SO4^2-}` prints SO_4^{2−}.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, script
 from parsemark.formats.latex.printer import Printed, Printer, Special
-from parsemark.formats.latex.scanner import Kind, Range, Source
+from parsemark.formats.latex.scanner import LatexSource, Range, TokenKind
 
 _NUMBER = re.compile(
     r"(?P<sign>[<>≤≥~+\-−±]*)(?P<digits>[\d.,]+(?:\(\d+\))?)(?:(?:\+-|±)(?P<error>[\d.,]+))?"
@@ -69,7 +70,7 @@ def number_cell(printer: Printer, span: Range) -> str:
     return format_number(printer.source.raw(span)) or printer.text(span)
 
 
-def format_unit(source: Source, span: Range) -> str:
+def format_unit(source: LatexSource, span: Range) -> str:
     """The symbols of a unit, with negative powers for what stands behind `per`."""
     parts: list[str] = []
     index, end = span
@@ -77,7 +78,7 @@ def format_unit(source: Source, span: Range) -> str:
     while index < end:
         token = source.tokens[index]
         index += 1
-        if token.kind is not Kind.COMMAND:
+        if token.kind is not TokenKind.COMMAND:
             for character in token.text:
                 _append_literal(parts, character, token.kind)
         elif token.text == "per":
@@ -101,11 +102,11 @@ def format_unit(source: Source, span: Range) -> str:
     return " ".join("".join(part.split()) if part != " " else "" for part in parts if part).strip()
 
 
-def _append_literal(parts: list[str], text: str, kind: Kind) -> None:
+def _append_literal(parts: list[str], text: str, kind: TokenKind) -> None:
     """Letters of a unit that is written out (`kg.m/s`)."""
-    if kind in (Kind.TIE, Kind.SPACE) or text == ".":
+    if kind in (TokenKind.TIE, TokenKind.SPACE) or text == ".":
         parts.append(" ")
-    elif kind in (Kind.OPEN, Kind.CLOSE):
+    elif kind in (TokenKind.OPEN, TokenKind.CLOSE):
         return
     elif parts and parts[-1] != " ":
         parts[-1] += text
@@ -161,3 +162,49 @@ UNIT_COMMANDS: dict[str, Special] = {
     "numrange": _number_range,
     "ang": _angle,
 }
+
+
+_PIECE = re.compile(
+    r"""(?P<arrow><=>>?|<<=>|<->|->|<-)(?:\[(?P<above>[^\[\]]*)\])?
+      | (?P<script>[_^])(?:\{(?P<group>[^{}]*)\}|(?P<bare>[\d+\-.]+|[A-Za-z*]))
+      | (?P<charge>[+-])(?=[\s)\]]|$)
+      | (?P<number>\d+(?:\.\d+)?)
+      | (?P<dot>\s?[*.]\s?(?=\d{0,9}[A-Z(]))
+      | (?P<other>\\[A-Za-z]+|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_ARROWS = {"<=>": "⇌", "<=>>": "⇌", "<<=>": "⇌", "<->": "↔", "->": "→", "<-": "←"}
+
+
+def format_chemistry(raw: str) -> str:
+    r"""The text of a formula in mhchem's notation.
+
+    >>> format_chemistry("2H2 + O2 -> 2H2O"), format_chemistry("SO4^2-"), format_chemistry("Na+")
+    ('2H_2 + O_2 → 2H_2O', 'SO_4^{2−}', 'Na^+')
+    """
+    pieces: list[str] = []
+    for match in _PIECE.finditer(" ".join(raw.replace("$", "").split())):
+        before = pieces[-1][-1:] if pieces else ""
+        is_attached = before.isalpha() or before in tuple(")]}0123456789")
+        if match["arrow"]:
+            pieces.append(f" {_ARROWS[match['arrow']]}{script('^', match['above'] or '')} ")
+        elif match["script"]:
+            inner = match["group"] if match["group"] is not None else match["bare"]
+            pieces.append(script(match["script"], inner.replace("-", "−")))
+        elif match["charge"] and is_attached:
+            pieces.append(script("^", match["charge"].replace("-", "−")))
+        elif match["number"] and (before.isalpha() or before in (")", "]")):
+            pieces.append(script("_", match["number"]))
+        elif match["dot"] and is_attached:
+            pieces.append("·")
+        else:
+            pieces.append(match[0])
+    return " ".join("".join(pieces).split())
+
+
+def _formula(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    argument, index = printer.source.argument(index, end)
+    return Atom(format_chemistry(printer.source.raw(argument))), index
+
+
+CHEMISTRY_COMMANDS: dict[str, Special] = dict.fromkeys(("ce", "chem", "cf"), _formula)

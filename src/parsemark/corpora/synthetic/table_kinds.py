@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from parsemark.corpora.synthetic.draft import Draft, Group, Row, one_level
+from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.language import number, paragraph, vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, raised
 
@@ -27,7 +27,7 @@ def results(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
             if spread:
                 shown += f" ± {number(rng.uniform(0.1, 2) / 10 ** (decimals - 1), decimals, language)}"
             pieces.append(plain(shown).bold() if value == best[col] else plain(shown))
-        body.append(Row(tuple(pieces)))
+        body.append(DraftRow(tuple(pieces)))
     stub = EMPTY if rng.random() < 0.3 else plain(rng.choice(words["method_titles"]))
     return Draft("results", (stub,), levels, tuple(body), ("l", *("c" * leaves)))
 
@@ -41,7 +41,7 @@ def ablation(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         marks = [plain("✓") if index == 0 or rng.random() < 0.6 else EMPTY for _ in parts]
         change = rng.uniform(-9, 0.4) if index else 0.0
         shown = number(90 + change, 1, language)
-        body.append(Row((*marks, plain(shown), plain(number(change, 1, language) if index else "–"))))
+        body.append(DraftRow((*marks, plain(shown), plain(number(change, 1, language) if index else "–"))))
     head = one_level([plain(words["metrics"][0]), plain("Δ")])
     stub = tuple(plain(part) for part in parts)
     return Draft("ablation", stub, head, tuple(body), (*("c" * len(parts)), "r", "r"))
@@ -63,11 +63,11 @@ def statistics(rng: random.Random, language: str, rows: int, cols: int) -> Draft
             stars = rng.choice(["", "", "*", "**", "***"])
             estimate = plain(number(rng.gauss(0, 1.5), 3, language))
             pieces.append(estimate + raised(stars) if stars else estimate)
-        body.append(Row(tuple(pieces)))
+        body.append(DraftRow(tuple(pieces)))
     observations = [plain(number(rng.randint(200, 9000), 0, language)) for _ in range(models)]
-    body.append(Row((plain("N"), *observations), "total"))
+    body.append(DraftRow((plain("N"), *observations), "total"))
     fits = [plain(number(rng.uniform(0.1, 0.9), 2, language)) for _ in range(models)]
-    body.append(Row((plain("R²"), *fits)))
+    body.append(DraftRow((plain("R²"), *fits)))
     levels = one_level([plain(f"({index + 1})") for index in range(models)])
     limits = zip(("*", "**", "***"), (0.1, 0.05, 0.01), strict=True)
     decimals = {0.1: 1}
@@ -86,7 +86,7 @@ def _regression_detail(rng: random.Random, language: str, rows: int) -> Draft:
         shown_p = number(p, 3, language) if p else f"< {number(0.001, 3, language)}"
         interval = f"[{number(low, 2, language)}{vocabulary(language).list_mark}{number(high, 2, language)}]"
         texts = [number(estimate, 3, language), f"({number(error, 3, language)})", shown_p, interval]
-        body.append(Row((plain(label), *(plain(t) for t in texts))))
+        body.append(DraftRow((plain(label), *(plain(t) for t in texts))))
     names = words["statistics"]
     levels = one_level([plain(names[i]) for i in (0, 1, 3, 4)])
     stub = EMPTY if rng.random() < 0.5 else plain(rng.choice(words["variable_titles"]))
@@ -114,7 +114,7 @@ def inventory(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     count = max(3, min(7, cols))
     keep = sorted(rng.sample(range(7), k=count) if count < 7 else range(7))
     keep = sorted({1, 4, *keep})
-    kept = [Row(tuple(row[i] for i in keep)) for row in body]
+    kept = [DraftRow(tuple(row[i] for i in keep)) for row in body]
     value_at = keep.index(4)
     last = [EMPTY] * len(keep)
     last[keep.index(1)] = plain(vocabulary(language).words["total"]).bold()
@@ -122,7 +122,7 @@ def inventory(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     alignments = tuple("llrrrcl"[i] for i in keep)
     levels = one_level([plain(names[i]) for i in keep[1:]])
     return Draft(
-        "inventory", (plain(names[keep[0]]),), levels, (*kept, Row(tuple(last), "total")), alignments
+        "inventory", (plain(names[keep[0]]),), levels, (*kept, DraftRow(tuple(last), "total")), alignments
     )
 
 
@@ -135,14 +135,14 @@ def schedule(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     pause = rng.randrange(1, rows) if rows > 3 else -1
     for index in range(rows):
         if index == pause:
-            body.append(Row((plain(words["schedule"][rng.choice([1, 2])]).italic(),), "section"))
+            body.append(DraftRow((plain(words["schedule"][rng.choice([1, 2])]).italic(),), "section"))
             start += 30
             continue
         step = rng.choice([45, 60, 90])
         label = f"{_clock(start, language)}–{_clock(start + step, language)}"
         start = (start + step + rng.choice([0, 10, 15])) % (24 * 60)
         cells = [_lesson(rng, words) if rng.random() < 0.85 else EMPTY for _ in days]
-        body.append(Row((plain(label), *cells)))
+        body.append(DraftRow((plain(label), *cells)))
     levels = one_level([plain(day) for day in days])
     return Draft("schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days))))
 
@@ -164,19 +164,19 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     with_change = len(years) > 2 and rng.random() < 0.5
     if with_change:
         years.pop()
-    body: list[Row] = []
+    body: list[DraftRow] = []
     names = zip(("assets", "liabilities", "equity"), words["finance"][:3], strict=True)
     sections = list(names)[: 1 if rows < 6 else 2 if rows < 12 else 3]
     per_section = max(1, (rows - 2 * len(sections)) // len(sections))
     for theme, title in sections:
-        body.append(Row((plain(title).bold(),), "section"))
+        body.append(DraftRow((plain(title).bold(),), "section"))
         amounts = []
         for label in _labels(rng, words[theme], per_section):
             amounts.append([0 if rng.random() < 0.05 else rng.randint(-400, 99_000) for _ in years])
-            body.append(Row((plain(label), *_amounts(amounts[-1], language, with_change))))
+            body.append(DraftRow((plain(label), *_amounts(amounts[-1], language, with_change))))
         total = plain(f"{vocabulary(language).words['total']}").bold()
         sums = _amounts([sum(column) for column in zip(*amounts, strict=True)], language, with_change)
-        body.append(Row((total, *(piece.bold() for piece in sums)), "total"))
+        body.append(DraftRow((total, *(piece.bold() for piece in sums)), "total"))
     heads = [plain(str(year)) for year in years] + (
         [plain(f"{words['finance'][3]} (%)")] if with_change else []
     )
@@ -209,12 +209,12 @@ def geology(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         parts = [number(rng.uniform(0.1, 60), 2, language) for _ in oxides]
         label = f"{rng.choice('ABCDG')}{rng.randint(1, 9)}-{index + 1:02d}"
         pieces = [plain(label), plain(rng.choice(words["rocks"])), *map(plain, (*values, *parts))]
-        body.append(Row(tuple(pieces)))
+        body.append(DraftRow(tuple(pieces)))
     count = len(leaf) + len(oxides)
-    bottom = tuple(Group(piece) for piece in (*leaf, *map(plain, oxides)))
-    levels: tuple[tuple[Group, ...], ...] = (bottom,)
+    bottom = tuple(RowGroup(piece) for piece in (*leaf, *map(plain, oxides)))
+    levels: tuple[tuple[RowGroup, ...], ...] = (bottom,)
     if len(oxides) > 1:
-        top = (*(Group(EMPTY) for _ in leaf), Group(plain(f"{names[7]} (wt%)"), len(oxides)))
+        top = (*(RowGroup(EMPTY) for _ in leaf), RowGroup(plain(f"{names[7]} (wt%)"), len(oxides)))
         levels = (top, bottom)
     stub = (plain(names[0]), plain(names[1]))
     return Draft("geology", stub, levels, tuple(body), ("l", "l", *("r" * count)))
@@ -261,7 +261,7 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         name, chemical = pairs[index % len(pairs)]
         name = name if index < len(pairs) else f"{name} {'IVX'[index // len(pairs) % 3]}"
         values = [plain(columns[i][1]()) if rng.random() > 0.06 else EMPTY for i in chosen]
-        body.append(Row((plain(name), plain(chemical), *values)))
+        body.append(DraftRow((plain(name), plain(chemical), *values)))
     levels = one_level([plain(columns[i][0]) for i in chosen])
     stub = (plain(names[0]), plain(names[1]))
     return Draft("chemistry", stub, levels, tuple(body), ("l", "l", *("r" * len(chosen))))
@@ -279,7 +279,7 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
     body = []
     for label in _labels(rng, words["terms"], rows):
         texts = [paragraph(rng, language, rng.choice([1, 1, 2])) for _ in range(wide)]
-        body.append(Row((plain(label), *(plain(t) for t in texts))))
+        body.append(DraftRow((plain(label), *(plain(t) for t in texts))))
     levels = one_level([plain(names[1]), plain(names[3])][:wide])
     return Draft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
 
@@ -316,7 +316,7 @@ def kinds_in(language: str) -> list[str]:
     return sorted(kind for kind in KINDS if all(name in lists for name in NEEDED_LISTS[kind]))
 
 
-def _header(rng: random.Random, language: str, leaves: int) -> tuple[tuple[tuple[Group, ...], ...], int]:
+def _header(rng: random.Random, language: str, leaves: int) -> tuple[tuple[tuple[RowGroup, ...], ...], int]:
     """One to three header levels over about `leaves` columns."""
     words = vocabulary(language).lists
     depth = rng.choice([1, 2, 2, 3]) if leaves >= 4 else rng.choice([1, 2]) if leaves >= 2 else 1
@@ -326,14 +326,14 @@ def _header(rng: random.Random, language: str, leaves: int) -> tuple[tuple[tuple
     inner = rng.choice([2, 3]) if leaves >= 6 else 2
     outer = max(1, leaves // (inner * (2 if depth == 3 else 1)))
     top = tuple(
-        Group(plain(name), inner * (2 if depth == 3 else 1))
+        RowGroup(plain(name), inner * (2 if depth == 3 else 1))
         for name in _labels(rng, words["datasets"], outer)
     )
     metrics = [plain(m) for m in _labels(rng, words["metrics"], inner)]
     if depth == 2:
-        return (top, tuple(Group(m) for _ in range(outer) for m in metrics)), outer * inner
-    middle = tuple(Group(plain(s), inner) for _ in range(outer) for s in words["splits"][:2])
-    bottom = tuple(Group(m) for _ in range(outer * 2) for m in metrics)
+        return (top, tuple(RowGroup(m) for _ in range(outer) for m in metrics)), outer * inner
+    middle = tuple(RowGroup(plain(s), inner) for _ in range(outer) for s in words["splits"][:2])
+    bottom = tuple(RowGroup(m) for _ in range(outer * 2) for m in metrics)
     return (top, middle, bottom), outer * inner * 2
 
 

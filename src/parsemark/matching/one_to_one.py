@@ -1,4 +1,4 @@
-"""Matching by content: Soric et al.'s content-Jaccard between tables."""
+"""Matching one to one: by place (intersection over union), or by content (Soric et al.'s content-Jaccard)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,34 @@ from parsemark.kernels.ngrams import Bag, chunk_bigrams, multiset_jaccard
 from parsemark.matching.assignment import Similarity, assign, assign_by_confidence
 from parsemark.model import Element, Matching, Table
 
-RULE = "content"
+BOX_RULE = "bbox"
+
+
+def iou_matrix(truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
+    """IoU of every pair; 0 where a side has no box."""
+    matrix = np.zeros((len(truth), len(pred)))
+    for row, t in enumerate(truth):
+        for col, p in enumerate(pred):
+            if t.box is not None and p.box is not None:
+                matrix[row, col] = t.box.iou(p.box)
+    return matrix
+
+
+def match_by_box(
+    truth: Sequence[Element], pred: Sequence[Element], confident: Sequence[bool] | None = None
+) -> Matching:
+    """Optimal one-to-one assignment by IoU."""
+    ids = [e.id for e in truth], [e.id for e in pred]
+    return assign(BOX_RULE, *ids, iou_matrix(truth, pred), confident)
+
+
+def rank_by_box(truth: Sequence[Element], pred: Sequence[Element], confidence: Sequence[float]) -> Matching:
+    """Match one to one in order of confidence, by IoU."""
+    ids = [e.id for e in truth], [e.id for e in pred]
+    return assign_by_confidence(BOX_RULE, *ids, iou_matrix(truth, pred), confidence)
+
+
+CONTENT_RULE = "content"
 Variant = Literal["literal", "per_cell", "overlapping"]
 
 
@@ -63,7 +90,7 @@ def match_by_content(
 ) -> Matching:
     """Optimal one-to-one assignment by content-Jaccard."""
     ids = [e.id for e in truth], [e.id for e in pred]
-    return assign(RULE, *ids, content_matrix(truth, pred, variant), confident)
+    return assign(CONTENT_RULE, *ids, content_matrix(truth, pred, variant), confident)
 
 
 def rank_by_content(
@@ -71,7 +98,7 @@ def rank_by_content(
 ) -> Matching:
     """Match one to one in order of confidence, by content-Jaccard."""
     ids = [e.id for e in truth], [e.id for e in pred]
-    return assign_by_confidence(RULE, *ids, content_matrix(truth, pred), confidence)
+    return assign_by_confidence(CONTENT_RULE, *ids, content_matrix(truth, pred), confidence)
 
 
 def _bag(element: Element, variant: Variant) -> Bag:

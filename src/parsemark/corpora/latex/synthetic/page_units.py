@@ -53,7 +53,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Group:
+class UnitGroup:
     """Units that stay together, one below the other."""
 
     kind: str
@@ -62,7 +62,7 @@ class Group:
     wide: bool = False
     """Over all columns."""
     gap_inside: float = 4.0
-    note: Group | None = None
+    note: UnitGroup | None = None
     """A footnote that stands at the bottom of the same column."""
 
 

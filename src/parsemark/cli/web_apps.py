@@ -1,0 +1,159 @@
+"""`parsemark rate` and `annotate`: people rate pairs, or make truth for their documents, in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Host = Annotated[
+    str, typer.Option(help="Interface to serve; any but this machine's own gets a token in the link.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")]
+
+
+def require_web() -> None:
+    """Say what to install where the extra `web` is missing."""
+    from parsemark.extras import require
+
+    require("web", "The web app")
+
+
+def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
+    """Say where to go, and go there if somebody is at the terminal."""
+    import sys
+
+    width = max(len(name) for name in links)
+    for name, target in links.items():
+        typer.echo(f"{name:<{width}}  {target}")
+    typer.echo("Everything is saved as it is given. Stop with Ctrl-C.")
+    sys.stdout.flush()
+    if browser and sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(link)
+
+
+def rate(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Pairs, made by `parsemark study sample`, or any ratings file."),
+    ],
+    *,
+    host: Host = "127.0.0.1",
+    port: Port = 8420,
+    repeats: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the pairs that each rater is shown twice.")
+    ] = 0.1,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="RATINGS.json", help="Write the ratings so far and end, without serving."),
+    ] = None,
+    browser: Browser = True,
+) -> None:
+    """Let people rate pairs in a browser, blind to the parser.
+
+    Ratings are kept in FILE.ratings.sqlite as they are given; the server can be stopped and started at any
+    time. Serves this machine alone unless --host names another interface; then the link holds a token.
+    """
+    import json
+
+    from parsemark.study.tasks import read_tasks
+    from parsemark.system.files import write_text
+
+    tasks = read_tasks(file)
+    require_web()
+    from parsemark.web.frame import choose_address, open_socket, serve
+    from parsemark.web.rate.app import RateApp, ratings_path
+    from parsemark.web.rate.ratings import RatingStore
+    from parsemark.web.rate.ratings import export as ratings_of
+
+    store = RatingStore(ratings_path(file), tasks, repeats)
+    try:
+        if export is not None:
+            found = ratings_of(store)
+            write_text(export, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+            typer.echo(f"{len(found['pairs'])} rated pairs written to {export}")  # type: ignore[arg-type]
+            return
+        listener, address = open_socket(choose_address(host, port))
+        announce(
+            address.link(),
+            {
+                "Raters open": address.link(),
+                "You, the organiser": address.link(f"/organiser/{store.organiser_key}"),
+            },
+            browser=browser,
+        )
+        serve(RateApp(store, address).build(), listener)
+    finally:
+        store.close()
+
+
+def register_rate(app: typer.Typer) -> None:
+    """Add `rate` to the application."""
+    app.command()(rate)
+
+
+def annotate(
+    corpus: Annotated[str, typer.Argument(metavar="folder:DIR", help="A folder of PDFs.")],
+    *,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Start from what its parsers agree on. Repeat it.",
+            show_default="runs/DIR",
+        ),
+    ] = None,
+    page: Annotated[
+        list[str] | None, typer.Option("--page", metavar="ID", help="Show it first. Repeat it.")
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8421,
+    browser: Browser = True,
+) -> None:
+    """Make truth for your own documents: start from what parsers agree on, correct, let somebody check.
+
+    Each page that is touched or accepted is written as DOCUMENT.pN.json beside its PDF, which `folder:DIR`
+    reads at once. Every edit is kept in DIR/.parsemark-annotate.sqlite; the server can be stopped and
+    started at any time. Serves this machine alone unless --host names another interface; then the link
+    holds a token.
+    """
+    from parsemark.errors import UsageError
+
+    require_web()
+    from parsemark.web.annotate.app import AnnotateApp
+    from parsemark.web.annotate.work import Work
+    from parsemark.web.frame import choose_address, open_socket, serve
+
+    folder = Path(corpus.removeprefix("folder:"))
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}. Give folder:DIR, a folder of PDFs.")
+    default = Path("runs") / folder.resolve().name
+    runs = run if run is not None else [default] if (default / "manifest.json").is_file() else []
+    work = Work(folder, runs, page or ())
+    if unknown := [name for name in page or () if name not in work.samples]:
+        work.close()
+        raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
+    try:
+        work.restore_files()
+        if not runs:
+            typer.echo(
+                f"No run to start from; pages begin empty. To start from parsers: parsemark bench -c "
+                f"folder:{folder} "
+                f"--out {default}, then this command again."
+            )
+        listener, address = open_socket(choose_address(host, port))
+        announce(address.link(), {"Annotate at": address.link()}, browser=browser)
+        serve(AnnotateApp(work, address).build(), listener)
+    finally:
+        work.close()
+
+
+def register_annotate(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(annotate)
