@@ -18,6 +18,7 @@ _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
 """A sign before a currency is that of the amount."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
+_DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _COUNT_BITS = 32
 _BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
 """A bit above each count of a digit: it is gone where more are taken away than there are."""
@@ -138,6 +139,23 @@ def bare(text: str) -> str:
     plain = (text.translate(_SCRIPT_MARKS) or text).casefold()
     decomposed = unicodedata.normalize("NFD", plain)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+class Features(NamedTuple):
+    """What tells quickly how alike two texts may be."""
+
+    bare: str
+    """The text `tight` and `bare`."""
+    numeric: bool
+    numbers: tuple[str, ...]
+
+
+@lru_cache(_CACHE)
+def features(text: str) -> Features:
+    """The features of a folded text."""
+    if _DECIMAL.fullmatch(text):
+        return Features(text, True, (text,))
+    return Features(bare(tight(text)), is_numeric(text), numbers(text))
 
 
 def likeness(truth: str, pred: str) -> float:

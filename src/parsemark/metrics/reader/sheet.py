@@ -31,6 +31,8 @@ _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 """From one number to another: TeX would take it for a space, and nobody sets one there."""
 _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
 """A small o or a zero raised before a unit of temperature or behind a number."""
+_PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
+"""Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
 _SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
 """The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
@@ -154,6 +156,8 @@ class Sheet:
 
 def fold_cell(text: str) -> str:
     """`folded_cell`, kept for texts that come again."""
+    if _PLAIN.fullmatch(text):
+        return text
     return _folded_cell(text) if len(text) <= _LONGEST_KEPT else folded_cell(text)
 
 
