@@ -408,7 +408,10 @@ class Boxes(Plot):
             q1, q3 = middle - spread * rng.uniform(0.4, 0.6), middle + spread * rng.uniform(0.4, 0.6)
             low, high = q1 - spread * rng.uniform(0.6, 1.2), q3 + spread * rng.uniform(0.6, 1.3)
             floor = 0.0 if median > 0 else -math.inf
+            top = 100.0 if self.spec["y"][1] == "%" else math.inf
+            high = min(high, top)
             strays = [high + spread * rng.uniform(0.15, 0.7) for _ in range(rng.choice([0, 0, 1, 2, 3]))]
+            strays = [stray for stray in strays if stray < top]
             self.groups.append(
                 (self.writer.fill(name), max(floor, low), max(floor, q1), middle, q3, high, strays)
             )
