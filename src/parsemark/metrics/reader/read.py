@@ -212,6 +212,8 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         beyond = [" ".join(t for t in row[truth.n_cols :] if t) for row in sheet.shown]
         lines = (*filter(None, beyond), *lines)[:_MOST_LINES]
         sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
+    if not lines:
+        return
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
     rows = [_run_together(truth, r) for r in lacking]
