@@ -48,6 +48,8 @@ DISCARD = r"""\newcount\pmsheet \AddToHook{shipout/before}{\global\advance\pmshe
 _SCALED = re.compile(r"^@PMS (\d+)(?: ([\d.]+)pt ([\d.]+)pt)?", re.MULTILINE)
 SMALLEST_SCALE = 0.65
 """Tables that would be set smaller are drawn again."""
+LIVELY = 0.85
+"""How often pages that are mere lists of references are passed over where others are as planned."""
 
 
 def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look:
@@ -55,6 +57,13 @@ def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look
     return choose_look(
         stream(options.name, options.seed, plan.name, "look", attempt), plan.columns, options.looks
     )
+
+
+def _subject_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> str:
+    """Subjects in turn, in an order that is drawn: each comes again after all others."""
+    names = list(subject_names())
+    stream(options.name, options.seed, "subjects").shuffle(names)
+    return names[(int(plan.name.rpartition("-")[2]) + attempt) % len(names)]
 
 
 def make_paper(
@@ -67,7 +76,7 @@ def make_paper(
     identity = (options.name, options.seed, plan.name, "paper", attempt)
     rng = stream(*identity)
     look = look_of(options, plan, attempt)
-    subject = read_subject(rng.choice(subject_names()))
+    subject = read_subject(_subject_of(options, plan, attempt))
     with_tables = sum(page.tables > 0 for page in plan.pages)
     count = len(plan.pages) + rng.choice([1, 1, 2])
     tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
@@ -79,7 +88,8 @@ def make_paper(
     assert marked.pdf is not None
     pages = read_marks(marked.pdf)
     parts = find_parts(paper.register.blocks, pages, look.columns)
-    kept = _choose(rng, [_has_table(p, paper) for p in parts], [page.tables > 0 for page in plan.pages])
+    wanted = [page.tables > 0 for page in plan.pages]
+    kept = _choose(rng, [_has_table(p, paper) for p in parts], wanted, [_is_list(p, paper) for p in parts])
     scaled = _scaled(marked.log)
     attributes = _attributes(look, subject)
     truths: list[Page] = []
@@ -132,10 +142,19 @@ def _has_table(parts: PageParts, paper: Paper) -> bool:
     return any(paper.register.blocks[part.block].category == Category.TABLE for part in parts.floats)
 
 
-def _choose(rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool]) -> list[int]:
+def _is_list(parts: PageParts, paper: Paper) -> bool:
+    """Whether a page has references alone, which short papers would show too often."""
+    return all(paper.register.blocks[part.block].category == Category.REFERENCE for part in parts.flow)
+
+
+def _choose(
+    rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool], dull: Sequence[bool]
+) -> list[int]:
     """Pages of the paper, in order: neighbours if they are as planned, else some that are."""
     count, with_tables = len(wanted), sum(wanted)
     runs = [s for s in range(len(has_table) - count + 1) if sum(has_table[s : s + count]) == with_tables]
+    lively = [start for start in runs if not any(dull[start : start + count])]
+    runs = lively if lively and rng.random() < LIVELY else runs
     if runs:
         start = rng.choice(runs)
         return list(range(start, start + count))

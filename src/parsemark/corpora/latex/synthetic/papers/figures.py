@@ -237,8 +237,8 @@ class Lines(Plot):
             decimals = spec.get("decimals", 1)
             self.facts |= {
                 f"name {i}": name,
-                f"first {i}": f"{points[0][1]:.{decimals}f}",
-                f"last {i}": f"{points[-1][1]:.{decimals}f}",
+                f"first {i}": f"{points[0][1]:.{decimals}f}".replace("-", "−"),
+                f"last {i}": f"{points[-1][1]:.{decimals}f}".replace("-", "−"),
             }
 
     def latex(self, width: float, height: float, folder: Path) -> str:

@@ -257,7 +257,9 @@ class Results(Exhibit):
             pieces = [self._cell(s, index, m) for s in sets for m in range(len(self.columns))]
             rows.append(DraftRow((label, *pieces)))
         arrow = {"up": " ↑", "down": " ↓", "": ""}
-        heads = [shown(m.name + (arrow[m.better] if self.arrows else "")) for m in self.columns] * len(sets)
+        names = [m.head() if len(sets) == 1 else m.name for m in self.columns]
+        marks = [arrow[m.better] if self.arrows else "" for m in self.columns]
+        heads = [shown(name + mark) for name, mark in zip(names, marks, strict=True)] * len(sets)
         heads = [h.looking(turned=True) for h in heads] if turned else heads
         levels: tuple[tuple[RowGroup, ...], ...] = (tuple(RowGroup(h) for h in heads),)
         if len(sets) > 1 and len(self.columns) > 1:

@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from parsemark.corpora.latex.synthetic.papers.figures import FIGURES, Plot
@@ -156,6 +157,7 @@ class Writer:
             if drawn == text:
                 break
             text = drawn
+        text = _phrases().sub(lambda m: self.rng.choice(_groups()[m[0]]), text)
         text = _fill_outside_formulas(text, lambda m: self._slot(m, facts))
         text = _MATH.sub(lambda m: f"⟦math:{m[1]}⟧", text)
         return re.sub(r"  +", " ", text).replace(" %", "%").strip()
@@ -190,6 +192,18 @@ class Writer:
 
     def _count(self, works: Sequence[int]) -> None:
         self.cited += [number for number in works if number not in self.cited]
+
+
+@lru_cache(maxsize=1)
+def _groups() -> dict[str, list[str]]:
+    """Phrases, and those that can stand for them."""
+    return {phrase: group for group in common()["rephrase"] for phrase in group}
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> re.Pattern[str]:
+    longest = sorted(_groups(), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b")
 
 
 def _fill_outside_formulas(text: str, fill: Callable[[re.Match[str]], str]) -> str:
