@@ -136,7 +136,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         truth = with_points(truth) if comma else truth
         reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
-    for sheet, extra in _arrangements(pages):
+    for sheet, extra in _arrangements(pages, structure):
         found = reader.sheet(with_symbols_of(truth, sheet))
         if extra:
             found = dataclasses.replace(found, events=(*found.events, *extra))
@@ -154,7 +154,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     best = best or Account((), 0.0)
     for layout in _layouts(truth, structure):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
-        for sheet, extra in _arrangements(pages):
+        for sheet, extra in _arrangements(pages, reader.structure):
             found = reader.sheet(with_symbols_of(truth, sheet))
             best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
     return best
@@ -182,10 +182,10 @@ def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
     return stacked(blocks, [""] * len(blocks))
 
 
-def _arrangements(pages: Pages) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
-        yield stacked(pages.sheets, pages.headings), ()
+        yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
         for headings in (pages.headings, ()):
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
@@ -212,6 +212,8 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         beyond = [" ".join(t for t in row[truth.n_cols :] if t) for row in sheet.shown]
         lines = (*filter(None, beyond), *lines)[:_MOST_LINES]
         sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
+    if not lines:
+        return
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
     rows = [_run_together(truth, r) for r in lacking]
@@ -322,7 +324,12 @@ class _Reader:
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
         words = self.words & {word for row in pred.texts for text in row for word in text.split()}
-        return len(words) >= _RELATED * len(self.words)
+        if len(words) >= _RELATED * len(self.words) or pred.n_rows * pred.n_cols >= self.truth.n_rows:
+            return len(words) >= _RELATED * len(self.words)
+        # Few cells that hold many may have run the words together as well.
+        said = "".join(tight(text) for row in pred.texts for text in row)
+        texts = {tight(text) for row in self.truth.texts for text in row if text}
+        return sum(text in said for text in texts) >= _RELATED * len(texts)
 
     def better(self, one: Account, other: Account) -> Account:
         """The account with the higher score."""
@@ -399,6 +406,8 @@ class _Reader:
 
     def continues(self, group: Grouped) -> bool:
         """Whether each further row of a group says nothing but one text, which has no name of its own."""
+        if self.truth.n_cols == 1:
+            return True
         rows = [self.truth.texts[r] for r in group.lines[1:]]
         return all(sum(map(bool, row)) == 1 and not row[0] and not is_numeric("".join(row)) for row in rows)
 
