@@ -21,6 +21,7 @@ from parsemark.engine.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.model import Status, Table
+from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
@@ -141,7 +142,7 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
                 number = int(start[1]) - first
                 if not 0 <= number < n_pages:
                     raise FormatError(
-                        f"The file has a page {start[1]}, but the document has {n_pages} pages",
+                        f"The file has a page {start[1]}, but the document has {counted(n_pages, 'page')}",
                         position=start.start(),
                     )
                 pages[number] += text[start.end() : end].strip()
@@ -156,7 +157,8 @@ def _of_length(parts: list[str], n_pages: int) -> list[str]:
         return parts[:-1]
     if len(parts) != n_pages:
         raise FormatError(
-            f"The file has {len(parts)} pages, but the document has {n_pages}; name what parts pages "
+            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; "
+            f"name what parts pages "
             "with --page-separator, or give one file per page"
         )
     return parts
@@ -276,7 +278,7 @@ class _Documents:
 
 def _of_count(pages: list[Any], n_pages: int) -> list[Any]:
     if len(pages) != n_pages:
-        raise FormatError(f"The file has {len(pages)} pages, but the document has {n_pages}")
+        raise FormatError(f"The file has {counted(len(pages), 'page')}, but the document has {n_pages}")
     return pages
 
 

@@ -24,6 +24,7 @@ from parsemark.engine.scoring import score_run
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
+from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry
@@ -194,7 +195,9 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True) if check.passed else ():
         for problem in _problems_of(row):
             check.differs(f"page {row['sample']}: {problem}")
-    check.text = f"{name}, {len(ids)} of its {stated.n_samples} pages; truth as the bundle gives it"
+    check.text = (
+        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth as the bundle gives it"
+    )
     if corpus is None or not check.passed:
         return check
     if corpus.hash != stated.hash:
@@ -208,7 +211,9 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True):
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
-    check.text = f"{name}, {len(ids)} of its {stated.n_samples} pages; truth and PDFs are the corpus's"
+    check.text = (
+        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth and PDFs are the corpus's"
+    )
     return check
 
 
@@ -346,7 +351,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     index = bundle.index
     if samples.height < index.corpus.n_samples:
         yield (
-            f"It holds {samples.height} of the {index.corpus.n_samples} pages of its corpus; compare it only "
+            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} "
+            f"of its corpus; compare it only "
             "with bundles of the same pages."
         )
     if corpus is None:
@@ -381,7 +387,7 @@ def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleChe
         n_rows += ours.height
         for difference in table_differences(table, theirs, ours):
             check.differs(difference)
-    check.text = f"{n_rows:,} rows of matches and scores are the same when scored anew"
+    check.text = f"{counted(n_rows, 'row')} of matches and scores: all the same when scored anew"
     return check
 
 
@@ -432,7 +438,7 @@ def _compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCh
         n += 1
         if not _same(stated, anew):
             check.differs(f"{place}: {_short(stated)} in the bundle, {_short(anew)} scored anew")
-    check.text = f"{n:,} values are the same when scored anew"
+    check.text = f"{counted(n, 'value')}: all the same when scored anew"
     return check
 
 
