@@ -1,5 +1,6 @@
 """`parsemark parsers`."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,45 @@ def test_try_shows_tracebacks_prints_and_a_forgotten_serve(tmp_path: Path) -> No
         run("try", str(write_worker(tmp_path, "def parse(pdf, page, options): return {}")), pdf)
     with pytest.raises(ParserError, match="SyntaxError"):
         run("try", str(write_worker(tmp_path, "def parse(pdf page): return {}")), pdf)
+
+
+def _docx(path: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("word/document.xml", "<w:document/>")
+    return path
+
+
+def test_try_takes_the_files_that_a_parser_reads(tmp_path: Path) -> None:
+    body = """
+    from parsemark_worker import elements_output, serve, table
+
+    def parse(pdf, page, options):
+        return elements_output([table([[pdf.rpartition("/")[2], str(page)]])])
+
+    serve(parse)
+    """
+    script = write_worker(tmp_path, body, fact='reads = ["docx", "html"]')
+    html = tmp_path / "page.HTM"
+    html.write_text("<p>x</p>")
+    for file in (_docx(tmp_path / "word.docx"), html):
+        output = run("try", str(script), str(file))
+        assert f"1 table in {file.name}" in output
+        with pytest.raises(UsageError, match="has one page, not 2"):
+            run("try", str(script), str(file), "--page", "2")
+    pdf = write_page(tmp_path / "page.pdf")
+    with pytest.raises(UsageError, match=r"reads DOCX and HTML; page.pdf is a file of kind PDF"):
+        run("try", str(script), str(pdf))
+
+
+def test_try_says_in_plain_words_that_a_parser_reads_other_files(tmp_path: Path) -> None:
+    word = _docx(tmp_path / "word.docx")
+    with pytest.raises(UsageError, match=r"pdfplumber reads PDF; word.docx is a file of kind DOCX"):
+        run("try", "pdfplumber", str(word))
+    sheet = tmp_path / "sheet.docx"
+    with zipfile.ZipFile(sheet, "w") as file:
+        file.writestr("xl/workbook.xml", "<x/>")
+    with pytest.raises(UsageError, match=r"mammoth reads DOCX; sheet.docx is another kind of file"):
+        run("try", "mammoth", str(sheet))
+    (tmp_path / "broken.pdf").write_text("no pdf")
+    with pytest.raises(UsageError, match="cannot be opened as a PDF"):
+        run("try", "pdfplumber", str(tmp_path / "broken.pdf"))

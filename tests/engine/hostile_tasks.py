@@ -3,6 +3,8 @@
 import os
 import time
 
+import polars as pl
+
 from parsemark.engine import score_chunk as real
 from parsemark.errors import StoreError
 
@@ -16,6 +18,8 @@ def do(task: str) -> str:
         raise StoreError("a message for the user")
     if task == "bug":
         raise ZeroDivisionError("a bug")
+    if task == "frame":
+        return str(pl.DataFrame({"a": [1, 2]}).lazy().select(pl.col("a").sum()).collect().item())
     return task.upper()
 
 

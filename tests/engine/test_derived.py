@@ -82,6 +82,10 @@ def test_the_commands_fit_apply_and_show(run: Run, tmp_path: Path) -> None:
     done = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--out", str(file)])
     assert done.exit_code == 0, done.output
     assert "D-ECE" in done.output and "best threshold" in done.output
+    assert "IoU over .5" in done.output and max(map(len, done.output.splitlines()[:8])) <= 80
+    wrong = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--method", "foo"])
+    assert wrong.exit_code != 0 and not wrong.output
+    assert "best, temperature, platt, beta, isotonic" in str(wrong.exception)
     assert json.loads(file.read_text())["parser"] == "one"
     done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(file), "--workers", "1"])
     assert done.exit_code == 0, done.output

@@ -17,6 +17,7 @@ from parsemark.engine.scoring import score_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.stats.calibration import d_ece
+from parsemark.stats.confidence import risk_coverage
 from parsemark.stats.detection import average_precision
 from parsemark.store import Run
 
@@ -102,6 +103,11 @@ def test_the_command_estimates_and_says_how_good_it_is(run: Run, tmp_path: Path)
     done = CliRunner().invoke(app, ["confidence", str(run.path), "--out", str(file)])
     assert done.exit_code == 0, done.output
     assert "estimated(parser=one)" in done.output and "ours" in done.output
+    table = done.output[done.output.index("parser ") :]
+    assert max(map(len, table.splitlines())) <= 80
+    judged = judged_tables(Run.open(run.path), "estimated(parser=one)")
+    curve = risk_coverage(judged.confidence, judged.correct)
+    assert curve is not None and f"{curve.area:.3f} ({curve.best_area:.3f})" in table
     again = Run.open(run.path)
     judged = judged_tables(again, "estimated(parser=two)")
     assert len(judged.confidence) > 40
@@ -137,6 +143,9 @@ def test_what_cannot_be_learned_is_refused() -> None:
         fit_model(np.zeros((5, len(FEATURES))), [True] * 5)
     with pytest.raises(UsageError, match="30 of 30 are right"):
         fit_model(np.zeros((30, len(FEATURES))), [True] * 30)
+    few = [True] * 16 + [False] * 8
+    with pytest.raises(UsageError, match=r"16 of 24 tables are right.+ 12 of 18\."):
+        models_by_document(np.zeros((24, len(FEATURES))), few, [f"d{n % 4}" for n in range(24)])
 
 
 @pytest.mark.parametrize(

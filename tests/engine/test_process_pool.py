@@ -1,14 +1,18 @@
+import subprocess
+import sys
+
 import pytest
 from tests.engine.hostile_tasks import do
 
+from parsemark.engine.forking import Template
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.errors import StoreError
 
 
 def run_all(
-    tasks: list[str], n_processes: int = 2, timeout_s: float = 5.0
+    tasks: list[str], n_processes: int = 2, timeout_s: float = 5.0, template: Template | None = None
 ) -> list[Finished[str] | Lost[str]]:
-    with ProcessPool(do, n_processes, timeout_s=timeout_s, memory_mb=16_384) as pool:
+    with ProcessPool(do, n_processes, timeout_s=timeout_s, memory_mb=16_384, template=template) as pool:
         for task in tasks:
             pool.submit(task)
         return list(pool.results())
@@ -20,6 +24,41 @@ def test_crash_and_hang_cost_only_themselves() -> None:
     lost = {r.task: r.reason for r in results if isinstance(r, Lost)}
     assert done == {"a": "A", "b": "B", "c": "C", "d": "D"}
     assert lost == {"crash": "its process ended by signal SIGABRT", "hang": "took more than 5 s"}
+
+
+FORKING = """
+import os, sys
+from parsemark.engine import forking
+assert forking.is_fresh()
+from tests.engine.test_process_pool import run_all
+from parsemark.engine.process_pool import Lost
+assert not forking.is_fresh()
+import polars
+with forking.Template() as template:
+    polars.DataFrame({"a": [1]}).lazy().select(polars.col("a") + 1).collect()  # starts threads
+    tasks = run_all(["a", "crash", "frame", "b"], 2, 300.0, template)
+    for result in [*tasks, *run_all(["hang"], 1, 0.5, template)]:
+        print(result.task, result.reason if isinstance(result, Lost) else result.result)
+    try:
+        run_all(["user-error"], 1, 300.0, template)
+    except Exception as error:
+        print(type(error).__name__)
+    left = template._process.pid
+print("ended", not os.path.exists(f"/proc/{left}"))
+"""
+
+
+def test_workers_forked_of_a_template_are_as_others() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.splitlines()) == [
+        "StoreError",
+        "a A",
+        "b B",
+        "crash its process ended by signal SIGABRT",
+        "ended True",
+        "frame 3",
+        "hang took more than 0.5 s",
+    ]
 
 
 def test_errors_reach_the_caller() -> None:

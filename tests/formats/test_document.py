@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parsemark.corpora import load_corpus
 from parsemark.errors import FormatError, UnknownNameError
-from parsemark.formats import DOCUMENT_FORMATS, read_document, write_document
+from parsemark.formats import DOCUMENT_FORMATS, read_document, read_tables, write_document
 from parsemark.model import Element, Page, Table
 
 from .strategies import PIECES
@@ -192,6 +192,17 @@ def test_text_gives_paragraphs_lists_and_tables() -> None:
 )
 def test_what_parsers_write(text: str, wanted: list[tuple[str, str | None]]) -> None:
     assert shown(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["# Title\n\ntext", "| a | b |\n|---|---|\n| 1 | 2 |\n", "- one\n- two", "$$a=b$$", "a,b\n1,2\n"]
+)
+def test_a_byte_order_mark_is_no_part_of_the_text(text: str) -> None:
+    for format in DOCUMENT_FORMATS:
+        assert shown("\ufeff" + text, format) == shown(text, format)
+    for format in (None, "csv", "markdown"):
+        marked = read_tables("\ufeff" + text, format)
+        assert [found.table for found in marked] == [found.table for found in read_tables(text, format)]
 
 
 def test_the_demo_corpus_written_as_markdown_reads_back() -> None:

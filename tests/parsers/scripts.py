@@ -34,9 +34,12 @@ serve(parse)
 """
 
 
-def write_worker(folder: Path, body: str = WORKING, name: str = "mine.py") -> Path:
+def write_worker(folder: Path, body: str = WORKING, name: str = "mine.py", fact: str = "") -> Path:
+    """A worker's script; a fact is one more line of its `[tool.parsemark]`."""
     script = folder / name
-    script.write_text(HEADER + textwrap.dedent(body))
+    licence = '# licence = "MIT"\n'
+    header = HEADER.replace(licence, f"{licence}# {fact}\n") if fact else HEADER
+    script.write_text(header + textwrap.dedent(body))
     return script
 
 

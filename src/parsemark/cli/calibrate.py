@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from parsemark.engine.derived import JudgedTables
+    from parsemark.stats.confidence import RiskCoverage
     from parsemark.store import Run
+
+_NAME_WIDTH = 27
+"""Longer names take two lines: the table is to fit into 80 columns."""
 
 RunFolder = Annotated[Path, typer.Argument(help="Run directory, scored by the protocol `tables`.")]
 
@@ -41,6 +45,7 @@ def calibrate(
     from rich.table import Table as View
 
     from parsemark.engine.derived import judged_tables
+    from parsemark.errors import UsageError
     from parsemark.stats.calibration import d_ece
     from parsemark.stats.confidence import (
         METHODS,
@@ -52,27 +57,32 @@ def calibrate(
     )
     from parsemark.store import Run
 
+    if method not in ("best", *METHODS):
+        raise UsageError(f"There is no way {method!r} to calibrate; there are: best, {', '.join(METHODS)}.")
     console = Console()
     opened = Run.open(run)
     judged = judged_tables(opened, parser)
+    tried = {
+        name: cross_calibrated(judged.confidence, judged.correct, judged.documents, name)
+        for name in (METHODS if method == "best" else (method,))
+    }
     before = d_ece(judged.confidence, judged.correct)
-    curve = risk_coverage(judged.confidence, judged.correct)
     documents = len(set(judged.documents))
     console.print(
         f"{parser}: {len(judged.confidence)} predicted tables of {documents} documents, "
-        f"{sum(judged.correct)} right (IoU of at least .5), {judged.n_truth} true ones",
+        f"{sum(judged.correct)} right (IoU over .5), {judged.n_truth} true ones",
         highlight=False,
-        soft_wrap=True,
+        markup=False,
     )
-    view = View("calibrator", "D-ECE", "excess risk", box=None)
-    view.add_row("none", _number(before), _number(None if curve is None else curve.excess))
+    view = View("calibrator", "D-ECE", "risk", box=None)
+    view.add_row("none", _number(before), _risk(risk_coverage(judged.confidence, judged.correct), 4))
     values: dict[str, float] = {}
-    for name in METHODS if method == "best" else (method,):
-        changed = cross_calibrated(judged.confidence, judged.correct, judged.documents, name)
-        after, new = d_ece(changed, judged.correct), risk_coverage(changed, judged.correct)
+    for name, changed in tried.items():
+        after = d_ece(changed, judged.correct)
         values[name] = 1.0 if after is None else after
-        view.add_row(name, _number(after), _number(None if new is None else new.excess))
+        view.add_row(name, _number(after), _risk(risk_coverage(changed, judged.correct), 4))
     console.print(view)
+    console.print(_RISK, highlight=False, markup=False)
     best = best_threshold(judged.confidence, judged.correct, judged.n_truth)
     if best is not None:
         console.print(
@@ -106,12 +116,21 @@ def _say_cost(say: object, at: float, there: JudgedTables) -> None:
             f"on the other run it gives F1 {moved.f1:.3f}; the best one there ({own.at:.3f}) gives "
             f"{own.f1:.3f}, so it costs {own.f1 - moved.f1:.3f}",
             highlight=False,
-            soft_wrap=True,
         )
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+_RISK = "risk: area under risk over coverage, in brackets that of the best possible order"
+
+
+def _number(value: float | None, digits: int = 4) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _risk(curve: RiskCoverage | None, digits: int) -> str:
+    """The area, and the least that any order of these predictions could have."""
+    if curve is None:
+        return "-"
+    return f"{_number(curve.area, digits)} ({_number(curve.best_area, digits)})"
 
 
 def apply_calibrator(run: Run, file: Path) -> str:
@@ -211,8 +230,9 @@ def _without_confidence(run: Run) -> list[str]:
 
 
 def _show_confidences(console: Console, run: Run) -> None:
-    """D-ECE, AP, excess risk and best threshold of all that have a confidence."""
+    """D-ECE, AP, risk and best threshold of all that have a confidence."""
     from rich.table import Table as View
+    from rich.text import Text
 
     from parsemark.engine.derived import judged_tables
     from parsemark.errors import UsageError
@@ -220,10 +240,10 @@ def _show_confidences(console: Console, run: Run) -> None:
     from parsemark.stats.confidence import best_threshold, risk_coverage
     from parsemark.stats.detection import average_precision
 
-    view = View(box=None, pad_edge=False)
+    view = View(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     view.add_column("parser", overflow="fold")
-    for head in ("whose", "tables", "right", "D-ECE", "AP", "risk", "best at", "F1"):
-        view.add_column(head, justify="left" if head == "whose" else "right", no_wrap=True)
+    for head in ("tables", "right", "D-ECE", "AP", "risk", "best at", "F1"):
+        view.add_column(head, justify="right", no_wrap=True)
     for entry in run.manifest.parsers:
         rule = "bbox"
         try:
@@ -233,31 +253,25 @@ def _show_confidences(console: Console, run: Run) -> None:
                 judged = judged_tables(run, entry.name, rule, 0.0)
         except UsageError:
             continue
-        curve = risk_coverage(judged.confidence, judged.correct)
         best = best_threshold(judged.confidence, judged.correct, judged.n_truth)
         view.add_row(
-            entry.name,
-            "ours" if entry.name.partition("(")[0] in ("estimated", "ensemble") else "its own",
+            Text(entry.name if len(entry.name) <= _NAME_WIDTH else entry.name.replace("(", "\n (", 1)),
             str(len(judged.confidence)),
             str(sum(judged.correct)),
-            _short(d_ece(judged.confidence, judged.correct)),
-            _short(average_precision(judged.confidence, judged.correct, judged.n_truth)),
-            _short(None if curve is None else curve.excess),
-            _short(None if best is None else best.at),
-            _short(None if best is None else best.f1),
+            _number(d_ece(judged.confidence, judged.correct), 3),
+            _number(average_precision(judged.confidence, judged.correct, judged.n_truth), 3),
+            _risk(risk_coverage(judged.confidence, judged.correct), 3),
+            _number(None if best is None else best.at, 3),
+            _number(None if best is None else best.f1, 3),
         )
     console.print(view)
     console.print(
-        "right: by place (IoU of at least .5), without boxes by content. AP counts all true\n"
-        "tables. risk: area under risk over coverage beyond that of the best order. best at: the\n"
-        "threshold with the highest F1 here.",
+        "right: by place (IoU over .5), without boxes by content. AP counts all true tables. "
+        f"{_RISK}. best at: the threshold with the highest F1 here. The confidences of estimated(…) and "
+        "ensemble are ours, the others the parsers' own.",
         highlight=False,
-        soft_wrap=True,
+        markup=False,
     )
-
-
-def _short(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def ensemble(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -114,7 +116,7 @@ def run() -> None:
     """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
     try:
         with needed_for("This command"):
-            app()
+            _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
     except BrokenPipeError:  # whoever read our output has closed it, as `head` does
@@ -125,6 +127,16 @@ def run() -> None:
             raise
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror}. What is done is kept; mend this and give the same command again.")
+
+
+def _app_for(words: Sequence[str]) -> typer.Typer:
+    """The application, without the commands that were not asked for: to build them all takes a while."""
+    named = [c for c in app.registered_commands if c.callback is not None and [c.callback.__name__] == words]
+    if not named:
+        return app
+    short = copy.copy(app)
+    short.registered_commands, short.registered_groups = named, []
+    return short
 
 
 def _fail(message: str) -> NoReturn:

@@ -90,7 +90,9 @@ def lock(
 @parsers.command("try")
 def try_(
     name: Annotated[str, typer.Argument(help="A parser: camelot(flavor=stream), or path/to/worker.py.")],
-    pdf: Annotated[Path, typer.Argument(help="A PDF file.")],
+    pdf: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A PDF file; DOCX or HTML for parsers that read that.")
+    ],
     page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
     timeout_s: opt.TrialTimeoutS = opt.TRIAL_TIMEOUT_S,
 ) -> None:
@@ -124,7 +126,8 @@ def try_(
     tables = trial.prediction.tables
     found = f"{len(tables)} table{'' if len(tables) == 1 else 's'}"
     label = f"{parser.name} ({versions})" if versions else parser.name
-    console.print(f"{_printable(label)}: {found} on page {page}", markup=False)
+    where = f"on page {page}" if "pdf" in parser.info.reads else f"in {_printable(pdf.name)}"
+    console.print(f"{_printable(label)}: {found} {where}", markup=False)
     for number, element in enumerate(tables, start=1):
         _show(console, element, number)
     wall, cpu = (("–" if t is None else f"{t:.2f}") for t in (trial.answer.wall_s, trial.answer.cpu_s))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -62,6 +63,10 @@ def score(
     a file counts as not answered. Several folders may be scored into one run to compare them. Where the
     truth of the corpus has been corrected since, the corrected one counts.
     """
+    from parsemark.engine import forking
+
+    may_fork = forking.is_fresh()  # before the libraries are imported that tell
+
     from rich.console import Console
 
     from parsemark.cli import running
@@ -69,7 +74,7 @@ def score(
     from parsemark.cli.progress import progress_for
     from parsemark.engine.imported import import_predictions
     from parsemark.engine.parse import follow_truth
-    from parsemark.engine.scoring import score_run
+    from parsemark.engine.scoring import ready_to_score, score_run
     from parsemark.errors import UnknownNameError, UsageError
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
@@ -84,7 +89,8 @@ def score(
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
     console = Console()
     events = progress_for(console)
-    with running.stoppable(console, events):
+    template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
+    with template or contextlib.nullcontext(), running.stoppable(console, events):
         if predictions is not None:
             loaded = running.load(corpus, strict=strict)
             opened = import_predictions(
@@ -119,6 +125,7 @@ def score(
             events=events,
             executor=executor,
             address=address,
+            template=template,
         )
     for summary in summaries:
         console.print()

@@ -41,7 +41,7 @@ class JudgedTables:
 
 
 def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
-    """The tables of one parser in a scored run: right where they overlap a true one by `at`.
+    """The tables of one parser in a scored run: right where they overlap a true one by more than `at`.
 
     Raises:
         UnknownNameError: If the run has no such parser.
@@ -85,7 +85,7 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
             documents[row["sample"]],
             tuple(row["pred"]),
             row["confidence"],
-            bool(row["truth"]) and (row["overlap"] or 0.0) >= at,
+            bool(row["truth"]) and (row["overlap"] or 0.0) > at,
         )
         for row in matches.filter(pl.col("pred").list.len() > 0).iter_rows(named=True)
     ]

@@ -246,5 +246,14 @@ def models_by_document(
     folds = document_folds(documents)
     hit = np.asarray(correct, dtype=bool)
     of_table = np.array([folds[d] for d in documents])
+    left = [hit[of_table != fold] for fold in set(folds.values())]
+    if any(len(rest) < MIN_PREDICTIONS or rest.all() or not rest.any() for rest in left):
+        least = min(left, key=len)
+        raise UsageError(
+            f"Each document is judged by a model of the others, which needs {MIN_PREDICTIONS} tables, "
+            f"right ones and wrong ones. Here {int(hit.sum())} of {hit.size} tables are right, and without a "
+            f"part of the documents {int(least.sum())} of {least.size}. Parse more documents, take more "
+            "parsers, or give a model of another run (--model)."
+        )
     models = {f: fit_model(features[of_table != f], hit[of_table != f], source) for f in set(folds.values())}
     return {document: models[fold] for document, fold in folds.items()}

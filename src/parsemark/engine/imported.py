@@ -112,9 +112,11 @@ def _read_text(path: Path) -> str:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise FormatError(f"The file is over {MAX_FILE_BYTES} bytes")
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        text = path.read_bytes().decode()
     except UnicodeDecodeError as error:
         raise FormatError("The file is not UTF-8 text", position=error.start) from error
+    # Readers of texts know byte order marks, and the published profiles of `document` keep them.
+    return text if path.suffix.lower() in _TEXT_FORMATS else text.removeprefix("\ufeff")
 
 
 def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[str]:
@@ -264,6 +266,8 @@ class _Documents:
 
     def _read(self, path: Path, n_pages: int) -> list[dict[str, Any]]:
         text = _read_text(path)
+        if n_pages > 1:
+            text = text.removeprefix("\ufeff")
         suffix = path.suffix.lower()
         if suffix != ".json":
             return [_READERS[suffix](part) for part in page_texts(text, n_pages, self._separator)]

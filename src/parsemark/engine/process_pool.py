@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from parsemark.engine.forking import Template
 from parsemark.errors import ParsemarkError
 from parsemark.system.processes import describe_exit
 
@@ -41,9 +41,18 @@ class Lost(Generic[TaskT]):
     reason: str
 
 
+class _Process(Protocol):
+    @property
+    def exitcode(self) -> int | None: ...
+
+    def kill(self) -> None: ...
+
+    def join(self) -> None: ...
+
+
 @dataclass
 class _Member(Generic[TaskT]):
-    process: BaseProcess
+    process: _Process
     pipe: Connection
     task: TaskT
     deadline: float
@@ -57,10 +66,17 @@ class ProcessPool(Generic[TaskT]):
         n_processes: How many run at a time.
         timeout_s: How long one task may take.
         memory_mb: How much address space one process may take.
+        template: Forks the processes; without one they are forked of a server that starts from nothing.
     """
 
     def __init__(
-        self, function: Callable[[TaskT], Any], n_processes: int, *, timeout_s: float, memory_mb: int
+        self,
+        function: Callable[[TaskT], Any],
+        n_processes: int,
+        *,
+        timeout_s: float,
+        memory_mb: int,
+        template: Template | None = None,
     ) -> None:
         self._function = function
         self._n_processes = n_processes
@@ -70,9 +86,10 @@ class ProcessPool(Generic[TaskT]):
         # and none of our threads or locks are copied into them.
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([function.__module__])
+        self._template = template
         self._waiting: deque[TaskT] = deque()
         self._busy: dict[Connection, _Member[TaskT]] = {}
-        self._idle: list[tuple[BaseProcess, Connection]] = []
+        self._idle: list[tuple[_Process, Connection]] = []
 
     @property
     def window(self) -> int:
@@ -114,16 +131,21 @@ class ProcessPool(Generic[TaskT]):
             pipe.send(task)
         self._busy[pipe] = _Member(process, pipe, task, time.monotonic() + self._timeout_s)
 
-    def _start(self) -> tuple[BaseProcess, Connection]:
+    def _start(self) -> tuple[_Process, Connection]:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=_serve, args=(theirs, self._function, self._memory_mb), daemon=True
-        )
-        process.start()
+        process = self._new_process(theirs)
         theirs.close()
         with contextlib.suppress(EOFError, OSError):  # it died at once: reading its answer will tell
             ours.recv()
         return process, ours
+
+    def _new_process(self, pipe: Connection) -> _Process:
+        if self._template is not None:
+            return self._template.start(_serve, pipe, self._function, self._memory_mb)
+        args = (pipe, self._function, self._memory_mb)
+        process = self._context.Process(target=_serve, args=args, daemon=True)
+        process.start()
+        return process
 
     def _end(self, member: _Member[TaskT]) -> Finished[TaskT] | Lost[TaskT]:
         try:
@@ -141,7 +163,7 @@ class ProcessPool(Generic[TaskT]):
         return Finished(member.task, result)
 
     @staticmethod
-    def _kill(process: BaseProcess, pipe: Connection) -> None:
+    def _kill(process: _Process, pipe: Connection) -> None:
         process.kill()
         process.join()
         pipe.close()

@@ -9,11 +9,12 @@ that no slow process writes an old state over a new one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
 from parsemark.engine.events import Events
+from parsemark.engine.forking import Template
 from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.score_chunk import Chunk, PartFiles, score_chunk
 from parsemark.engine.score_plan import ChunkPlan, plan_chunks
@@ -46,6 +47,7 @@ def score_run(
     events: Events | None = None,
     executor: str = "local",
     address: str | None = None,
+    template: Template | None = None,
 ) -> list[Summary]:
     """Score everything that a run has parsed and write the tables and the summary of each protocol.
 
@@ -56,6 +58,7 @@ def score_run(
         events: Told about progress.
         executor: `local`, or `ray` for a cluster. The result is the same.
         address: Of the Ray cluster; None starts one on this machine.
+        template: Forks the processes, see `ready_to_score`.
 
     Returns:
         The summaries, in the order of the protocols.
@@ -63,7 +66,7 @@ def score_run(
     events = events or Events()
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     run.update_manifest(lambda manifest: manifest.with_protocols(specs))
-    make_pool = _pool_maker(executor, address, n_workers)
+    make_pool = _pool_maker(executor, address, n_workers, template)
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
             plan = _chunks(run, specs, events)
@@ -164,11 +167,22 @@ class Pool(Protocol):
         """What became of each chunk, as they end, until there are none left."""
 
 
-def _pool_maker(executor: str, address: str | None, n_workers: int | None) -> Callable[[int], Pool]:
+def ready_to_score(specs: Iterable[str]) -> Template:
+    """A copy of this process that has imported what these protocols need; only where `forking.is_fresh`."""
+    for spec in specs:
+        get_protocol(spec).preload()
+    return Template()
+
+
+def _pool_maker(
+    executor: str, address: str | None, n_workers: int | None, template: Template | None
+) -> Callable[[int], Pool]:
     """Makes the pool for so many chunks."""
     if executor == "local":
         most = n_workers or os.cpu_count() or 1
-        return lambda n: ProcessPool(score_chunk, min(most, n), timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
+        return lambda n: ProcessPool(
+            score_chunk, min(most, n), timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB, template=template
+        )
     if executor == "ray":
         from parsemark.engine.ray_scoring import RayScoring
 

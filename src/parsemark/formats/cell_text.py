@@ -58,6 +58,15 @@ def check_cell(text: str, position: int | None = None) -> None:
         )
 
 
+def without_mark(text: str) -> str:
+    r"""The text of a file without its byte order mark; an empty line is there instead, so offsets stay.
+
+    >>> without_mark("\ufeffa")
+    '\na'
+    """
+    return "\n" + text[1:] if text.startswith("\ufeff") else text
+
+
 def without_controls(text: str) -> str:
     r"""The text with each control character and lone surrogate replaced by U+FFFD; offsets stay the same.
 
@@ -65,7 +74,7 @@ def without_controls(text: str) -> str:
     'a\ufffdb\ufffd\n'
     """
     if not text.isprintable():
-        text = text.translate(_CONTROLS)
+        text = without_mark(text).translate(_CONTROLS)
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:

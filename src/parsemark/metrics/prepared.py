@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lxml import etree
 
@@ -15,9 +15,10 @@ from parsemark.formats.cell_text import flat_table
 from parsemark.formats.html.tree import has_stray_angles, parse_html
 from parsemark.formats.text.delimited import find_small_csv_table
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
-from parsemark.metrics.reader.read import Pages
-from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
+
+if TYPE_CHECKING:
+    from parsemark.metrics.reader.read import Pages
 
 _EMPTY = Table(0, 0)
 _TABLE_TAG = re.compile(r"<(?:table|thead|tbody|tfoot|tr|td|th)\b", re.IGNORECASE)
@@ -64,6 +65,9 @@ class TableInput:
     @cached_property
     def pages(self) -> Pages:
         """All tables and the text around them, as `reader` reads them."""
+        from parsemark.metrics.reader.read import Pages
+        from parsemark.metrics.reader.sheet import Sheet
+
         if isinstance(self.source, Table):
             sheet = Sheet.from_table(self.table)
             return Pages((sheet,) if sheet.n_rows else ())

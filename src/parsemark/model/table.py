@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 from parsemark.model.geometry import Box
@@ -12,7 +12,7 @@ HOLE = -1
 """Entry of `Table.grid` where no cell is."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Cell:
     """One cell, placed by its top-left grid position."""
 
@@ -25,13 +25,33 @@ class Cell:
     """Whether the source says that this is a header; None where it does not say."""
     box: Box | None = None
 
-    def __post_init__(self) -> None:
-        if self.row >= 0 <= self.col and self.rowspan >= 1 <= self.colspan:
-            return
-        if self.row < 0 or self.col < 0:
-            raise ValueError(f"a cell needs row >= 0 and col >= 0, not ({self.row}, {self.col})")
-        if self.rowspan < 1 or self.colspan < 1:
-            raise ValueError(f"a cell needs spans >= 1, not {self.rowspan} x {self.colspan}")
+    def __init__(
+        self,
+        row: int,
+        col: int,
+        text: str = "",
+        rowspan: int = 1,
+        colspan: int = 1,
+        header: bool | None = None,
+        box: Box | None = None,
+    ) -> None:
+        if row < 0 or col < 0:
+            raise ValueError(f"a cell needs row >= 0 and col >= 0, not ({row}, {col})")
+        if rowspan < 1 or colspan < 1:
+            raise ValueError(f"a cell needs spans >= 1, not {rowspan} x {colspan}")
+        # Millions are made: through the slots it takes half the time of what a frozen dataclass does.
+        _set_row(self, row)
+        _set_col(self, col)
+        _set_text(self, text)
+        _set_rowspan(self, rowspan)
+        _set_colspan(self, colspan)
+        _set_header(self, header)
+        _set_box(self, box)
+
+
+_set_row, _set_col, _set_text, _set_rowspan, _set_colspan, _set_header, _set_box = (
+    getattr(Cell, entry.name).__set__ for entry in fields(Cell)
+)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolEr
 from parsemark.parsers.parser import Parser, WorkerCommand
 from parsemark.parsers.raw import read_raw
 from parsemark.parsers.session import WorkerFailure, WorkerSession
+
+_BOM = b"\xef\xbb\xbf \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +40,33 @@ def try_parser(
 ) -> Trial:
     """Install the parser if needed and run it on one page; one of whole documents on all, and show that page.
 
+    Args:
+        parser: What to try.
+        pdf: A file of a kind that it reads; a DOCX or HTML file has one page.
+        page: Counted from 1.
+        timeout_s: How long the page may take.
+        progress: Told what is done.
+
     Raises:
-        UsageError: If there is no such file or page.
+        UsageError: If there is no such file or page, or the parser does not read such files.
         ParserError: If the parser cannot run, or fails on this page.
     """
-    _check_page(pdf, page)
+    kind = _check_file(parser, pdf)
+    _check_page(pdf, page, kind)
     require_usable(parser)
     parser.install(progress)
     tell = progress or (lambda _: None)
     whole = parser.info.scope == "document"
+    where = pdf.name if whole or kind != "pdf" else f"page {page} of {pdf.name}"
     try:
         tell("starting its worker")
         with WorkerSession(_telling(parser.command())) as session:
-            tell(f"reading {pdf.name}" if whole else f"reading page {page} of {pdf.name}")
+            tell(f"reading {where}")
             asked = WHOLE_DOCUMENT if whole else page
             answer = session.ask(str(pdf.resolve()), asked, parser.options, timeout_s=timeout_s)
     except WorkerFailure as failure:
         raise ParserError(f"{parser.name}: {failure}{_quoted(failure.stderr_tail)}") from failure
     if answer.output is None:
-        where = pdf.name if whole else f"page {page} of {pdf.name}"
         what = f"{parser.name} failed on {where}: {answer.error}"
         raise ParserError(f"{what}{_quoted(session.printed())}")
     output = _page_of(answer.output, page, parser.name) if whole else answer.output
@@ -98,14 +109,42 @@ def _quoted(printed: str) -> str:
     return f"\nThe worker printed:\n{printed.rstrip()}" if printed.strip() else ""
 
 
-def _check_page(pdf: Path, page: int) -> None:
+def _check_file(parser: Parser, file: Path) -> str:
+    """The kind of a file, one that the parser reads."""
+    if not file.is_file():
+        raise UsageError(f"There is no file {file}.")
+    kind = file_kind(file)
+    reads = parser.info.reads
+    if kind not in reads and not (kind is None and "pdf" in reads):  # a damaged PDF says so itself
+        takes = " and ".join(known.upper() for known in reads)
+        is_what = "another kind of file" if kind is None else f"a file of kind {kind.upper()}"
+        raise UsageError(f"{parser.name} reads {takes}; {file.name} is {is_what}.")
+    return kind or "pdf"
+
+
+def file_kind(file: Path) -> str | None:
+    """`pdf`, `docx` or `html` by what is in a file (for HTML also by its name); None for something else."""
+    with file.open("rb") as stream:
+        head = stream.read(1024)
+    if b"%PDF-" in head:
+        return "pdf"
+    if head.startswith(b"PK"):
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return "docx" if "word/document.xml" in archive.namelist() else None
+        except (zipfile.BadZipFile, OSError):
+            return None
+    is_html = file.suffix.lower() in (".html", ".htm", ".xhtml") or head.lstrip(_BOM).startswith(b"<")
+    return "html" if is_html else None
+
+
+def _check_page(file: Path, page: int, kind: str) -> None:
     from parsemark.pdf import count_pages
 
-    if not pdf.is_file():
-        raise UsageError(f"There is no file {pdf}.")
     try:
-        n_pages = count_pages(pdf)
+        n_pages = count_pages(file) if kind == "pdf" else 1
     except PdfError as error:
         raise UsageError(str(error)) from error
     if not 1 <= page <= n_pages:
-        raise UsageError(f"{pdf.name} has the pages 1 to {n_pages}, not {page}.")
+        has = "one page" if n_pages == 1 else f"the pages 1 to {n_pages}"
+        raise UsageError(f"{file.name} has {has}, not {page}.")

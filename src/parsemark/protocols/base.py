@@ -457,6 +457,9 @@ class PageProtocol(Exhibits, ABC):
         """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
         return False
 
+    def preload(self) -> None:
+        """Import what `score_page` imports late, once for all processes that will score."""
+
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:
         """Build the protocol from the options of a spec, checking names and values."""

@@ -208,6 +208,12 @@ def cross_calibrated(
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     fold_of = document_folds(documents)
     folds = np.array([fold_of[d] for d in documents])
+    least = min(int((folds != fold).sum()) for fold in np.unique(folds))
+    if least < MIN_PREDICTIONS:
+        raise UsageError(
+            f"{hit.size} predictions are too few to calibrate: each document is judged by a calibrator of "
+            f"the others, which needs {MIN_PREDICTIONS}; without a part of the documents {least} are left."
+        )
     out = np.empty_like(conf)
     for fold in np.unique(folds):
         held = folds == fold

@@ -287,6 +287,38 @@ def has_groups_to_fold(table: Table) -> bool:
     return spanned and whole and plain and safe and HOLE not in {i for row in table.grid for i in row}
 
 
+def is_plain_grid(table: Table) -> bool:
+    """Whether a table has one row of different names over rows with different names, without spans."""
+    rows = _unspanned(table)
+    names = [rows[0], [row[0] for row in rows]]
+    told = all(len({" ".join(n.split()) for n in line}) == len(line) and all(line) for line in names)
+    plain = n_header(table) == 1 and table.n_cells == table.n_rows * table.n_cols and table.n_rows > 2
+    return told and plain and not read_structure(Sheet.from_table(table)).sections
+
+
+def key_value_blocks(table: Table) -> str:
+    """A list of keys and values, for each row one after the other."""
+    rows = _unspanned(table)
+    pairs = [[key, text] for row in rows[1:] for key, text in zip(rows[0], row, strict=True)]
+    return write_table(Table.from_rows([["Field", "Value"], *pairs], header_rows=1), "html")
+
+
+def a_block_for_each_row(table: Table) -> str:
+    """A table of keys and values for each row."""
+    rows = _unspanned(table)
+    blocks = [[list(pair) for pair in zip(rows[0], row, strict=True)] for row in rows[1:]]
+    return "\n\n".join(write_table(Table.from_rows(block), "html") for block in blocks)
+
+
+def parts_below_each_other(table: Table) -> str:
+    """The columns in two parts below each other, each with the names of the rows."""
+    rows = _unspanned(table)
+    middle = (table.n_cols + 2) // 2
+    width = max(middle, table.n_cols - middle + 1)
+    parts = [row[:middle] for row in rows] + [[row[0], *row[middle:]] for row in rows]
+    return write_table(Table.from_rows([[*row, *[""] * (width - len(row))] for row in parts]), "html")
+
+
 def tei(table: Table) -> str:
     """As GROBID writes it; TEI knows no difference between headers and others."""
     text = write_table(Table(table.n_rows, table.n_cols, table.cells), "html")
@@ -330,6 +362,10 @@ def equivalent_forms(table: Table) -> list[Form]:
         forms.append(sections_as_headings)
     if can_be_folded(table):
         forms.append(folded_pairs)
+    if is_plain_grid(table):
+        forms.append(key_value_blocks)
+        forms += [a_block_for_each_row] if table.n_rows <= 12 else []
+        forms += [parts_below_each_other] if table.n_cols > 3 else []
     if has_groups_to_fold(table):
         forms.append(groups_folded)
     return forms

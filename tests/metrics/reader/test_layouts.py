@@ -1,11 +1,41 @@
-"""One table laid out in another way: row groups folded, rows and columns run together.
+"""One table laid out in another way: groups folded, records, parts below each other, lists; names exchanged.
 
 The tables are made up. The ranges are wide: they hold the order of harm, not a number.
 """
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from parsemark.metrics import Score, score
+
+Rows = list[list[str]]
+
+
+def markdown(rows: Rows) -> str:
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def latex(rows: Rows) -> str:
+    body = " \\\\\n".join(" & ".join(row) for row in rows[1:])
+    head = " & ".join(rows[0])
+    return f"\\begin{{tabular}}{{{'l' * len(rows[0])}}}\n{head} \\\\ \\hline\n{body} \\\\\n\\end{{tabular}}"
+
+
+def pairs_of(rows: Rows) -> Rows:
+    return [[key, text] for row in rows[1:] for key, text in zip(rows[0], row, strict=True)]
+
+
+def in_parts(rows: Rows, at: int) -> Rows:
+    return [row[:at] for row in rows] + [[row[0], *row[at:]] for row in rows]
+
+
+def listed(rows: Rows) -> Rows:
+    found = [[row[0], key, text] for row in rows[1:] for key, text in zip(rows[0][1:], row[1:], strict=True)]
+    return [[rows[0][0], "Key", "Amount"], *found]
 
 
 def read(truth: str, pred: str) -> Score:
@@ -70,3 +100,173 @@ def test_rows_are_folded_and_columns_run_together() -> None:
 |Base<br>Plus<br>Calib|71.2 0.83 42.7 86<br>18.3 0.81 22.5 84<br>5.6 0.96 10.0 95|"""
     assert kinds(SCORES, pred) == {"padded", "columns_merged"}
     assert 2 < value(SCORES, pred) < 6
+
+
+CASES = [
+    ["Case", "Context", "Feature", "Concept"],
+    ["first", "river", "F 1556", "Nature"],
+    ["second", "water", "F 2193", "Liquid"],
+    ["third", "money", "F 948", "Finance"],
+]
+
+
+@pytest.mark.parametrize("write", [markdown, latex])
+def test_records_may_be_a_table_and_a_table_records(write: object) -> None:
+    assert callable(write)
+    blocks = pairs_of(CASES)
+    for truth, pred in [
+        (CASES, [["Field", "Value"], *blocks]),
+        (CASES, blocks),
+        (blocks, CASES),
+        (blocks, [["Field", "Value"], *blocks]),
+    ]:
+        assert value(write(truth), markdown(pred)) >= 9.5, (truth, pred)
+
+
+def test_records_may_have_a_table_or_a_heading_each() -> None:
+    blocks = [pairs_of([CASES[0], row]) for row in CASES[1:]]
+    assert value(latex(CASES), "\n\n".join(map(markdown, blocks))) >= 9.5
+    headed = [line for block in blocks for line in ([block[0][1], ""], *block[1:])]
+    assert value(latex(CASES), markdown([["Field", "Value"], *headed])) >= 8.5
+
+
+def test_a_value_of_a_record_may_be_wrong_or_empty() -> None:
+    wrong = markdown(pairs_of(CASES)).replace("F 948", "F 849")
+    assert kinds(latex(CASES), wrong) == {"value_wrong"}
+    emptied = markdown(pairs_of(CASES)).replace("water", "")
+    assert kinds(latex(CASES), emptied) == {"value_lost"}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 5), st.integers(4, 6), st.data())
+def test_a_grid_says_the_same_in_every_layout(n_rows: int, n_cols: int, data: st.DataObject) -> None:
+    """As parts below each other, as records and as a list, in both directions."""
+    texts = st.lists(
+        st.integers(100, 99_999), min_size=n_rows * n_cols, max_size=n_rows * n_cols, unique=True
+    )
+    numbers = iter(data.draw(texts))
+    head = ["Model", *(f"K{'abcdef'[c]}" for c in range(1, n_cols))]
+    grid = [head, *([f"Name {'uvwxyz'[r]}", *(str(next(numbers)) for _ in head[1:])] for r in range(n_rows))]
+    at = (n_cols + 1) // 2 + 1
+    parts = [row + [""] * (at - len(row)) for row in in_parts(grid, at)]
+    for layout in (parts, pairs_of(grid), listed(grid)):
+        assert value(latex(grid), markdown(layout)) >= 9.5, layout
+        assert value(latex(layout), markdown(grid)) >= 9.5, layout
+
+
+def test_a_group_may_stand_with_the_name_of_its_first_column() -> None:
+    truth = r"""\begin{tabular}{lcccc}
+\toprule
+& \multicolumn{2}{c}{CRR} & \multicolumn{2}{c}{WRR} \\
+Model & Val & Test & Val & Test \\ \midrule
+Ours & 94.8 & 95.2 & 83.6 & 84.7 \\
+Base & 91.1 & 92.3 & 80.4 & 81.5 \\ \bottomrule
+\end{tabular}"""
+    rows = ["Ours | 94.8 | 95.2 | 83.6 | 84.7", "Base | 91.1 | 92.3 | 80.4 | 81.5"]
+    pred = markdown([line.split(" | ") for line in ["Model | CRR Val | Test | WRR Val | Test", *rows]])
+    assert kinds(truth, pred) == {"header_shifted"}
+    assert 6 < value(truth, pred) < 8.5
+    # Where no group is told, nobody knows which column is which.
+    assert value(truth, pred.replace("CRR Val", "Val").replace("WRR Val", "Val")) < value(truth, pred) - 2
+
+
+def test_two_names_that_are_exchanged_are_one_event() -> None:
+    truth = latex(
+        [["Method", "n", "m"], ["Default", "175", "110"], ["Inner", "177", "105"], ["Outer", "173", "99"]]
+    )
+    pred = markdown(
+        [["Method", "n", "m"], ["Default", "175", "110"], ["Outer", "177", "105"], ["Inner", "173", "99"]]
+    )
+    assert read(truth, pred).details["counts"] == {"name_lost": 1}
+    lost = pred.replace("| Outer |", "| Foo |").replace("| Inner |", "| Bar |")
+    assert value(truth, pred) < value(truth, lost) + 2
+
+
+def test_a_name_inside_of_another_one_is_not_that_name() -> None:
+    truth = r"""\begin{tabular}{lc}
+\toprule
+Setting & Value \\ \midrule
+\multicolumn{2}{l}{\textit{Agent}} \\
+Temperature & 0.6 \\
+Tokens & 480 \\ \midrule
+\multicolumn{2}{l}{\textit{Search}} \\
+Summary Temperature & 0.7 \\
+Summary Tokens & 192 \\ \bottomrule
+\end{tabular}"""
+    rows = [
+        ["Temperature", "0.6"],
+        ["Tokens", "480"],
+        ["Summary Temperature", "0.7"],
+        ["Summary Tokens", "192"],
+    ]
+    assert kinds(truth, markdown([["Setting", "Value"], *rows])) == {"section_lost"}
+
+
+def test_the_sign_of_an_amount_may_stand_before_its_currency() -> None:
+    truth = markdown([["Metric", "A", "B"], ["Cost", "-$9.09", "$3.10"], ["Gain", "$7.32", "-$4.18"]])
+    assert value(truth, truth.replace("-$9.09", "$-9.09")) > 9.5
+    assert kinds(truth, truth.replace("-$9.09", "$9.09")) == {"value_wrong"}
+
+
+def test_the_first_row_of_a_table_without_header_is_one_of_values() -> None:
+    grid = [["X", "X", "V", "V"], ["Q", "X", "X", "X"], ["X", "V", "V", "V"], ["X", "X", "V", "X"]]
+    truth = "\\begin{tabular}{cccc}\n" + " \\\\\n".join(" & ".join(row) for row in grid) + "\n\\end{tabular}"
+    assert value(truth, markdown(grid)) == 10
+    assert kinds(truth, markdown([["X", "X", "V", "M"], *grid[1:]])) == {"value_wrong"}
+    # What is repeated below is invented once, however often it comes.
+    assert read(truth, markdown([*grid, *grid])).details["counts"] == {"invented": 1}
+
+
+SPANNED = r"""\begin{tabular}{llcc}
+\toprule
+Game & Method & ED & SS \\ \midrule
+\multirow{3}{*}{Ball} & GIA & \multirow{3}{*}{0.28} & \multirow{3}{*}{0.32} \\
+& RGA & & \\
+& XGA & & \\
+\multirow{3}{*}{Sea} & GIA & \multirow{3}{*}{0.26} & \multirow{3}{*}{0.39} \\
+& RGA & & \\
+& XGA & & \\ \bottomrule
+\end{tabular}"""
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_what_spans_rows_may_stand_at_any_of_them(at: int) -> None:
+    rows = [["Game", "Method", "ED", "SS"]]
+    for game, values in [("Ball", ["0.28", "0.32"]), ("Sea", ["0.26", "0.39"])]:
+        for k, method in enumerate(["GIA", "RGA", "XGA"]):
+            rows.append([game, method, *values] if k == at else ["", method, "", ""])
+    assert kinds(SPANNED, markdown(rows)) <= {"span_lost", "padded", "header_shifted"}
+    assert 3.5 < value(SPANNED, markdown(rows)) < 7
+
+
+def test_a_row_in_which_nothing_begins_is_none() -> None:
+    html = (
+        "<table><tr><td rowspan=2>Game</td><td rowspan=2>n</td></tr><tr></tr>"
+        "<tr><td rowspan=2>Ball</td><td rowspan=2>0.3 0.5</td></tr></table>"
+    )
+    truth = latex([["Game", "n"], ["Ball", "0.3"], ["Sea", "0.5"]])
+    assert "invented" not in kinds(truth, html)
+
+
+def test_a_row_may_stand_behind_the_last_cell_of_another_one() -> None:
+    truth = r"""\begin{tabular}{lccc}
+\hline
+Class & Precision & Recall & Support \\ \hline
+First & 0.89 & 0.87 & 500 \\
+Second & 0.83 & 0.85 & 520 \\ \hline
+\multicolumn{3}{r}{Overall accuracy} & 0.881 \\ \hline
+\end{tabular}"""
+    head = "| Class | Precision | Recall | Support |\n|---|---|---|---|\n| First | 0.89 | 0.87 | 500 |\n"
+    behind = head + "| Second | 0.83 | 0.85 | 520 | Overall accuracy 0.881 |"
+    assert kinds(truth, behind) == {"plain_lines"}
+    assert 5 < value(truth, behind) < 9
+    assert value(truth, behind) > value(truth, head + "| Second | 0.83 | 0.85 | 520 | Overall 0.118 |") + 1
+
+
+def test_lines_that_end_anywhere_are_read_even_if_there_are_as_many_as_rows() -> None:
+    truth = latex([["Modality", "Score"], ["Image", "88.658"], ["Video", "88.388"], ["Audio", "81.250"]])
+    pred = (
+        "Modality Score\n\nImage 88.658 Video 88.388 Audio\n81.250\n\nWe see that images are easier to tell."
+    )
+    assert kinds(truth, pred) == {"plain_lines"}
+    assert 2 < value(truth, pred) < 5

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.formats import notation
-from parsemark.formats.html import scan
-from parsemark.metrics.reader import likeness, rejoin
+from parsemark.formats.html import scan, tree
+from parsemark.metrics.reader import likeness, rejoin, sheet
 from parsemark.metrics.reader.align import Lookup, align
 from parsemark.metrics.reader.sheet import Sheet
 
@@ -48,6 +48,27 @@ def test_plain_texts_fold_to_themselves(text: str) -> None:
     found = fold(text)
     with mock.patch.object(notation, "_PLAIN", re.compile("(?!)")):
         assert fold(text) == found
+
+
+@given(_cells | st.text("nauelxNo Ab", max_size=9) | st.text("0123456789.", max_size=6))
+def test_plain_cells_fold_to_themselves(text: str) -> None:
+    assert sheet.fold_cell(text) == sheet.folded_cell(text)
+
+
+@given(_cells | st.text("0123456789.", max_size=6))
+def test_the_features_of_a_decimal_are_those_of_any_text(text: str) -> None:
+    found = likeness.features.__wrapped__(text)
+    with mock.patch.object(likeness, "_DECIMAL", re.compile("(?!)")):
+        assert likeness.features.__wrapped__(text) == found
+
+
+@given(
+    st.one_of(_soup, st.lists(st.sampled_from(["<b>", "<tdx>", "< td>", "<", "<H<8", "</sup>"])).map("".join))
+)
+def test_tags_of_tables_are_no_stray_angles(text: str) -> None:
+    found = tree.has_stray_angles(text)
+    with mock.patch.object(tree, "_OTHER_TAG", re.compile("")):
+        assert tree.has_stray_angles(text) == found
 
 
 @given(_values, _values, st.booleans())

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from parsemark.model import Element, Page, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
+from parsemark.protocols.document.annotation import markdown_of
+from parsemark.protocols.document.published import table_html
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
 from parsemark.protocols.document.published.page import PageRecords, page_records
@@ -49,6 +51,86 @@ def test_a_perfect_page_is_perfect(profile: Any) -> None:
     assert result["text_block"]["all"]["Edit_dist"]["ALL_page_avg"] == 0
     assert result["table"]["all"]["TEDS"]["all"] == 1
     assert result["text_block"]["page"]["Edit_dist"] == {"ALL": 0.0, "language: english": 0.0, "x": 0.0}
+
+
+def random_table(random_of: random.Random) -> str:
+    """A table as parsers write them, sometimes damaged, with texts that HTML and NFKC change."""
+    texts = [
+        "a",
+        " ",
+        "\n",
+        "1.5",
+        "＜",
+        "&amp;",
+        "&lt;",
+        "&nbsp;",
+        ">",
+        "$x$",
+        "\\pm",
+        " - ",
+        "—",
+        "\u200b",
+        "< 5",
+        "x<y",
+        "％",
+    ]
+    attributes = [
+        ' colspan="2"',
+        ' rowspan="3"',
+        ' style="a: b"',
+        ' align=""',
+        ' class="x"',
+        " colspan=2",
+        " ",
+    ]
+    inner = ["b", "i", "sup", "span", "p", "td", "th", "table"]
+
+    def text() -> str:
+        return "".join(random_of.choices(texts, [4] * 7 + [1] * (len(texts) - 7), k=random_of.randrange(4)))
+
+    def attributes_of() -> str:
+        return "".join(random_of.choices(attributes, [9, 9, 5, 5, 1, 1, 1], k=random_of.choice((0, 0, 1, 2))))
+
+    def content(depth: int = 0) -> str:
+        parts = text()
+        if depth < 3 and random_of.random() < 0.3:
+            tag = random_of.choice(inner)
+            end = tag if random_of.random() < 0.97 else random_of.choice(inner)
+            parts += f"<{tag}{attributes_of()}>{content(depth + 1)}</{end}>{text()}"
+        if random_of.random() < 0.08:
+            parts += (
+                random_of.choice(["<br>", "<br>", "<br/>", "</td>", "<!-- c -->", "<img>", "<TD>"]) + text()
+            )
+        return parts
+
+    rows = ""
+    for _ in range(random_of.randrange(1, 4)):
+        cell = random_of.choice(("td", "td", "th"))
+        cells = [f"<{cell}{attributes_of()}>{content()}</{cell}>" for _ in range(random_of.randrange(4))]
+        rows += (
+            f"<tr>{random_of.choice(['', ' ', chr(10)]).join(cells)}</tr>{random_of.choice(['', chr(10)])}"
+        )
+    if random_of.random() < 0.5:
+        rows = f"<thead>{rows}</thead> <tbody>{rows}</tbody>"
+    return f"<table{attributes_of()}>{rows}</table>"
+
+
+@pytest.mark.parametrize("profile", [V1_5, V1_6], ids=lambda p: p.name)
+def test_plain_tables_are_read_as_beautiful_soup_reads_them(profile: Any) -> None:
+    random_of, n_quick = random.Random(7), 0
+    for _ in range(150):
+        table = random_table(random_of)
+        for source in (table, table_html.norm_table(table, profile)):
+            quick = table_html._quickly_simplified(source, profile)
+            n_quick += quick is not None
+            assert quick in (None, table_html._simplified_by_tree(source, profile))
+    assert n_quick > 80
+
+
+def test_a_byte_order_mark_stays_in_the_text() -> None:
+    raw = json.dumps({"format": "markdown", "content": f"\ufeff{FOX}"}).encode()
+    (record,) = page_records(page(text(FOX, 1)), markdown_of(read_raw(raw, "p", "x")), V1_5).text
+    assert record.pred == f"\ufeff{FOX}" and record.norm_pred == record.norm_gt
 
 
 def test_extra_text_counts_in_the_first_version_only() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from parsemark.errors import FormatError, UnknownNameError
+from parsemark.formats.cell_text import without_mark
 from parsemark.formats.document.elements import EQUATION_INLINE, Block, Document, build_document
 from parsemark.formats.document.html import read_html_blocks
 from parsemark.formats.document.latex import read_latex_blocks
@@ -48,4 +49,4 @@ def read_document(text: str, format: str = "markdown") -> Document:
     if format not in _READERS:
         raise UnknownNameError("document format", format, DOCUMENT_FORMATS)
     check_size(text)
-    return build_document(_READERS[format](text))
+    return build_document(_READERS[format](without_mark(text)))

@@ -43,6 +43,10 @@ class GridBuilder:
                 position=self._position,
             )
         start = self._col
+        if rowspan == colspan == 1 and start < self._n_cols and not self._hanging:
+            self._cells.append(Cell(self._row, start, text, 1, 1, header))
+            self._col += 1
+            return
         while start in self._hanging:
             start += 1
         end = start + 1

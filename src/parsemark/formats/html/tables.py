@@ -105,26 +105,23 @@ def _own_parts(table: etree._Element) -> Iterator[etree._Element]:
 
 
 def _read_table(table: etree._Element, position: int) -> Table:
-    parts = list(_own_parts(table))
-    says_headers = any(p.tag == "th" or (p.tag == "tr" and _in_head(p)) for p in parts)
-    rows_left = sum(1 for p in parts if p.tag == "tr")
+    parts = [(part, part.tag) for part in _own_parts(table)]
+    rows = [part for part, tag in parts if tag == "tr"]
+    rows_left = len(rows)
+    says_headers = any(tag == "th" for _, tag in parts) or any(map(_in_head, rows))
     builder = GridBuilder(position)
     in_head = False
-    for part in parts:
-        tag = part.tag
+    for part, tag in parts:
         if tag == "tr":
             builder.start_row()
             rows_left -= 1
-            in_head = _in_head(part)
+            in_head = says_headers and _in_head(part)
             continue
         header = (tag == "th" or in_head) if says_headers else None
-        rowspan, colspan = part.get("rowspan"), part.get("colspan")
-        builder.add(
-            cell_text(part, position),
-            1 if rowspan is None else _span(rowspan, zero=rows_left + 1),
-            1 if colspan is None else _span(colspan, zero=1),
-            header,
-        )
+        attributes = part.keys()
+        rowspan = _span(part.get("rowspan"), zero=rows_left + 1) if attributes else 1
+        colspan = _span(part.get("colspan"), zero=1) if attributes else 1
+        builder.add(cell_text(part, position), rowspan, colspan, header)
     return builder.build()
 
 
@@ -133,9 +130,9 @@ def _in_head(row: etree._Element) -> bool:
     return parent is not None and parent.tag == "thead"
 
 
-def _span(value: str, zero: int) -> int:
+def _span(value: str | None, zero: int) -> int:
     """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
-    match = _DIGITS.match(value)
+    match = None if value is None else _DIGITS.match(value)
     if match is None:
         return 1
     return int(match.group(1)) or zero

@@ -27,12 +27,15 @@ _NO_TAG = re.compile(rf"<(?!/?(?:{_ELEMENTS})(?=[\s/>])|!--|!doctype|\?)", re.IG
 """A `<` that begins no element of HTML or MathML, as in `-9<H<8`: text that a parser would lose."""
 
 
+_OTHER_TAG = re.compile(r"<(?!/?(?:t(?:[drh]|able|head|body)|b|i|br|sup|sub|html|body)[\s/>])")
 _NAMES = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*(?=[\s/>])|)")
 _KNOWN = frozenset(_ELEMENTS.split("|"))
 
 
 def has_stray_angles(text: str) -> bool:
     """Whether the text has a `<` that begins no element."""
+    if _OTHER_TAG.search(text) is None:
+        return False
     names = set(_NAMES.findall(text))  # most texts have few names: look at each once
     return not all(name.lower() in _KNOWN for name in names) and _NO_TAG.search(text) is not None
 

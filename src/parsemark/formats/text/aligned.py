@@ -23,6 +23,8 @@ _RULE = re.compile(r"\s*+(?:[-=_─━═]{2,}+\s*+)++")
 _LEADERS = re.compile(r"\.{4,}|(?:\. ){4,}")
 _ITEM = re.compile(r"(?:[-*•–·]|\(?[0-9a-zA-Z]{1,3}[.)])")
 _SHORT_PART = 30
+_LEAST_ROWS = 3
+"""So many lines with several parts make a table beyond doubt."""
 
 
 def find_plain_tables(text: str) -> list[FoundTable]:
@@ -96,10 +98,12 @@ def _header_rows(rules: list[int], n_lines: int) -> int | None:
 
 def _is_aligned(block: list[TextLine]) -> bool:
     """Whether a block looks like a table and not like prose in columns, a list or a table of contents."""
+    if len(block) < _LEAST_ROWS:
+        return False
     lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
     rows = [_parts_of(line) for line in lines]
     divided = [row for row in rows if len(row) > 1]
-    if len(divided) < 3 or len(divided) < 0.6 * len(rows):
+    if len(divided) < _LEAST_ROWS or len(divided) < 0.6 * len(rows):
         return False
     if sum(_LEADERS.search(line) is not None for line in lines) > 0.3 * len(lines):
         return False

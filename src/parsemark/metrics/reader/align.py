@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from parsemark.metrics.reader.likeness import bare, is_numeric, numbers, tight
+from parsemark.metrics.reader.likeness import features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.size_limits import check_pairs
@@ -83,7 +83,10 @@ class Lookup:
         self.matrix = likenesses.matrix(pred_texts)
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
-        self.truth_starts = np.array(truth.starts, dtype=bool)
+        # What a cell of several rows says may stand at any of them, as at the middle one.
+        starts = np.array(truth.starts, dtype=bool)
+        self.truth_asked = self.truth_filled & starts
+        self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
         self.truth_sections = [r for r in range(truth.n_rows) if is_section(truth, r)]
         self.pred_sections = [r for r in range(pred.n_rows) if is_section(pred, r)]
 
@@ -99,16 +102,17 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
 
 def text_likeness(truth: list[str], pred: list[str]) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
-    one, other = [bare(tight(t)) for t in truth], [bare(tight(p)) for p in pred]
+    ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
+    one, other = [f.bare for f in ours], [f.bare for f in theirs]
     if sum(map(len, one)) * sum(map(len, other)) > MAX_CHARACTER_PAIRS:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     np.square(matrix, out=matrix)
-    numeric_one = np.array([is_numeric(t) for t in truth], dtype=bool)
-    numeric_other = np.array([is_numeric(p) for p in pred], dtype=bool)
-    signature = {n: k for k, n in enumerate({numbers(t) for t in [*truth, *pred]})}
-    signs_one = np.array([signature[numbers(t)] for t in truth])
-    signs_other = np.array([signature[numbers(p)] for p in pred])
+    numeric_one = np.array([f.numeric for f in ours], dtype=bool)
+    numeric_other = np.array([f.numeric for f in theirs], dtype=bool)
+    signature: dict[tuple[str, ...], int] = {}
+    signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours])
+    signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs])
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
     np.multiply(matrix, 0.3, out=matrix, where=wrong)
     empty_one = np.array([not t for t in one], dtype=bool)
@@ -226,7 +230,7 @@ def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
     cells = lookup.matrix[lookup.truth_ids[:, None, one], lookup.pred_ids[None, :, other]]
     given = lookup.pred_filled[None, :, other]
     # Where a span repeats a text, an empty cell is no contradiction.
-    either = (lookup.truth_filled & lookup.truth_starts)[:, None, one] | given
+    either = lookup.truth_asked[:, None, one] | given
     likeness: Floats = np.where(either, cells, 0.0).sum(axis=2) / np.maximum(either.sum(axis=2), 1)
     for row in lookup.truth_sections:
         # A section heading is alike whether it spans all columns or stands in the first one alone.

@@ -10,7 +10,7 @@ from operator import and_
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.reader.values import Position, Side, Values
@@ -80,6 +80,7 @@ def _columns(values: Values) -> Iterable[Named]:
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
     one_for_all = _names_run_together(side, truth, given[Fill.NOT])
+    led = _led_by_the_first(side, truth, given[Fill.NOT])
     for col, path in enumerate(truth):
         partner = side.alignment.columns.get(col)
         extent = max(1.0, values.of_column.get(col, 0.0))
@@ -92,6 +93,7 @@ def _columns(values: Values) -> Iterable[Named]:
                 (How.GIVEN, given[Fill.NOT][partner]),
                 (How.CARRIED, given[Fill.PADDED][partner]),
                 (How.SHORT, given[Fill.RAGGED][partner]),
+                *(((How.SHORT, led[col]),) if col in led else ()),
                 (How.COUNTED, counted[partner]),
             )
             if (text := one_for_all.get(col)) is not None:
@@ -121,6 +123,26 @@ def _names_run_together(side: Side, truth: list[Path], given: list[Path]) -> dic
         if len({truth[c][-1] for c in columns if all(_says(text, truth[k][-1]) for k in columns)}) > 1
         for col in columns
     }
+
+
+def _led_by_the_first(side: Side, truth: list[Path], given: list[Path]) -> dict[int, Path]:
+    """Columns of a group whose name stands with that of its first column alone: `CRR Val | Test`.
+
+    The next columns have names of their own, so that the group reaches up to the next one.
+    """
+    led: dict[int, Path] = {}
+    partners = side.alignment.columns
+    for first, path in enumerate(truth):
+        groups, at = path[:-1], partners.get(first)
+        if not groups or at is None or first in led or len(given[at]) != 1 or truth[first - 1][:-1] == groups:
+            continue
+        if match(path, given[at]).credit < 1:
+            continue
+        for col in range(first + 1, len(truth)):
+            if truth[col][:-1] != groups or (partner := partners.get(col)) is None or not given[partner]:
+                break
+            led[col] = (*groups, *given[partner])
+    return led
 
 
 def _says(text: str, name: str) -> bool:
@@ -393,7 +415,9 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                     by_column[c].add(r)
             elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
                 single.append((r, c))
-    for run in _runs(sorted(r for r in by_row if by_row[r]), list(range(pred.n_rows))):
+    # A header that comes again between invented rows, or a row that slipped, does not part them.
+    counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])
+    for run in _runs([r for r in counted if r not in rows], counted):
         shown = " ".join(t for t in pred.shown[run[0]] if t)
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
         message = f"Row {quote(shown)}{more} of the output: not in the truth."

@@ -15,7 +15,10 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
+_SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
+"""A sign before a currency is that of the amount."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
+_DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _COUNT_BITS = 32
 _BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
 """A bit above each count of a digit: it is gone where more are taken away than there are."""
@@ -101,9 +104,13 @@ def numbers(text: str) -> tuple[str, ...]:
     (('-2.8', '10', '-3'), ('1',))
     >>> numbers("5e-4"), numbers("5e4")
     (('5e-4',), ('5e4',))
+    >>> numbers("-$9.09") == numbers("$-9.09") == numbers("-9.09")
+    True
     """
     if text.isalpha():
         return ()
+    if "-" in text and ("$" in text or not text.isascii()):
+        text = _SIGNED.sub("-", text)
     return tuple([found.rstrip(".") for found in _NUMBER.findall(text)])
 
 
@@ -132,6 +139,23 @@ def bare(text: str) -> str:
     plain = (text.translate(_SCRIPT_MARKS) or text).casefold()
     decomposed = unicodedata.normalize("NFD", plain)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+class Features(NamedTuple):
+    """What tells quickly how alike two texts may be."""
+
+    bare: str
+    """The text `tight` and `bare`."""
+    numeric: bool
+    numbers: tuple[str, ...]
+
+
+@lru_cache(_CACHE)
+def features(text: str) -> Features:
+    """The features of a folded text."""
+    if _DECIMAL.fullmatch(text):
+        return Features(text, True, (text,))
+    return Features(bare(tight(text)), is_numeric(text), numbers(text))
 
 
 def likeness(truth: str, pred: str) -> float:
@@ -227,6 +251,7 @@ def _latin(text: str) -> str:
 
 def _other_numbers(truth: str, pred: str) -> Difference:
     """The difference of two values that do not have the same numbers in the same order."""
+    truth, pred = _SIGNED.sub("-", truth), _SIGNED.sub("-", pred)
     if _ungrouped(truth) == _ungrouped(pred):
         return SAME
     if _shortened(_ungrouped(truth)) == _shortened(_ungrouped(pred)):

@@ -107,15 +107,46 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
         # Nothing can be counted out where every name is there, over another column.
         around = Around(around.outside)
     texts = {text for name in named for text in name.truth}
-    for name in named:
-        how, given, found = _best(name, texts)
+    best = [_best(name, texts) for name in named]
+    exchanged = _exchanges({name.truth: given for name, (_, given, _) in zip(named, best, strict=True)})
+    for name, (how, given, found) in zip(named, best, strict=True):
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN:
-            _explain(name, given, found, rivals, axis, around, causes)
+            cause = exchanged.get(name.truth, frozenset())
+            _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The other names of a table."""
+
+    paths: dict[str, Path]
+    texts: set[str]
+    """All texts that name something."""
+    exchanged: frozenset[str]
+    """The texts that the name at hand was exchanged with, and its own."""
+
+
+def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
+    """The names that stand at each other's places, and what was exchanged: one cause, not one for each."""
+    found: dict[Path, frozenset[str]] = {}
+    seen: set[Path] = set()
+    for first in list(given):
+        way: dict[Path, int] = {}
+        name = first
+        while name in given and name not in seen:
+            seen.add(name)
+            way[name] = len(way)
+            name = given[name]
+        ring = list(way)[way[name] :] if name in way else []
+        if len(ring) > 1:
+            texts = frozenset(text for path in ring for text in set(path) ^ set(given[path]))
+            found |= dict.fromkeys(ring, texts)
+    return found
 
 
 def _exchanged(named: Sequence[Named]) -> bool:
@@ -167,14 +198,15 @@ def _explain(
     name: Named,
     given: Path,
     found: Match,
-    rivals: dict[str, Path],
+    others: Others,
     axis: Axis,
     around: Around,
     causes: Causes,
 ) -> None:
+    rivals = others.paths
     rival = 0.0
     for other in _nearest(given, rivals, name.truth):
-        rival = max(rival, match(other, given).credit)
+        rival = max(rival, _own(other, given, match(other, given), others.texts).credit)
         if rival > found.credit + _MISLED:
             break  # no other one can make it worse
     told = found.credit > rival + 1e-9
@@ -207,7 +239,7 @@ def _explain(
                 severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
                 event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.
-                causes.add((axis.lost, level.text if given else ()), event)
+                causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
     if found.extra and told:
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)

@@ -25,7 +25,14 @@ from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import pivoted, records, side_by_side, stacked
+from parsemark.metrics.reader.stack import (
+    parts_beside,
+    pivoted,
+    recorded,
+    records,
+    side_by_side,
+    stacked,
+)
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
 from parsemark.metrics.reader.values import Side, Values
@@ -144,12 +151,19 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
-    blocks = _below_each_other(truth, structure)
-    if blocks is not None:
-        reader = _Reader(blocks, read_structure(blocks), pages.outside, parameters)
-        for sheet in pages.sheets[:1]:
-            best = reader.better(best or Account((), 0.0), reader.sheet(with_symbols_of(truth, sheet)))
-    return best or Account((), 0.0)
+    best = best or Account((), 0.0)
+    for layout in _layouts(truth, structure):
+        reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
+        for sheet, extra in _arrangements(pages):
+            found = reader.sheet(with_symbols_of(truth, sheet))
+            best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+    return best
+
+
+def _layouts(truth: Sheet, structure: Structure) -> Iterable[Sheet]:
+    """The truth laid out in another way that says the same."""
+    found = (_below_each_other(truth, structure), parts_beside(truth), recorded(truth), pivoted(truth))
+    return (layout for layout in found if layout is not None)
 
 
 def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
@@ -187,25 +201,34 @@ def _unasked(sheet: Sheet) -> Event:
 
 
 def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
-    """The table together with rows that fell out of it: lines of text below that read like rows it lacks."""
-    if len(pages.sheets) != 1 or pages.sheets[0].n_cols != truth.n_cols:
+    """The table together with rows that fell out of it: lines of text that read like rows it lacks.
+
+    They stand below it, or behind the last cell of another row.
+    """
+    if len(pages.sheets) != 1 or pages.sheets[0].n_cols < truth.n_cols:
         return
-    sheet = pages.sheets[0]
+    sheet, lines = pages.sheets[0], pages.lines
+    if sheet.n_cols > truth.n_cols:
+        beyond = [" ".join(t for t in row[truth.n_cols :] if t) for row in sheet.shown]
+        lines = (*filter(None, beyond), *lines)[:_MOST_LINES]
+        sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
     rows = [_run_together(truth, r) for r in lacking]
     loose: list[str] = []
-    for line in pages.lines:
+    for line in lines:
         said = tight(fold_notation(line))
         if any(row and Levenshtein.normalized_similarity(row, said) > _A_ROW for row in rows):
             loose.append(line)
     if not loose:
         return
     cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
-    if cut is not None and cut.sheet.n_cols == truth.n_cols:
-        message = f"{len(loose)} of the rows are given as lines of text outside of the table."
-        event = Event(Kind.PLAIN_LINES, float(len(loose) * truth.n_cols), message)
-        yield Sheet.stacked([sheet, cut.sheet], [], truth.n_cols), (event,)
+    if cut is not None and len(cut.merged) == 1 and cut.sheet.n_cols == len(cut.merged[0].lines):
+        place = {column: k for k, column in enumerate(cut.merged[0].lines)}
+        rest = cut.sheet.part(range(cut.sheet.n_rows), [place.get(c) for c in range(truth.n_cols)])
+        message = f"{len(loose)} of the rows are given as text outside of the table."
+        event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
+        yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
 
 
 def _run_together(sheet: Sheet, row: int) -> str:
@@ -233,7 +256,7 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
         yield Sheet.stacked([], by_row, truth.n_cols), _CELL_BY_CELL
         by_column = [list(lines[k :: truth.n_rows]) for k in range(truth.n_rows)]
         yield Sheet.stacked([], by_column, truth.n_cols), _CELL_BY_CELL
-    elif len(lines) != truth.n_rows > 1:
+    elif truth.n_rows > 1:
         # One running text, or lines that end anywhere: its rows have to be found in it.
         kept = [line for line in lines if any(word in tight(fold_notation(line)) for word in words)]
         rows = [
@@ -278,8 +301,8 @@ class _Reader:
             message = "The columns stand in reversed order."
             events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
             best = self.better(best, dataclasses.replace(mirrored, events=events))
-            listed = pivoted(pred)
-            best = self.better(best, self.upright(listed, best)) if listed is not None else best
+        for other in filter(None, (pivoted(pred), recorded(pred), parts_beside(pred))):
+            best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
             found = self.upright(regrouped, best)

@@ -31,6 +31,10 @@ _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 """From one number to another: TeX would take it for a space, and nobody sets one there."""
 _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
 """A small o or a zero raised before a unit of temperature or behind a number."""
+_PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
+"""Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
+_SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
+"""The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
@@ -69,11 +73,12 @@ class Sheet:
 
     @classmethod
     def from_table(cls, table: Table) -> Sheet:
-        """Fold a table and drop its empty rows and columns."""
+        """Fold a table and drop its empty columns, and its rows in which nothing begins."""
         shown = [cell.text.strip() for cell in table.cells]
         folded = [fold_cell(cell.text) for cell in table.cells]
         filled = list(map(bool, shown))
-        rows = [r for r in range(table.n_rows) if any(i != HOLE and filled[i] for i in table.grid[r])]
+        begun = {cell.row for cell, said in zip(table.cells, filled, strict=True) if said}
+        rows = sorted(begun)
         used = {c for r in rows for c, i in enumerate(table.grid[r]) if i != HOLE and filled[i]}
         cols = sorted(used)
         kept = [table.grid[r] for r in rows]
@@ -151,6 +156,8 @@ class Sheet:
 
 def fold_cell(text: str) -> str:
     """`folded_cell`, kept for texts that come again."""
+    if _PLAIN.fullmatch(text):
+        return text
     return _folded_cell(text) if len(text) <= _LONGEST_KEPT else folded_cell(text)
 
 
@@ -169,6 +176,7 @@ def folded_cell(text: str) -> str:
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
     folded = _DEGREE.sub("°", folded) if "^" in folded else folded
     folded = _COMMA.sub(";", folded) if "," in folded else folded
+    folded = _SIGN_INSIDE.sub(r"-\1", folded) if "-" in folded else folded
     if "_" in folded:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import header_rows, is_section
 
 _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
@@ -93,6 +96,47 @@ def _under(heading: str, sheet: Sheet) -> Sheet:
     return Sheet.stacked([dataclasses.replace(over, starts=starts), sheet], [], sheet.n_cols)
 
 
+def parts_beside(sheet: Sheet) -> Sheet | None:
+    """Parts below each other in one table, each with a header of its own over the same rows, side by side.
+
+    A part begins where the name of the first column comes again.
+    """
+    top = int(sheet.n_rows > 1 and is_section(sheet, 0))
+    name = sheet.texts[top][0]
+    begins = [r for r in range(top, sheet.n_rows) if sheet.texts[r][0] == name and sheet.starts[r][0]]
+    if not name or len(begins) < 2 or begins[1] - top < 2 or sheet.n_cols < 2:
+        return None
+    parts = [_part(sheet, begin, end) for begin, end in pairwise([*begins, sheet.n_rows])]
+    names = [[row[0] for row in part.texts[part.header_rows or 0 :]] for part in parts]
+    heads = {tuple(part.texts[0]) for part in parts}
+    if len(heads) < len(parts) or not names[0] or any(n != names[0] for n in names) or len(set(names[0])) < 2:
+        return None
+    deepest = max(part.header_rows or 0 for part in parts)
+    cut = [part.part(range(part.n_rows), range(int(k > 0), part.n_cols)) for k, part in enumerate(parts)]
+    padded = [
+        Sheet.stacked([_blank(deepest - (part.header_rows or 0), rest.n_cols), rest], [], rest.n_cols)
+        for part, rest in zip(parts, cut, strict=True)
+    ]
+    beside = side_by_side(padded)
+    return dataclasses.replace(beside, header_rows=deepest) if beside is not None else None
+
+
+def _part(sheet: Sheet, begin: int, end: int) -> Sheet:
+    """Some rows of a table as one of its own, without the columns that are empty there."""
+    while end - 1 > begin and is_section(sheet, end - 1):
+        end -= 1  # a heading belongs to what follows
+    columns = [c for c in range(sheet.n_cols) if any(sheet.present[r][c] for r in range(begin, end))]
+    part = sheet.part(range(begin, end), columns)
+    count = header_rows(part)
+    while count < part.n_rows - 1 and not part.starts[count][0]:
+        count += 1  # the name of the first column spans further rows
+    return dataclasses.replace(part, header_rows=count)
+
+
+def _blank(n_rows: int, n_cols: int) -> Sheet:
+    return Sheet.stacked([], [[""] * n_cols for _ in range(n_rows)], n_cols)
+
+
 def pivoted(sheet: Sheet) -> Sheet | None:
     """A list of row, column and value with the columns beside each other, if it is one."""
     if sheet.n_cols != 3 or sheet.n_rows < 5:  # a header over two by two
@@ -111,17 +155,37 @@ def pivoted(sheet: Sheet) -> Sheet | None:
 
 def records(lines: Sequence[str]) -> Sheet | None:
     """Lines `key: value`, the same keys again and again, as a table with a row for each time."""
-    found: list[dict[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for line in lines:
         told = line.lstrip("-*•–·+ ").replace("**", "").replace("__", "")
-        key, colon, value = told.replace("：", ":").partition(":")
-        key = key.strip()
-        if not colon or not value.strip():
-            found.append({"": key})  # what the next lines are about
-        elif not found or key in found[-1]:
-            found.append({key: value.strip()})
+        key, _, value = told.replace("：", ":").partition(":")
+        pairs.append((key.strip(), value.strip()) if value.strip() else ("", key.strip()))
+    return _as_records(pairs)
+
+
+def recorded(sheet: Sheet) -> Sheet | None:
+    """A table of keys and values, the same keys again and again, as one with a row for each time."""
+    if sheet.n_cols != 2 or sheet.n_rows < 4:  # two keys, two times
+        return None
+    keys = Counter(row[0] for row in sheet.texts)
+    begin = int(keys[sheet.texts[0][0]] == 1)  # `Field | Value`
+    if 2 * len({row[0] for row in sheet.texts if row[1]}) > sheet.n_rows + 1:
+        return None
+    # A text without a value that comes once is what the next ones are about.
+    rows = zip(sheet.texts[begin:], sheet.shown[begin:], strict=True)
+    return _as_records(
+        [(shown[0], shown[1]) if shown[1] or keys[texts[0]] > 1 else ("", shown[0]) for texts, shown in rows]
+    )
+
+
+def _as_records(pairs: Iterable[tuple[str, str]]) -> Sheet | None:
+    """Keys and values, a new row for each key that comes again, or where a key is empty."""
+    found: list[dict[str, str]] = []
+    for key, value in pairs:
+        if not found or key in found[-1] or not key:
+            found.append({key: value})
         else:
-            found[-1][key] = value.strip()
+            found[-1][key] = value
     found = [record for record in found if len(record) > 1]
     keys = list(dict.fromkeys(key for record in found for key in record))
     if len(found) < 2 or len(keys) < 2 or 2 * sum(map(len, found)) < len(found) * len(keys):

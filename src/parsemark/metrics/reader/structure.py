@@ -40,10 +40,25 @@ def header_rows(sheet: Sheet) -> int:
     if count and _is_record(sheet, count):
         return 0
     if count == 0:
-        count = 1 if most >= 1 else 0
+        count = 1 if most >= 1 and not _is_headless(sheet) else 0
+    if count == 0:
+        return 0
     while count < most and _continues_header(sheet, count):
         count += 1
     return min(count, max(most, 0))
+
+
+def _is_headless(sheet: Sheet) -> bool:
+    """Whether the first row is one like the others, where nobody says that it is a header.
+
+    It is if it has neither letters nor digits, or if each of its texts stands below it again.
+    """
+    first, rest = sheet.texts[0], sheet.texts[1:]
+    if sheet.header_rows is not None or not all(first):
+        return False
+    if not any(c.isalnum() for text in first for c in text):
+        return True
+    return all(any(row[c] == text for row in rest) for c, text in enumerate(first))
 
 
 def _continues_header(sheet: Sheet, row: int) -> bool:

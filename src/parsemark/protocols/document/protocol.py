@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -67,6 +68,13 @@ class DocumentProtocol(PageProtocol):
             )
         if self.cdm and self.profile == "v1.0":
             raise UsageError("Profile v1.0 has no CDM; leave cdm out, or take profile v1.5 or later.")
+
+    def preload(self) -> None:
+        """The rules of the profile, and Beautiful Soup where they read tables with it."""
+        if self.profile == "strict":
+            importlib.import_module("parsemark.protocols.document.strict.scores")
+        else:
+            importlib.import_module("parsemark.protocols.document.published.scores").preload()
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None

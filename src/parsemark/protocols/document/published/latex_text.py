@@ -25,6 +25,11 @@ def _converter() -> Any:
     return LatexNodes2Text()
 
 
+def preload() -> None:
+    """Import pylatexenc now."""
+    _converter()
+
+
 @lru_cache(maxsize=16384)
 def latex_to_text(latex: str, *, strict_braces: bool = False) -> str | None:
     """Plain text; None where the converter fails.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.document.annotation import annotation_of, markdown_of
+from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
@@ -22,6 +23,12 @@ from parsemark.protocols.document.summary import TRUTH_HAS_ONLY_TABLES
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
+
+
+def preload() -> None:
+    """Import what reads tables and inline formulas, which nearly every set of pages has."""
+    latex_text.preload()
+    table_html.preload()
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:

@@ -59,6 +59,11 @@ def norm_table(text: str, profile: Profile) -> str:
     return _COLGROUP.sub("", inner) if "</colgroup>" in inner else inner
 
 
+def preload() -> None:
+    """Import Beautiful Soup now."""
+    _beautiful_soup()
+
+
 def parse_html(text: str) -> Any:
     """The tree that Beautiful Soup makes with Python's own parser."""
     return _beautiful_soup()(text, "html.parser")
@@ -119,7 +124,87 @@ def _mark_left_open(text: str) -> str:
 _EMPTY_LEFT_OPEN = re.compile(rf"<{_LEFT_OPEN}([^<>]*)></{_LEFT_OPEN}\w+>")
 
 
+# --- tables whose tree is as it is written -----------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"<(/?)(html|body|table|thead|tbody|tfoot|tr|td|th|caption|b|i|em|strong|u|sup|sub|span|div|p|br)"
+    r"((?: (?:colspan|rowspan|border|style|align|valign|width|height)=\"[^\"&<>]*\")* ?)>"
+)
+_ATTRIBUTE = re.compile(r' ([a-z]+)="[^"]*"')
+_UNSAFE = re.compile(r"<(?![\s\d])|[\r\0]")
+_ENTITIES = re.compile(r"&(?!(?:amp|lt|gt);)")
+_ASCII_SPACES = " \n\t\f\r"
+
+
+def _quickly_simplified(text: str, profile: Profile) -> str | None:
+    """What `_simplified` gives, without a tree; None for anything but plain tags that open and close in turn.
+
+    Such are nearly all tables, and Beautiful Soup takes longer to read one twice than all else takes for it.
+    """
+    dropped = {"thead", "tbody", "span"} if profile.normalises_table_cells else {"thead", "span"}
+    open_tags: list[str] = []
+    n_cells = 0  # that are open
+    out: list[str] = []
+    done = 0
+    run = ""  # of text since the last tag that stays
+
+    def end_run() -> None:
+        nonlocal run
+        if run:
+            if profile.normalises_table_cells:
+                run = _squeezed(run)
+                if n_cells:
+                    run = norm_cell(run)
+            out.append(html.escape(run, quote=False))
+            run = ""
+
+    for tag in _TOKEN.finditer(text):
+        own = text[done : tag.start()]
+        done = tag.end()
+        if own:
+            if _UNSAFE.search(own) or ("&" in own and _ENTITIES.search(own)):
+                return None
+            run += _squeezed(html.unescape(own))
+        slash, name, attributes = tag.groups()
+        if slash:
+            if attributes or not open_tags or open_tags.pop() != name:
+                return None
+        elif name != "br":
+            open_tags.append(name)
+            if attributes:
+                found = sorted(_ATTRIBUTE.finditer(attributes), key=lambda match: match[1])
+                if len({match[1] for match in found}) < len(found):
+                    return None
+                attributes = "".join(match[0] for match in found)
+        elif attributes:
+            return None
+        if name in dropped:
+            continue
+        end_run()
+        shown = "td" if name == "th" else name
+        n_cells += (shown == "td") * (-1 if slash else 1)
+        out.append(f"<{slash}{shown}{attributes}>" if name != "br" else "<br/>")
+    if open_tags or done != len(text):
+        return None
+    return "".join(out)
+
+
+def _squeezed(text: str) -> str:
+    """White space alone is one space, or one newline where it has one."""
+    if text.strip(_ASCII_SPACES):
+        return text
+    return "\n" if "\n" in text else " "
+
+
+# --- all others --------------------------------------------------------------------------------------------
+
+
 def _simplified(text: str, profile: Profile) -> str:
+    quick = _quickly_simplified(text, profile)
+    return _simplified_by_tree(text, profile) if quick is None else quick
+
+
+def _simplified_by_tree(text: str, profile: Profile) -> str:
     is_mixed = "/>" in text and _VOID.search(text) is not None
     soup = parse_html(_mark_left_open(text) if is_mixed else text)
     lower = text.lower()
