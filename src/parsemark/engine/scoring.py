@@ -138,9 +138,8 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
         )
     if plan.n_empty:
         events.note(
-            f"{counted(plan.n_empty, 'record')} of {run.path} called ok, but without "
-            f"output: such pages count "
-            "as failed. No parse leaves such a record: it was changed afterwards."
+            f"{counted(plan.n_empty, 'record')} of {run.path} called ok, but with no output: such pages "
+            "count as failed. No parse leaves such a record: it was changed afterwards."
         )
     if not plan.parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
