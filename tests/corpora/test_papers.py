@@ -3,7 +3,9 @@
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -16,12 +18,14 @@ from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
+from parsemark.corpora.latex.synthetic.papers.figures import _ticks
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, Sheet
 from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
-from parsemark.corpora.latex.synthetic.papers.tables import draw_table
+from parsemark.corpora.latex.synthetic.papers.subject import read_subject, subject_names
+from parsemark.corpora.latex.synthetic.papers.tables import Ablation, Counts, Regression, Results
 from parsemark.corpora.latex.synthetic.papers.tokens import Block, Setter, Token
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
-from parsemark.corpora.latex.synthetic.papers.writing import MARK, Writer, cite_numbers, fields
+from parsemark.corpora.latex.synthetic.papers.writing import Writer, cite_numbers
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.formats import write_document
@@ -30,13 +34,23 @@ from parsemark.protocols import get_protocol
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 LINES = {"booktabs": 1.0}
+SAID = (
+    Category.TEXT_BLOCK,
+    Category.LIST_GROUP,
+    Category.TABLE_CAPTION,
+    Category.FIGURE_CAPTION,
+    Category.TITLE,
+    Category.PAGE_FOOTNOTE,
+)
 OPTIONS = SyntheticOptions(
     7, 5, french=0, long=0, rotated=0, papers=1, document_pages=3, double_column=0.5, looks=("llncs", "icml")
 )
 
 
 def paper(look: str, seed: int, folder: Path, pages: int = 3) -> Paper:
-    return Paper(stream("test", look, seed), LOOKS[look], fields()[seed % 6], LINES, folder, pages, 2)
+    names = subject_names()
+    subject = read_subject(names[seed % len(names)])
+    return Paper(stream("test", look, seed), LOOKS[look], subject, LINES, folder, pages, 2)
 
 
 def blocks_of(made: Paper, *categories: Category) -> list[str]:
@@ -68,31 +82,100 @@ def test_what_a_paper_points_to_is_there(look: str, tmp_path: Path) -> None:
             assert any(r.startswith(name) and year in r for r in references), (name, year)
 
 
-@settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 10_000), field=st.sampled_from(fields()))
-def test_sentences_are_whole_and_rarely_come_twice(seed: int, field: str) -> None:
-    writer = Writer(stream(seed), field)
-    writer.gather_references(10)
-    said = [writer.sentence(role) for role in ("intro", "method", "result", "discussion") for _ in range(12)]
-    assert len(set(said)) == len(said)
-    for text in said:
-        assert not re.search(r"[{}]|\s\s|\s[.,]", MARK.sub("x", text)), text
-        assert text[0].isupper() or text[0] in "⟦0123456789"
-        assert text.endswith(".")
+@pytest.mark.parametrize("name", subject_names())
+def test_a_subject_speaks_of_all_that_it_shows(name: str) -> None:
+    subject = read_subject(name)
+    there = {("table", t) for t in subject.data["tables"]} | {("figure", f) for f in subject.data["figures"]}
+    named = [set(part.exhibits) for part in subject.parts]
+    assert {exhibit for one in named for exhibit in one} == there
+    # each is named in a paragraph that names nothing else, so that it can be shown without the others
+    assert {exhibit for one in named if len(one) == 1 for exhibit in one} == there
+    cited = {key for keys in re.findall(r"\{citet?:([^}]*)\}", subject_text(name)) for key in keys.split(",")}
+    assert cited <= set(subject.data["works"])
+
+
+def subject_text(name: str) -> str:
+    return " ".join(part.text + " ".join(part.lines) + part.note for part in read_subject(name).parts)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from(subject_names()), st.sampled_from(sorted(LOOKS)))
+def test_what_is_said_is_whole_and_said_once(seed: int, name: str, look: str) -> None:
+    with TemporaryDirectory() as folder:
+        made = Paper(stream(seed), LOOKS[look], read_subject(name), LINES, Path(folder), 4, seed % 7)
+        made.latex()
+    texts = blocks_of(made, *SAID)
+    for text in texts:
+        rest = re.sub(r"\$[^$]*\$|\^\{[^}]*\}|\[[\d, –]+\]|\[Fe/H\]", "x", text)
+        assert not re.search(r"[\[\]{}|⟦]|\s[.,;]|\.\.", rest), text
+    said = [s for text in texts for s in re.split(r"(?<=[a-z)\]]\.) ", text) if len(s) > 40]
+    assert [s for s, count in Counter(said).items() if count > 1] == []
 
 
 @settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 10_000), field=st.sampled_from(fields()))
-def test_totals_are_sums_and_grids_are_full(seed: int, field: str) -> None:
-    writer = Writer(stream(seed), field)
-    writer.gather_references(6)
-    drawn = draw_table(writer, LINES, lambda: writer.cite("cite"), 200)
-    table = drawn.content.table
-    assert table.holes == ()
-    assert drawn.caption.endswith(".")
-    if drawn.content.kind == "counts":
-        rows = [[int(t.replace(",", "")) for t in row[1:]] for row in table.text_rows()[1:]]
-        assert [sum(column) for column in zip(*rows[:-1], strict=True)] == rows[-1]
+@given(seed=st.integers(0, 10_000), name=st.sampled_from(subject_names()))
+def test_tables_say_what_can_be(seed: int, name: str) -> None:
+    writer = Writer(stream(seed), read_subject(name))
+    for exhibit in writer.tables.values():
+        drawn = exhibit.table(LINES)
+        table = drawn.content.table
+        assert table.holes == ()
+        assert drawn.caption.endswith(".")
+        rows = table.text_rows()
+        cells = " ".join(re.sub(r"\$[^$]*\$|\^\{[^}]*\}", "", text) for row in rows for text in row)
+        assert not re.search(r"[{}$]|\[\w+\|", cells), cells
+        body = [tuple(row) for row in rows[drawn.content.header_rows :]]
+        assert len(body) == len(set(body)) or isinstance(exhibit, Regression), (exhibit.name, body)
+        if isinstance(exhibit, Counts):
+            values = exhibit.values
+            assert sum(map(sum, values)) == writer.amounts[exhibit.spec["total"]]
+            assert min(map(min, values)) >= 0
+            sums = [sum(column) for column in zip(*values, strict=True)]
+            assert [int(t.replace(",", "")) for t in rows[-1][1 : 1 + len(sums)]] == sums
+        if isinstance(exhibit, Results):
+            first = exhibit.columns[0]
+            best = min if first.better == "down" else max
+            for grid in exhibit.values:
+                assert best(cells[0] for cells in grid) == grid[-1][0]
+                percents = [
+                    v for cells in grid for m, v in zip(exhibit.columns, cells, strict=True) if m.unit == "%"
+                ]
+                assert all(0 <= v <= 100 for v in percents)
+        if isinstance(exhibit, Ablation):
+            assert exhibit.fact("full") == writer.tables[exhibit.spec["of"]].fact("ours")
+            worse = [
+                v < exhibit.full if exhibit.measure.better == "up" else v > exhibit.full
+                for v in exhibit.without
+            ]
+            assert all(worse)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), name=st.sampled_from(subject_names()))
+def test_axes_fit_what_is_plotted(seed: int, name: str) -> None:
+    writer = Writer(stream(seed), read_subject(name))
+    with TemporaryDirectory() as folder:
+        for figure in writer.figures.values():
+            latex = figure.latex(180, 90, Path(folder))
+            assert "⟦" not in latex
+            assert figure.caption().endswith(".")
+            if figure.spec.get("y", ["", ""])[1] == "%":
+                ticks = [float(t) for t in re.findall(r"\(-2\.2,0\) node\[left[^]]*\] \{([\d.]+)\}", latex)]
+                assert ticks
+                assert max(ticks) <= 100
+
+
+def test_numbers_of_a_paper_agree() -> None:
+    """The abstract, the text and the tables say the same about the main result."""
+    writer = Writer(stream(3), read_subject("long_tailed_recognition"))
+    main = writer.tables["main"]
+    assert isinstance(main, Results)
+    best = max(cells[0] for cells in main.values[0][:-1])
+    assert main.fact("gain") == f"{main.values[0][-1][0] - best:.1f}"
+    assert main.fact("ours") in writer.fill(writer.subject.data["abstract"][0])
+    assert _ticks(0, 100)[-1] == (100, "100")
+    assert [text for _, text in _ticks(0, 12)] == ["0", "3", "6", "9", "12"]
+    assert _ticks(-0.1, 0.1)[0][1] == "$-$0.10"
 
 
 def test_citations_are_written_as_the_styles_have_them() -> None:
@@ -114,6 +197,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("papers") / "corpus"
     make_synthetic(OPTIONS, out, workers=1)
     return out
+
+
+@pytest.mark.latex
+@needs_latex
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    make_synthetic(replace(OPTIONS, pages=2), tmp_path / "one", workers=1)
+    make_synthetic(replace(OPTIONS, pages=2), tmp_path / "two", workers=2)
+    roots = [tmp_path / "one", tmp_path / "two"]
+    files = [sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()) for root in roots]
+    assert files[0] == files[1] != []
+    for file in files[0]:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
 
 @needs_latex
@@ -150,7 +245,7 @@ def test_pages_are_as_planned_and_say_their_look(made: Path) -> None:
     assert len(pages) == 7
     assert sum(not page.tables for page in pages) == 2
     assert {page.attributes["look"] for page in pages} == {"llncs", "icml"}
-    assert {page.attributes["field"] for page in pages} <= set(fields())
+    assert {page.attributes["subject"] for page in pages} <= set(subject_names())
     seen = Counter(e.category for page in pages for e in page.elements)
     assert {Category.TITLE, Category.TABLE_CAPTION, Category.PAGE_NUMBER, Category.HEADER} <= set(seen)
     for page in pages:

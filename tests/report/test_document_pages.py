@@ -74,6 +74,7 @@ def test_profiles_are_compared_with_reasons(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "profiles.html").read_text(encoding="utf-8")
     assert "missing_page_is_empty" in page and "document(profile=v1.6)" in page
     assert "index_zero_is_missing" not in page  # the same in both
+    assert "marked <code>ignore</code> are left out" in page and "`" not in page
 
 
 def test_figures_of_different_meaning_share_no_column(tmp_path: Path) -> None:

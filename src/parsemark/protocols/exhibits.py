@@ -222,7 +222,9 @@ class PageView:
     pred_path: tuple[Box, ...]
     """The same places in the parser's order."""
     lost: tuple[str, ...]
-    """Texts of the truth that occur nowhere in the output; perhaps not all."""
+    """Stretches of the truth's texts and cells that were lost; perhaps not all."""
+    n_lost: int
+    """How many characters were lost in all."""
     values: Mapping[str, float]
     """Figures of this page."""
     message: str | None = None

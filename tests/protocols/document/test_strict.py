@@ -71,6 +71,21 @@ def test_extra_text_counts() -> None:
     assert found["lost_text"] == 0
 
 
+def test_the_lost_text_that_is_shown_is_what_the_figure_counts() -> None:
+    table = Table.from_rows([["density", "7.87"], ["hardness", "4.0"]])
+    truth = page(
+        text("a", FOX, 0),
+        Element("t", "table", order=1, table=table),
+        text("n", "Page 99999", 2, "page_number"),
+    )
+    output = f"{FOX.replace('quick', 'quikc')}\n\n| density | 7.81 |\n|---|---|\n| hardness | 4.0 |\n"
+    view = get_protocol("document").view_page(truth, Prediction("p", "parser", text=output))
+    n_true = len("".join(FOX.split())) + len("density7.87hardness4.0")
+    assert "7.87" in view.lost and not any("Page" in text for text in view.lost)
+    assert view.n_lost == sum(map(len, view.lost))
+    assert view.values["lost_text"] == pytest.approx(view.n_lost / n_true)
+
+
 def test_missing_text_counts_once() -> None:
     found = measures(TRUTH, FOX)
     lengths = [len("".join(t.split())) for t in (FOX, MARKETS)]

@@ -136,7 +136,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         truth = with_points(truth) if comma else truth
         reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
-    for sheet, extra in _arrangements(pages):
+    for sheet, extra in _arrangements(pages, structure):
         found = reader.sheet(with_symbols_of(truth, sheet))
         if extra:
             found = dataclasses.replace(found, events=(*found.events, *extra))
@@ -154,7 +154,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     best = best or Account((), 0.0)
     for layout in _layouts(truth, structure):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
-        for sheet, extra in _arrangements(pages):
+        for sheet, extra in _arrangements(pages, reader.structure):
             found = reader.sheet(with_symbols_of(truth, sheet))
             best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
     return best
@@ -182,10 +182,10 @@ def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
     return stacked(blocks, [""] * len(blocks))
 
 
-def _arrangements(pages: Pages) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
-        yield stacked(pages.sheets, pages.headings), ()
+        yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
         for headings in (pages.headings, ()):
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
@@ -212,6 +212,8 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         beyond = [" ".join(t for t in row[truth.n_cols :] if t) for row in sheet.shown]
         lines = (*filter(None, beyond), *lines)[:_MOST_LINES]
         sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
+    if not lines:
+        return
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
     rows = [_run_together(truth, r) for r in lacking]

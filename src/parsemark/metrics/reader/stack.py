@@ -15,16 +15,23 @@ _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
 
 
-def stacked(sheets: Sequence[Sheet], headings: Sequence[str]) -> Sheet:
-    """Tables below each other: headers that come again are dropped, headings become section rows."""
+def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = True) -> Sheet:
+    """Tables below each other: headers that come again are dropped, headings become section rows.
+
+    Args:
+        sheets: The tables.
+        headings: What stands above each of them.
+        headed: Whether the truth has a header; else a row that comes again is one of data.
+    """
     widest = max(sheets, key=lambda s: s.n_cols)
-    n_header = max((_repeated(sheets[0], s) for s in sheets[1:]), default=0)
+    again = [_repeated(sheets[0], sheet) if headed else 0 for sheet in sheets]
+    n_header = max(again[1:], default=0)
     inserted = n_header or max(1, sheets[0].header_rows or 1)
     told = len(set(headings)) > 1 and sum(map(bool, headings)) >= len(sheets) - 1
     parts: list[Sheet] = []
     for index, sheet in enumerate(sheets):
         columns = _columns(widest, sheet)
-        skipped = 0 if index == 0 else _repeated(sheets[0], sheet)
+        skipped = 0 if index == 0 else again[index]
         section = Sheet.stacked([], [[headings[index], *[""] * (widest.n_cols - 1)]], widest.n_cols)
         if index == 0:
             parts.append(sheet.part(range(min(inserted, sheet.n_rows)), columns))

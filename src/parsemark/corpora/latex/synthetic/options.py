@@ -10,7 +10,7 @@ from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
 from parsemark.corpora.synthetic.story import LINE_STYLES
 from parsemark.errors import UsageError
 
-GENERATOR = "synthetic 2"
+GENERATOR = "synthetic 3"
 """Name and version; the version rises whenever the same seed gives other pages."""
 
 

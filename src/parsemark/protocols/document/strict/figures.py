@@ -36,10 +36,10 @@ _INFOS = (
      "pages with a true heading", False, False),
     ("heading_parents", "Heading parents", "Share of the true headings that were found below the right one.",
      "pages with a true heading", False, False),
-    ("lost_text", "Lost text", "Share of the true characters that occur nowhere in the output.",
-     "pages with text", True, False),
-    ("invented_text", "Invented text", "Share of the output's characters that occur nowhere in the truth.",
-     "pages with output", True, False),
+    ("lost_text", "Lost text", "Share of the true characters of texts and cells without any five in a row "
+     "around them that the output has too.", "pages with text", True, False),
+    ("invented_text", "Invented text", "Share of the output's characters without any five in a row around "
+     "them that the truth has too.", "pages with output", True, False),
     ("duplicated_text", "Duplicated text", "Share of the output's characters given more often than the truth "
      "has them.", "pages with output", True, False),
 )  # fmt: skip

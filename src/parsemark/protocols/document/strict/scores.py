@@ -303,15 +303,20 @@ def _is_heading(block: PageBlock) -> bool:
 
 
 def _score_coverage(writer: _Writer, page: PageMatches) -> None:
-    truth = [b.text for b in page.truth.blocks if not b.is_neutral] + _table_texts(page.truth.tables)
+    truth, pred = covered_texts(page.truth, page.pred)
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
-    pred = [b.text for b in page.pred.blocks] + _table_texts(page.pred.tables)
     found = text_coverage(truth, pred)
     writer.page("lost_text", found.lost_share)
     if found.pred:
         known = text_coverage([*truth, *neutral], pred)
         writer.page("invented_text", known.invented_share)
         writer.page("duplicated_text", known.duplicated_share)
+
+
+def covered_texts(truth: PageSide, pred: PageSide) -> tuple[list[str], list[str]]:
+    """The texts and cells of which characters may be lost, and all that the output has."""
+    counted = [b.text for b in truth.blocks if not b.is_neutral]
+    return counted + _table_texts(truth.tables), [b.text for b in pred.blocks] + _table_texts(pred.tables)
 
 
 def _table_texts(tables: Sequence[Element]) -> list[str]:

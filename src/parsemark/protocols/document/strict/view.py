@@ -9,7 +9,7 @@ from parsemark.matching.adjacency import ned
 from parsemark.metrics.coverage import text_coverage
 from parsemark.model import Box, Element, Page, Prediction, Status
 from parsemark.protocols.document.strict.page import PageMatches, PageSide, match_page, pred_side, truth_side
-from parsemark.protocols.document.strict.scores import score_page
+from parsemark.protocols.document.strict.scores import covered_texts, score_page
 from parsemark.protocols.exhibits import PageMatch, PageView
 
 MAX_TEXT = 6_000
@@ -32,14 +32,16 @@ def view_page(truth: Page, prediction: Prediction) -> PageView:
     page = match_page(left, pred)
     placed: list[Place] = []
     matches = [*_block_matches(page, left, pred, placed), *_table_matches(page, left, pred, placed)]
-    cover = text_coverage([b.text for b in left.blocks], [b.text for b in pred.blocks])
+    texts, given = covered_texts(left, pred)
+    lost = [texts[b][start:end] for b, start, end in text_coverage(texts, given).lost_places]
     scores = score_page(truth, prediction, cdm=False).scores
     ordered = sorted((e for e in truth.elements if e.order is not None and e.box), key=lambda e: e.order or 0)
     return PageView(
         matches=tuple(matches),
         true_path=tuple(e.box for e in ordered if e.box is not None),
         pred_path=tuple(box for _, box in sorted(placed, key=lambda place: place[0])),
-        lost=tuple(left.blocks[b].text[start:end] for b, start, end in cover.lost_places)[:MAX_LOST],
+        lost=tuple(lost[:MAX_LOST]),
+        n_lost=sum(map(len, lost)),
         values={s.metric: s.value for s in scores if s.element == "" and s.value is not None},
         message=message,
     )

@@ -14,8 +14,8 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, furnish
 from parsemark.corpora.latex.synthetic.papers.looks import Look, choose_look
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.truth import PageParts, find_parts, page_truth
-from parsemark.corpora.latex.synthetic.papers.writing import fields
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
@@ -29,6 +29,7 @@ MACROS = r"""
 \ifdefined\pmw\else\protected\long\def\pmw#1#2{\leavevmode#2}\fi
 \let\pm@fnumtable\fnum@table \let\pm@fnumfigure\fnum@figure
 \def\fnum@table{\pmw{\pmcap}{\pm@fnumtable}}\def\fnum@figure{\pmw{\pmcap}{\pm@fnumfigure}}
+\ifdim\belowcaptionskip<4pt \setlength\belowcaptionskip{4pt}\fi
 \def\pmcap{0}
 \long\def\@makefntext#1{\parindent1em\noindent #1}
 \newbox\pmfitbox
@@ -47,6 +48,8 @@ DISCARD = r"""\newcount\pmsheet \AddToHook{shipout/before}{\global\advance\pmshe
 _SCALED = re.compile(r"^@PMS (\d+)(?: ([\d.]+)pt ([\d.]+)pt)?", re.MULTILINE)
 SMALLEST_SCALE = 0.65
 """Tables that would be set smaller are drawn again."""
+LIVELY = 0.85
+"""How often pages that are mere lists of references are passed over where others are as planned."""
 
 
 def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look:
@@ -54,6 +57,13 @@ def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look
     return choose_look(
         stream(options.name, options.seed, plan.name, "look", attempt), plan.columns, options.looks
     )
+
+
+def _subject_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> str:
+    """Subjects in turn, in an order that is drawn: each comes again after all others."""
+    names = list(subject_names())
+    stream(options.name, options.seed, "subjects").shuffle(names)
+    return names[(int(plan.name.rpartition("-")[2]) + attempt) % len(names)]
 
 
 def make_paper(
@@ -66,11 +76,11 @@ def make_paper(
     identity = (options.name, options.seed, plan.name, "paper", attempt)
     rng = stream(*identity)
     look = look_of(options, plan, attempt)
-    field_name = rng.choice(fields())
+    subject = read_subject(_subject_of(options, plan, attempt))
     with_tables = sum(page.tables > 0 for page in plan.pages)
     count = len(plan.pages) + rng.choice([1, 1, 2])
     tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
-    paper = Paper(stream(*identity, "content"), look, field_name, options.lines, folder, count, tables)
+    paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
     shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
@@ -78,9 +88,10 @@ def make_paper(
     assert marked.pdf is not None
     pages = read_marks(marked.pdf)
     parts = find_parts(paper.register.blocks, pages, look.columns)
-    kept = _choose(rng, [_has_table(p, paper) for p in parts], [page.tables > 0 for page in plan.pages])
+    wanted = [page.tables > 0 for page in plan.pages]
+    kept = _choose(rng, [_has_table(p, paper) for p in parts], wanted, [_is_list(p, paper) for p in parts])
     scaled = _scaled(marked.log)
-    attributes = _attributes(look, field_name)
+    attributes = _attributes(look, subject)
     truths: list[Page] = []
     for position, index in enumerate(kept):
         truths.append(
@@ -131,10 +142,19 @@ def _has_table(parts: PageParts, paper: Paper) -> bool:
     return any(paper.register.blocks[part.block].category == Category.TABLE for part in parts.floats)
 
 
-def _choose(rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool]) -> list[int]:
+def _is_list(parts: PageParts, paper: Paper) -> bool:
+    """Whether a page has references alone, which short papers would show too often."""
+    return all(paper.register.blocks[part.block].category == Category.REFERENCE for part in parts.flow)
+
+
+def _choose(
+    rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool], dull: Sequence[bool]
+) -> list[int]:
     """Pages of the paper, in order: neighbours if they are as planned, else some that are."""
     count, with_tables = len(wanted), sum(wanted)
     runs = [s for s in range(len(has_table) - count + 1) if sum(has_table[s : s + count]) == with_tables]
+    lively = [start for start in runs if not any(dull[start : start + count])]
+    runs = lively if lively and rng.random() < LIVELY else runs
     if runs:
         start = rng.choice(runs)
         return list(range(start, start + count))
@@ -145,7 +165,7 @@ def _choose(rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool
     return sorted([*rng.sample(with_one, k=with_tables), *rng.sample(without, k=count - with_tables)])
 
 
-def _attributes(look: Look, field_name: str) -> dict[str, AttributeValue]:
+def _attributes(look: Look, subject: Subject) -> dict[str, AttributeValue]:
     return {
         "data_source": "synthetic",
         "maker": "latex",
@@ -158,7 +178,8 @@ def _attributes(look: Look, field_name: str) -> dict[str, AttributeValue]:
         "long": False,
         "document_class": look.document_class,
         "look": look.name,
-        "field": field_name,
+        "field": subject.field,
+        "subject": subject.name,
         "font": look.font,
         "font_size": look.size,
         "paper": look.paper,

@@ -1,162 +1,283 @@
-"""Figures: plots with axes and legends, bars, scatters, heat maps, diagrams, and pictures made of noise."""
+"""Figures of a paper, drawn from the quantities of its subject: plots with axes that fit them, schemes, pictures."""
 
 from __future__ import annotations
 
-import io
 import math
-import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from parsemark.corpora.latex.synthetic.papers.writing import Writer
+from parsemark.corpora.latex.synthetic.papers.pictures import FIELDS, picture
+from parsemark.corpora.latex.synthetic.papers.subject import with_formulas
 from parsemark.corpora.synthetic.pieces import to_latex
 
-COLOURS = (
+if TYPE_CHECKING:
+    from parsemark.corpora.latex.synthetic.papers.writing import Writer
+
+PALETTES = (
     ("blue!70!black", "red!75!black", "green!55!black", "orange!90!black", "violet"),
-    ("black", "gray", "lightgray", "darkgray", "gray"),
-    ("cyan!70!black", "magenta!80!black", "olive", "teal", "brown"),
+    ("black", "gray", "blue!60!black", "gray!60", "black!70"),
+    ("cyan!60!black", "orange!90!black", "teal!80!black", "magenta!70!black", "brown"),
     ("blue", "red", "green!60!black", "purple", "orange"),
 )
-_MARKS = ("circle", "square", "triangle", "none", "none")
-PHOTO_PIXELS = 260
+_MARKS = ("circle", "square", "triangle")
+_DASHES = ("", ",dashed", ",dash dot", ",dotted", ",densely dashed")
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A drawing: TikZ code or included pictures, of a width that was asked for."""
+class Plot(ABC):
+    """A figure: its data are drawn once; what it shows can be asked for."""
 
-    latex: str
-    kind: str
+    def __init__(self, writer: Writer, name: str, spec: dict[str, Any]) -> None:
+        self.writer, self.name, self.spec, self.rng = writer, name, spec, writer.rng
+        self.style = writer.rng.random()
+        self.facts: dict[str, str] = {}
+        self.draw()
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Draw the data."""
+
+    @abstractmethod
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """The figure, about so large, in points; pictures are written to the folder."""
+
+    def fact(self, words: str) -> str:
+        """What it shows, for a slot of the text."""
+        return self.facts[words]
+
+    def caption(self) -> str:
+        """What it shows, in words."""
+        return self.writer.fill(self.rng.choice(self.spec["caption"]), self.fact)
+
+    def label(self, axis: Sequence[Any]) -> str:
+        """Name and unit of an axis."""
+        name = self.writer.fill(axis[0])
+        return f"{name} ({axis[1]})" if axis[1] else name
 
 
-def draw_figure(writer: Writer, folder: Path, name: str, width: float) -> Figure:
-    """A figure of about the given width in points; pictures are written to `folder`."""
-    rng = writer.rng
-    kind = rng.choices(
-        ["lines", "bars", "scatter", "heat", "diagram", "histogram", "photos", "pair"],
-        [4, 3, 2, 1.2, 2, 1, 2.2, 2.2],
-    )[0]
-    if kind == "photos":
-        return _photos(rng, folder, name, width)
-    if kind == "pair":
-        one = _KINDS[rng.choice(["lines", "scatter", "bars"])](writer, width * 0.36, width * 0.3)
-        two = _KINDS[rng.choice(["lines", "histogram", "bars"])](writer, width * 0.36, width * 0.3)
-        labels = [rf"\par{{\footnotesize ({letter})}}" for letter in "ab"]
-        cells = [
-            rf"\begin{{minipage}}[b]{{.49\linewidth}}\centering {d}{t}\end{{minipage}}"
-            for d, t in zip((one, two), labels, strict=True)
-        ]
-        return Figure(r"\hfill ".join(cells), kind)
-    return Figure(_KINDS[kind](writer, width * 0.74, width * rng.uniform(0.4, 0.55)), kind)
-
-
-# ---- plots
-
-
-@dataclass
 class _Axes:
-    """Frame, ticks and labels of a plot; data are given in shares of its sides."""
+    """Frame, ticks and labels; data are given in their own units."""
 
-    writer: Writer
-    width: float
-    height: float
-
-    def __post_init__(self) -> None:
-        rng = self.writer.rng
-        self.rng = rng
-        self.colours = rng.choice(COLOURS)
+    def __init__(
+        self,
+        plot: Plot,
+        size: tuple[float, float],
+        x: tuple[float, float],
+        y: tuple[float, float],
+        *,
+        log: bool = False,
+    ) -> None:
+        self.width, self.height = size
+        self.x, self.y, self.log = x, y, log
+        writer = plot.writer
+        palette, boxed, grid, sans = writer.plot_style
+        self.colours, self.boxed, self.grid, self.sans = PALETTES[palette], boxed, grid, sans
         self.parts: list[str] = []
-        self.boxed = rng.random() < 0.65
-        self.grid = rng.random() < 0.45
-        self.sans = rng.random() < 0.6
+        self.points: list[tuple[float, float]] = []
 
-    def point(self, x: float, y: float) -> str:
-        return f"({x * self.width:.1f},{y * self.height:.1f})"
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """In points."""
+        low, high = self.x
+        share = math.log(x / low) / math.log(high / low) if self.log else (x - low) / (high - low)
+        return share * self.width, (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
 
-    def frame(self, x_labels: list[str], x_places: list[float], x_title: str, y_title: str) -> None:
-        rng = self.rng
-        top = rng.choice([1.0, 0.8, 100, 60, 40, 5, 2.5, 300])
-        steps = rng.choice([4, 5])
-        for i in range(steps + 1):
-            share = i / steps
-            value = top * share
-            text = f"{value:g}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.2f}"
+    def place(self, x: float, y: float) -> str:
+        px, py = self.at(x, y)
+        self.points.append((px, py))
+        return f"({px:.1f},{py:.1f})"
+
+    def frame(
+        self, x_ticks: Sequence[tuple[float, str]], x_title: str, y_title: str, *, mark_x: bool = True
+    ) -> None:
+        """Ticks and names; below the data."""
+        for value, text in _ticks(*self.y):
+            _, py = self.at(self.x[0], value)
             if self.grid:
-                self.parts.append(rf"\draw[black!15] {self.point(0, share)} -- {self.point(1, share)};")
-            self.parts.append(
-                rf"\draw {self.point(0, share)} -- ++(-2,0) node[left,inner sep=1.5pt] {{{text}}};"
+                self.parts.append(rf"\draw[black!12] (0,{py:.1f}) -- ({self.width:.1f},{py:.1f});")
+            self.parts.append(rf"\draw (0,{py:.1f}) -- ++(-2.2,0) node[left,inner sep=1.5pt] {{{text}}};")
+        for value, text in x_ticks:
+            px, _ = self.at(value, self.y[0])
+            tick = (
+                r"-- ++(0,-2.2) node[below,inner sep=1.5pt]"
+                if mark_x
+                else r"++(0,-1) node[below,inner sep=1.5pt,align=center]"
             )
-        for label, place in zip(x_labels, x_places, strict=True):
-            self.parts.append(
-                rf"\draw {self.point(place, 0)} -- ++(0,-2) node[below,inner sep=1.5pt] {{{label}}};"
-            )
-        frame = rf"\draw {self.point(0, 0)} rectangle {self.point(1, 1)};"
-        axes = rf"\draw {self.point(0, 1)} -- {self.point(0, 0)} -- {self.point(1, 0)};"
+            self.parts.append(rf"\draw ({px:.1f},0) {tick} {{{text}}};")
+        frame = rf"\draw (0,0) rectangle ({self.width:.1f},{self.height:.1f});"
+        axes = rf"\draw (0,{self.height:.1f}) -- (0,0) -- ({self.width:.1f},0);"
         self.parts.append(frame if self.boxed else axes)
-        self.parts.append(rf"\node[below] at ({self.width / 2:.1f},-11) {{{to_latex(x_title)}}};")
-        self.parts.append(rf"\node[rotate=90] at (-25,{self.height / 2:.1f}) {{{to_latex(y_title)}}};")
-
-    def legend(self, names: list[str], swatch: Callable[[int], str]) -> None:
-        left, step = 0.62, 8.5
-        top = self.height - 7
-        wide = max(len(n) for n in names) * 3.9 + 26
-        x = max(4.0, min(left * self.width, self.width - wide - 3)) if self.rng.random() < 0.7 else 5.0
+        if x_title:
+            self.parts.append(rf"\node[below] at ({self.width / 2:.1f},-10) {{{_tex(x_title)}}};")
+        wide = max(len(text.replace("$", "")) for _, text in _ticks(*self.y))
         self.parts.append(
-            rf"\filldraw[fill=white,draw=black!40] ({x:.1f},{top + 4:.1f}) rectangle ({x + wide:.1f},{top - step * (len(names) - 1) - 5:.1f});"
+            rf"\node[rotate=90] at ({-11 - 3.6 * wide:.1f},{self.height / 2:.1f}) {{{_tex(y_title)}}};"
+        )
+
+    def legend(self, names: Sequence[str], swatch: Callable[[int], str]) -> None:
+        """In the corner where it hides least."""
+        step = 8.6
+        wide, high = max(len(n) for n in names) * 3.7 + 24, step * len(names) + 2
+        corners = [(x, y) for y in (self.height - high - 3, 3.0) for x in (self.width - wide - 3, 3.0)]
+        hidden = [
+            sum(x - 2 < px < x + wide + 2 and y - 2 < py < y + high + 2 for px, py in self.points)
+            for x, y in corners
+        ]
+        x, y = corners[hidden.index(min(hidden))]
+        if min(hidden) > 0.04 * len(self.points):  # no room inside: above the plot, in a row
+            left = 0.0
+            for i, name in enumerate(names):
+                px = left
+                self.parts.append(
+                    rf"\begin{{scope}}[shift={{({px:.1f},{self.height + 7:.1f})}}]{swatch(i)}\end{{scope}}"
+                )
+                self.parts.append(
+                    rf"\node[right,inner sep=0pt] at ({px + 17:.1f},{self.height + 7:.1f}) {{{_tex(name)}}};"
+                )
+                left += 26 + 3.6 * len(name)
+            return
+        self.parts.append(
+            rf"\filldraw[fill=white,fill opacity=.85,draw=black!35] ({x:.1f},{y:.1f}) rectangle ({x + wide:.1f},{y + high:.1f});"
         )
         for i, name in enumerate(names):
-            y = top - i * step
-            self.parts.append(rf"\begin{{scope}}[shift={{({x + 3:.1f},{y:.1f})}}]{swatch(i)}\end{{scope}}")
-            self.parts.append(rf"\node[right,inner sep=0pt] at ({x + 20:.1f},{y:.1f}) {{{to_latex(name)}}};")
+            py = y + high - step * (i + 0.5) - 1
+            self.parts.append(rf"\begin{{scope}}[shift={{({x + 3:.1f},{py:.1f})}}]{swatch(i)}\end{{scope}}")
+            self.parts.append(rf"\node[right,inner sep=0pt] at ({x + 20:.1f},{py:.1f}) {{{_tex(name)}}};")
 
     def picture(self) -> str:
-        font = r"\tiny\sffamily" if self.sans else r"\tiny"
+        font = r"\fontsize{6.5}{7.5}\selectfont" + (r"\sffamily" if self.sans else "")
         return rf"\begin{{tikzpicture}}[x=1pt,y=1pt,font={font},line width=.4pt]{''.join(self.parts)}\end{{tikzpicture}}"
 
 
-def _short(writer: Writer, key: str) -> str:
-    text: str = writer.rng.choice(writer.field_words[key]).removeprefix("the ")
-    return text[0].upper() + text[1:]
+def _tex(text: str) -> str:
+    """Text with formulas in it."""
+    return "".join(f"${part}$" if is_formula else to_latex(part) for part, is_formula in with_formulas(text))
 
 
-def _numbers(rng: random.Random) -> tuple[list[str], list[float]]:
-    top, steps = rng.choice([(10, 5), (100, 4), (1, 5), (50, 5), (2000, 4), (24, 6)])
-    return [f"{top * i / steps:g}" for i in range(steps + 1)], [i / steps for i in range(steps + 1)]
+def _ticks(low: float, high: float, about: int = 5) -> list[tuple[float, str]]:
+    """Round numbers between two values, as they are written."""
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    thirds = 3 if abs((high - low) / (3 * power) % 1) < 1e-9 else 2.5
+    step = next(s * power for s in (1, 2, thirds, 5, 10) if s * power >= raw * 0.999)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (
+        1 if abs(step / power - 2.5) < 1e-9 and step < 10 else 0
+    )
+    first = math.ceil(low / step - 1e-9)
+    ticks = [(first + i) * step for i in range(int((high - first * step) / step + 1e-6) + 1)]
+    return [(t, f"{'$-$' if t < -1e-12 else ''}{abs(t):.{decimals}f}") for t in ticks]
 
 
-def _lines(writer: Writer, width: float, height: float) -> str:
-    rng, axes = writer.rng, _Axes(writer, width, height)
-    axes.frame(*_numbers(rng), _short(writer, "factor"), _short(writer, "quantity"))
-    names = rng.sample(writer.field_words["rows"], k=rng.randint(2, 4))
-    marked = rng.random() < 0.5
-    for i in range(len(names)):
-        a, b, c, wobble = (
-            rng.uniform(0.1, 0.5),
-            rng.uniform(0.2, 0.45),
-            rng.uniform(1, 6),
-            rng.uniform(0.003, 0.03),
+def _decades(low: float, high: float) -> list[tuple[float, str]]:
+    """Powers of ten between two values."""
+    powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+    return [(10.0**p, str(10**p) if 0 <= p <= 2 else f"$10^{{{p}}}$") for p in powers]
+
+
+def _span(values: Sequence[float], unit: str, *, from_zero: bool = False) -> tuple[float, float]:
+    """Limits of an axis: round, no percentages over 100, nothing below zero that cannot be."""
+    low, high = min(values), max(values)
+    low = 0.0 if from_zero or (low >= 0 and low < 0.35 * high) else low
+    room = (high - low) * 0.09 or 1.0
+    bottom, top = (low - room if low != 0 else 0.0), high + room
+    if min(values) >= 0:
+        bottom = max(0.0, bottom)
+    if unit == "%" and high <= 100:
+        top = min(100.0, top)
+    return bottom, top
+
+
+_SHAPES: dict[str, Callable[[float, float], float]] = {
+    "rise": lambda t, rate: (1 - math.exp(-rate * t)) / (1 - math.exp(-rate)),
+    "linear": lambda t, rate: t,
+    "power": lambda t, rate: t**rate,
+    "sigmoid": lambda t, rate: 1 / (1 + math.exp(-rate * (t - 0.5) * 2)),
+    "peak": lambda t, rate: math.exp(-(((t - 0.45) * rate) ** 2)),
+    "valley": lambda t, rate: 1 - math.exp(-(((t - 0.45) * rate) ** 2)),
+    "wave": lambda t, rate: 0.5 + 0.5 * math.sin(rate * t),
+    "ringing": lambda t, rate: 1 - math.exp(-4 * t) * math.cos(rate * t),
+    "survival": lambda t, rate: t**0.85,
+}
+"""Curves from 0 to 1 over 0 to 1."""
+
+
+class Lines(Plot):
+    """Curves with marks or bands and a legend."""
+
+    def draw(self) -> None:
+        """Draw the points of each curve."""
+        rng, spec = self.rng, self.spec
+        low, high = spec["x"][2:4]
+        self.log = len(spec["x"]) > 4
+        self.curves: list[tuple[str, list[tuple[float, float]], float]] = []
+        shapes = {row[1] for row in spec["series"]}
+        count = int(
+            spec.get("points")
+            or (60 if shapes & {"survival", "ringing", "wave"} else rng.choice([8, 11, 26, 41]))
         )
-        rising, count = rng.random() < 0.7, rng.choice([9, 14, 30, 45])
-        points = []
-        for k in range(count):
-            x = k / (count - 1)
-            y = a + b * (1 - math.exp(-c * x) if rising else math.exp(-c * x)) + rng.gauss(0, wobble)
-            points.append((x, min(0.98, max(0.02, y))))
-        colour, dash = axes.colours[i], rng.choice(["", "", ",dashed", ",dotted"]) if not marked else ""
-        if rng.random() < 0.3:
-            upper = " -- ".join(axes.point(x, min(0.99, y + 0.05)) for x, y in points)
-            lower = " -- ".join(axes.point(x, max(0.01, y - 0.05)) for x, y in reversed(points))
-            axes.parts.append(rf"\fill[{colour},opacity=.18] {upper} -- {lower} -- cycle;")
-        axes.parts.append(
-            rf"\draw[{colour},line width=.8pt{dash}] {' -- '.join(axes.point(x, y) for x, y in points)};"
+        self.stepped = "survival" in shapes
+        noise = 0.0 if shapes & {"ringing"} else spec.get("noise", 0.012)
+        for name, shape, *ends, rate in spec["series"]:
+            first, last = (v * (1 + rng.uniform(-0.02, 0.02)) for v in ends)
+            first = ends[0] if self.stepped else first
+            points = []
+            for k in range(count):
+                t = k / (count - 1)
+                x = low * (high / low) ** t if self.log else low + (high - low) * t
+                wobble = rng.gauss(0, noise) if not self.stepped and t > 0 else 0.0
+                y = first + (last - first) * (_SHAPES[shape](t, rate * rng.uniform(0.999, 1.001)) + wobble)
+                points.append((x, min(y, 100.0) if spec["y"][1] == "%" else y))
+            if self.stepped:
+                drops = sorted(rng.sample(range(1, count), k=count * 2 // 5))
+                points = [points[max([0, *(d for d in drops if d <= k)])] for k in range(count)]
+                points = [(low + (high - low) * k / (count - 1), y) for k, (_, y) in enumerate(points)]
+            self.curves.append((self.writer.fill(name), points, abs(last - first) * rng.uniform(0.03, 0.06)))
+        self.facts = {"curves": str(len(self.curves))}
+        for i, (name, points, _) in enumerate(self.curves, 1):
+            decimals = spec.get("decimals", 1)
+            self.facts |= {
+                f"name {i}": name,
+                f"first {i}": f"{points[0][1]:.{decimals}f}".replace("-", "−"),
+                f"last {i}": f"{points[-1][1]:.{decimals}f}".replace("-", "−"),
+            }
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Curves."""
+        unit = self.spec["y"][1]
+        bands = bool(self.spec.get("bands")) and self.style < 0.6 and not self.stepped
+        values = [
+            y + s * spread * bands for _, points, spread in self.curves for _, y in points for s in (-1, 1)
+        ]
+        low, high = self.spec["x"][2:4]
+        axes = _Axes(self, (width, height), (low, high), _span(values, unit), log=self.log)
+        axes.frame(
+            _decades(low, high) if self.log else _ticks(low, high),
+            self.label(self.spec["x"]),
+            self.label(self.spec["y"]),
         )
-        if marked and count < 20:
-            axes.parts += [_mark(axes.point(x, y), colour, _MARKS[i % 3]) for x, y in points]
-    axes.legend(names, lambda i: rf"\draw[{axes.colours[i]},line width=.8pt] (0,0) -- (14,0);")
-    return axes.picture()
+        marked = len(self.curves[0][1]) < 13
+        for i, (_, points, spread) in enumerate(self.curves):
+            colour, dash = axes.colours[i % 5], _DASHES[i] if self.style > 0.7 and not marked else ""
+            if bands:
+                top, bottom = axes.y[1], axes.y[0]
+                upper = " -- ".join(axes.place(x, min(top, y + spread)) for x, y in points)
+                lower = " -- ".join(axes.place(x, max(bottom, y - spread)) for x, y in reversed(points))
+                axes.parts.append(rf"\fill[{colour},opacity=.18] {upper} -- {lower} -- cycle;")
+            places = [axes.place(x, y) for x, y in points]
+            path = " -| ".join(places) if self.stepped else " -- ".join(places)
+            axes.parts.append(rf"\draw[{colour},line width=.8pt,line join=round{dash}] {path};")
+            if marked:
+                axes.parts += [_mark(place, colour, _MARKS[i % 3]) for place in places]
+        names = [name for name, _, _ in self.curves]
+        if len(names) > 1:
+            axes.legend(
+                names,
+                lambda i: (
+                    rf"\draw[{axes.colours[i % 5]},line width=.8pt{_DASHES[i] if self.style > 0.7 and not marked else ''}] (0,0) -- (14,0);"
+                    + (_mark("(7,0)", axes.colours[i % 5], _MARKS[i % 3]) if marked else "")
+                ),
+            )
+        return axes.picture()
 
 
 def _mark(place: str, colour: str, kind: str) -> str:
@@ -167,170 +288,372 @@ def _mark(place: str, colour: str, kind: str) -> str:
     return rf"\fill[{colour}] {place} circle[radius=1.5];"
 
 
-def _bars(writer: Writer, width: float, height: float) -> str:
-    rng, axes = writer.rng, _Axes(writer, width, height)
-    groups = rng.sample(writer.field_words["groups"], k=rng.randint(3, 5))
-    names = rng.sample(writer.field_words["rows"], k=rng.choice([1, 2, 3]))
-    places = [(i + 0.5) / len(groups) for i in range(len(groups))]
-    labels = [to_latex(g if len(g) < 11 else g[:9] + ".") for g in groups]
-    axes.frame(labels, places, "", _short(writer, "quantity"))
-    wide = 0.75 / len(groups) / len(names)
-    for g in range(len(groups)):
-        for i in range(len(names)):
-            x = places[g] + (i - len(names) / 2) * wide
-            y = rng.uniform(0.15, 0.78)
-            axes.parts.append(
-                rf"\filldraw[fill={axes.colours[i]}!70,draw=black!70] {axes.point(x, 0)} rectangle {axes.point(x + wide, y)};"
-            )
-            if rng.random() < 0.5:
+class Bars(Plot):
+    """Bars in groups; all of them have error bars, or none."""
+
+    def draw(self) -> None:
+        """Draw heights around those given."""
+        self.groups = [self.writer.fill(g) for g in self.spec["groups"]]
+        self.series = [
+            (self.writer.fill(name), [v * self.rng.uniform(0.95, 1.05) for v in values])
+            for name, *values in self.spec["series"]
+        ]
+        decimals = self.spec.get("decimals", 1)
+        self.facts = {
+            f"value {s} {g}": f"{v:.{decimals}f}"
+            for s, (_, values) in enumerate(self.series, 1)
+            for g, v in enumerate(values, 1)
+        }
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Bars."""
+        with_errors = self.style < 0.6 and self.spec.get("errors", True)
+        values = [v * (1.06 if with_errors else 1) for _, vs in self.series for v in vs]
+        axes = _Axes(
+            self, (width, height), (0, len(self.groups)), _span(values, self.spec["y"][1], from_zero=True)
+        )
+        ticks = [(i + 0.5, _tex(g)) for i, g in enumerate(self.groups)]
+        if sum(len(g) for g in self.groups) * 3.6 > width:
+            ticks = [(x, rf"\shortstack{{{text.replace(' ', chr(92) * 2)}}}") for x, text in ticks]
+        axes.frame(ticks, "", self.label(self.spec["y"]), mark_x=False)
+        wide = 0.74 / len(self.series)
+        for i, (_, heights) in enumerate(self.series):
+            for g, value in enumerate(heights):
+                x = g + 0.13 + i * wide
+                low, high = axes.place(x, 0), axes.place(x + wide, value)
+                axes.place(x + wide / 2, value)
                 axes.parts.append(
-                    rf"\draw {axes.point(x + wide / 2, y - 0.03)} -- {axes.point(x + wide / 2, y + 0.03)};"
+                    rf"\filldraw[fill={axes.colours[i]}!65,draw=black!70] {low} rectangle {high};"
                 )
-    if len(names) > 1:
-        axes.legend(names, lambda i: rf"\fill[{axes.colours[i]}!70] (3,-2.5) rectangle (12,2.5);")
-    return axes.picture()
-
-
-def _scatter(writer: Writer, width: float, height: float) -> str:
-    rng, axes = writer.rng, _Axes(writer, width, height)
-    axes.frame(*_numbers(rng), _short(writer, "quantity"), _short(writer, "quantity"))
-    slope, clusters = rng.uniform(-0.6, 0.7), rng.choice([1, 2, 3])
-    for i in range(clusters):
-        base = rng.uniform(0.3, 0.6)
-        for _ in range(rng.randint(25, 70)):
-            x = min(0.98, max(0.02, rng.gauss(0.5 if clusters == 1 else rng.uniform(0.2, 0.8), 0.18)))
-            y = min(0.97, max(0.03, base + slope * (x - 0.5) + rng.gauss(0, 0.07)))
-            axes.parts.append(_mark(axes.point(x, y), f"{axes.colours[i]},opacity=.7", _MARKS[i]))
-    if clusters == 1:
-        axes.parts.append(
-            rf"\draw[red,line width=.8pt] {axes.point(0.03, 0.5 - slope * 0.45)} -- {axes.point(0.97, 0.5 + slope * 0.45)};"
-        )
-    return axes.picture()
-
-
-def _histogram(writer: Writer, width: float, height: float) -> str:
-    rng, axes = writer.rng, _Axes(writer, width, height)
-    axes.frame(*_numbers(rng), _short(writer, "quantity"), "Frequency")
-    count, middle, spread = rng.randint(12, 28), rng.uniform(0.3, 0.6), rng.uniform(0.1, 0.25)
-    for i in range(count):
-        x = i / count
-        y = 0.85 * math.exp(-(((x - middle) / spread) ** 2)) * rng.uniform(0.8, 1.1) + 0.01
-        axes.parts.append(
-            rf"\filldraw[fill={axes.colours[0]}!55,draw=white] {axes.point(x, 0)} rectangle {axes.point(x + 1 / count, min(0.97, y))};"
-        )
-    return axes.picture()
-
-
-def _heat(writer: Writer, width: float, height: float) -> str:
-    rng, axes = writer.rng, _Axes(writer, width, height)
-    axes.grid, axes.boxed = False, True
-    rows, cols = rng.randint(4, 8), rng.randint(5, 10)
-    colour = rng.choice(["blue", "red", "teal", "violet"])
-    for r in range(rows):
-        for c in range(cols):
-            tone = int(100 * rng.random() ** (0.6 if r == c else 1.8))
-            axes.parts.append(
-                rf"\fill[{colour}!{tone}!white] {axes.point(c / cols, r / rows)} rectangle {axes.point((c + 1) / cols, (r + 1) / rows)};"
+                if with_errors:
+                    error = value * (0.025 + 0.02 * ((g + 2 * i) % 3) / 2)
+                    bottom, top = (
+                        axes.place(x + wide / 2, value - error),
+                        axes.place(x + wide / 2, value + error),
+                    )
+                    axes.parts.append(
+                        rf"\draw {bottom} -- {top} ++(-1.5,0) -- ++(3,0) {bottom} ++(-1.5,0) -- ++(3,0);"
+                    )
+        if len(self.series) > 1:
+            axes.legend(
+                [n for n, _ in self.series],
+                lambda i: rf"\filldraw[fill={axes.colours[i]}!65,draw=black!70] (3,-2.5) rectangle (12,2.5);",
             )
-    axes.frame(*_numbers(rng), _short(writer, "factor"), _short(writer, "factor"))
-    return axes.picture()
+        return axes.picture()
 
 
-def _diagram(writer: Writer, width: float, height: float) -> str:
-    rng = writer.rng
-    steps = [
-        _short(writer, key)
-        for key in rng.sample(
-            ["data", "method", "quantity", "systems", "factor", "problem"], k=rng.randint(3, 4)
+class Scatter(Plot):
+    """Points that go along with each other as strongly as the subject says, with a line through them."""
+
+    def draw(self) -> None:
+        """Draw the points, and measure their correlation."""
+        rng, spec = self.rng, self.spec
+        (x0, x1), (y0, y1) = spec["x"][2:4], spec["y"][2:4]
+        self.classes = [self.writer.fill(c) for c in spec.get("classes", [""])]
+        r = spec["r"] * rng.uniform(0.95, 1.03)
+        self.sets: list[list[tuple[float, float]]] = []
+        count = int(self.writer.amounts[spec["n"]]) if isinstance(spec.get("n"), str) else spec.get("n", 60)
+        for index in range(len(self.classes)):
+            offset = (index - (len(self.classes) - 1) / 2) * 0.22
+            points = []
+            for _ in range(min(160, count) // len(self.classes)):
+                u = rng.gauss(0, 1)
+                v = r * u + math.sqrt(max(0.02, 1 - r * r)) * rng.gauss(0, 1)
+                fx, fy = 0.5 + u * 0.19 + offset, 0.5 + v * 0.19 + offset * math.copysign(1, r)
+                if 0 < fx < 1 and 0 < fy < 1:
+                    points.append((x0 + fx * (x1 - x0), y0 + fy * (y1 - y0)))
+            self.sets.append(points)
+        every = [p for points in self.sets for p in points]
+        mx, my = (sum(p[i] for p in every) / len(every) for i in (0, 1))
+        sxy = sum((x - mx) * (y - my) for x, y in every)
+        sxx, syy = sum((x - mx) ** 2 for x, _ in every), sum((y - my) ** 2 for _, y in every)
+        self.slope, self.middle = sxy / sxx, (mx, my)
+        found = sxy / math.sqrt(sxx * syy)
+        self.facts = {
+            "r": f"{'−' if found < 0 else ''}{abs(found):.2f}",
+            "n": f"{len(every)}",
+            "slope": f"{abs(self.slope):.3g}",
+        }
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Points and their line."""
+        (x0, x1), (y0, y1) = self.spec["x"][2:4], self.spec["y"][2:4]
+        axes = _Axes(self, (width, height), (x0, x1), (y0, y1))
+        axes.frame(_ticks(x0, x1), self.label(self.spec["x"]), self.label(self.spec["y"]))
+        for i, points in enumerate(self.sets):
+            axes.parts += [
+                _mark(axes.place(x, y), f"{axes.colours[i]},opacity=.65", _MARKS[i % 3]) for x, y in points
+            ]
+        if self.spec.get("fit", True):
+            mx, my = self.middle
+            ends = [(x, my + self.slope * (x - mx)) for x in (x0 + 0.06 * (x1 - x0), x1 - 0.06 * (x1 - x0))]
+            if all(y0 <= y <= y1 for _, y in ends):
+                axes.parts.append(
+                    rf"\draw[black,line width=.8pt{',dashed' if self.style < 0.5 else ''}] {axes.place(*ends[0])} -- {axes.place(*ends[1])};"
+                )
+        if len(self.classes) > 1:
+            axes.legend(self.classes, lambda i: _mark("(7,0)", axes.colours[i], _MARKS[i % 3]))
+        return axes.picture()
+
+
+class Boxes(Plot):
+    """Box plots by group."""
+
+    def draw(self) -> None:
+        """Draw quartiles, whiskers and a few outliers."""
+        rng = self.rng
+        self.groups = []
+        for name, median, spread in self.spec["groups"]:
+            middle = median * rng.uniform(0.96, 1.04)
+            q1, q3 = middle - spread * rng.uniform(0.4, 0.6), middle + spread * rng.uniform(0.4, 0.6)
+            low, high = q1 - spread * rng.uniform(0.6, 1.2), q3 + spread * rng.uniform(0.6, 1.3)
+            floor = 0.0 if median > 0 else -math.inf
+            top = 100.0 if self.spec["y"][1] == "%" else math.inf
+            high = min(high, top)
+            strays = [high + spread * rng.uniform(0.15, 0.7) for _ in range(rng.choice([0, 0, 1, 2, 3]))]
+            strays = [stray for stray in strays if stray < top]
+            self.groups.append(
+                (self.writer.fill(name), max(floor, low), max(floor, q1), middle, q3, high, strays)
+            )
+        decimals = self.spec.get("decimals", 1)
+        self.facts = {f"median {i}": f"{g[3]:.{decimals}f}" for i, g in enumerate(self.groups, 1)}
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Boxes."""
+        values = [v for g in self.groups for v in (g[1], g[5], *g[6])]
+        axes = _Axes(self, (width, height), (0, len(self.groups)), _span(values, self.spec["y"][1]))
+        ticks = [(i + 0.5, _tex(g[0])) for i, g in enumerate(self.groups)]
+        if sum(len(g[0]) for g in self.groups) * 3.8 > width:
+            ticks = [(x, rf"\shortstack{{{text.replace(' ', chr(92) * 2)}}}") for x, text in ticks]
+        axes.frame(ticks, "", self.label(self.spec["y"]), mark_x=False)
+        for i, (_, low, q1, middle, q3, high, strays) in enumerate(self.groups):
+            colour = axes.colours[i % 5] if self.style < 0.5 else axes.colours[0]
+            x = i + 0.5
+            axes.parts.append(
+                rf"\draw {axes.place(x, low)} -- {axes.place(x, q1)} {axes.place(x, q3)} -- {axes.place(x, high)};"
+            )
+            for end in (low, high):
+                axes.parts.append(rf"\draw {axes.place(x - 0.13, end)} -- {axes.place(x + 0.13, end)};")
+            axes.parts.append(
+                rf"\filldraw[fill={colour}!30,draw={colour}!80!black] {axes.place(x - 0.27, q1)} rectangle {axes.place(x + 0.27, q3)};"
+            )
+            axes.parts.append(
+                rf"\draw[line width=.9pt] {axes.place(x - 0.27, middle)} -- {axes.place(x + 0.27, middle)};"
+            )
+            axes.parts += [rf"\draw {axes.place(x, min(s, axes.y[1]))} circle[radius=1.3];" for s in strays]
+        return axes.picture()
+
+
+class Histogram(Plot):
+    """How often a quantity has which value."""
+
+    def draw(self) -> None:
+        """Draw as many values as there are, and count them."""
+        rng, spec = self.rng, self.spec
+        low, high = spec["x"][2:4]
+        bins = rng.randint(14, 26)
+        count = int(self.writer.amounts[spec["n"]]) if isinstance(spec["n"], str) else int(spec["n"])
+        values = []
+        for _ in range(min(count, 4000)):
+            value = rng.gauss(spec["mean"], spec["sd"])
+            if spec.get("skewed"):
+                value = spec["mean"] * math.exp(rng.gauss(0, spec["sd"] / spec["mean"]))
+            values.append(value)
+        scale = count / max(1, min(count, 4000))
+        self.edges = [low + (high - low) * i / bins for i in range(bins + 1)]
+        self.counts = [
+            round(scale * sum(a <= v < b for v in values))
+            for a, b in zip(self.edges, self.edges[1:], strict=False)
+        ]
+        ordered = sorted(values)
+        decimals = spec.get("decimals", 1)
+        self.facts = {"median": f"{ordered[len(ordered) // 2]:.{decimals}f}", "n": f"{count:,}"}
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Bars that touch."""
+        low, high = self.spec["x"][2:4]
+        axes = _Axes(self, (width, height), (low, high), (0, max(self.counts) * 1.1))
+        axes.frame(_ticks(low, high), self.label(self.spec["x"]), str(self.spec.get("of", "Count")))
+        for count, a, b in zip(self.counts, self.edges, self.edges[1:], strict=False):
+            axes.parts.append(
+                rf"\filldraw[fill={axes.colours[0]}!50,draw=white,line width=.3pt] {axes.place(a, 0)} rectangle {axes.place(b, count)};"
+            )
+        return axes.picture()
+
+
+class Heat(Plot):
+    """A matrix in colours, with a scale beside it."""
+
+    def draw(self) -> None:
+        """Draw the values: a smooth surface, correlations, or what is taken for what."""
+        rng, spec = self.rng, self.spec
+        self.rows = [self.writer.fill(r) for r in spec["rows"]]
+        self.columns = [self.writer.fill(c) for c in spec.get("columns", spec["rows"])]
+        low, high = spec["range"]
+        tops = (rng.uniform(0.3, 0.8), rng.uniform(0.3, 0.8))
+        self.values = []
+        for r in range(len(self.rows)):
+            cells = []
+            for c in range(len(self.columns)):
+                y, x = r / max(1, len(self.rows) - 1), c / max(1, len(self.columns) - 1)
+                if spec["form"] == "smooth":
+                    level = math.exp(-2.2 * ((y - tops[0]) ** 2 + (x - tops[1]) ** 2)) + rng.gauss(0, 0.03)
+                elif spec["form"] == "diagonal":
+                    level = rng.uniform(0.86, 0.97) if r == c else rng.random() ** 3 * 0.16
+                else:
+                    level = math.exp(-1.1 * abs(r - c)) + rng.uniform(-0.03, 0.03)
+                cells.append(low + (high - low) * min(1.0, max(0.0, level)))
+            self.values.append(cells)
+        if spec["form"] == "decay":
+            self.values = [
+                [self.values[min(r, c)][max(r, c)] for c in range(len(self.columns))]
+                for r in range(len(self.rows))
+            ]
+        flat = [v for row in self.values for v in row]
+        decimals = spec.get("decimals", 2)
+        best = flat.index(max(flat))
+        self.facts = {
+            "max": f"{max(flat):.{decimals}f}",
+            "min": f"{min(flat):.{decimals}f}",
+            "row": self.rows[best // len(self.columns)],
+            "column": self.columns[best % len(self.columns)],
+        }
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Cells, names and the scale."""
+        rows, cols = len(self.rows), len(self.columns)
+        longest = max(len(r) for r in self.rows) * 3.6 if not self.spec.get("y") else 14
+        width = min(width - 30 - max(0.0, longest - 20), height * 1.6 * cols / max(rows, 1))
+        low, high = self.spec["range"]
+        axes = _Axes(self, (width, height), (0, cols), (0, rows))
+        colour = axes.colours[0]
+        with_numbers = self.style < 0.5 and width / cols > 17
+        decimals = self.spec.get("decimals", 2)
+        for r, cells in enumerate(self.values):
+            for c, value in enumerate(cells):
+                tone = round(100 * (value - low) / (high - low))
+                axes.parts.append(
+                    rf"\fill[{colour}!{max(3, tone)}!white] {axes.place(c, rows - r)} rectangle {axes.place(c + 1, rows - r - 1)};"
+                )
+                if with_numbers:
+                    ink = "white" if tone > 55 else "black"
+                    axes.parts.append(
+                        rf"\node[text={ink},inner sep=0pt] at {axes.place(c + 0.5, rows - r - 0.5)} {{{value:.{decimals}f}}};"
+                    )
+        for r, name in enumerate(self.rows):
+            axes.parts.append(
+                rf"\node[left,inner sep=2pt] at {axes.place(0, rows - r - 0.5)} {{{_tex(name)}}};"
+            )
+        turned = max(len(c) for c in self.columns) * 3.4 > width / cols
+        for c, name in enumerate(self.columns):
+            setting = "rotate=45,anchor=north east,inner sep=1pt" if turned else "below,inner sep=2pt"
+            axes.parts.append(rf"\node[{setting}] at {axes.place(c + 0.5, 0)} {{{_tex(name)}}};")
+        if self.spec.get("x"):
+            axes.parts.append(
+                rf"\node[below] at ({width / 2:.1f},-9) {{{_tex(self.writer.fill(self.spec['x']))}}};"
+            )
+        if self.spec.get("y"):
+            axes.parts.append(
+                rf"\node[rotate=90] at (-24,{height / 2:.1f}) {{{_tex(self.writer.fill(self.spec['y']))}}};"
+            )
+        left = width + 8
+        axes.parts.append(
+            rf"\shade[bottom color={colour}!3!white,top color={colour}] ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});\draw ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});"
         )
-    ]
-    wide = (width - 14 * (len(steps) - 1)) / len(steps)
-    tall, rounded, fill = (
-        min(height * 0.5, 42),
-        rng.random() < 0.6,
-        rng.choice(["white", "blue!8", "gray!12", "orange!12", "green!10"]),
-    )
-    parts = []
-    for i, step in enumerate(steps):
-        x = i * (wide + 14)
-        drop = rng.choice([0, 0, tall * 0.4])
-        corner = "rounded corners=3pt," if rounded else ""
-        parts.append(
-            rf"\node[draw,{corner}fill={fill},minimum height={tall:.1f}pt,text width={wide - 8:.1f}pt,align=center,inner sep=3pt] "
-            rf"(n{i}) at ({x + wide / 2:.1f},{-drop:.1f}) {{{to_latex(step)}}};"
-        )
-        if i:
-            parts.append(rf"\draw[-{{Stealth[length=4pt]}}] (n{i - 1}) -- (n{i});")
-    if rng.random() < 0.4:
-        parts.append(
-            rf"\draw[-{{Stealth[length=4pt]}},dashed] (n{len(steps) - 1}.south) -- ++(0,-12) -| (n0.south);"
-        )
-    font = rng.choice([r"\scriptsize\sffamily", r"\scriptsize", r"\tiny\sffamily"])
-    return rf"\begin{{tikzpicture}}[x=1pt,y=1pt,font={font}]{''.join(parts)}\end{{tikzpicture}}"
+        for value, text in _ticks(low, high, 4):
+            py = (value - low) / (high - low) * height
+            axes.parts.append(
+                rf"\draw ({left + 7:.1f},{py:.1f}) -- ++(2,0) node[right,inner sep=1pt] {{{text}}};"
+            )
+        axes.parts.append(rf"\draw (0,0) rectangle ({width:.1f},{height:.1f});")
+        return axes.picture()
 
 
-_KINDS: dict[str, Callable[[Writer, float, float], str]] = {
-    "lines": _lines,
-    "bars": _bars,
-    "scatter": _scatter,
-    "histogram": _histogram,
-    "heat": _heat,
-    "diagram": _diagram,
+class Scheme(Plot):
+    """Boxes and arrows: one row after the other, each from left to right."""
+
+    def draw(self) -> None:
+        """Fill the names of the boxes."""
+        self.rows = [[self.writer.fill(n) for n in row] for row in self.spec["rows"]]
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Boxes of equal width, arrows between neighbours, the end of a row with that of the next."""
+        rng = self.rng
+        width *= 1.22
+        most = max(len(row) for row in self.rows)
+        gap = 15.0
+        wide = (width - gap * (most - 1)) / most
+        corner = "rounded corners=3pt," if self.style < 0.6 else ""
+        fills = rng.choice(
+            [("white", "white"), ("blue!8", "orange!12"), ("gray!10", "white"), ("green!8", "blue!6")]
+        )
+        parts, tall = [], 30.0
+        for r, row in enumerate(self.rows):
+            start = (width - len(row) * (wide + gap) + gap) / 2
+            for i, name in enumerate(row):
+                x, y = start + i * (wide + gap) + wide / 2, -r * (tall + 20)
+                parts.append(
+                    rf"\node[draw,{corner}fill={fills[r % 2]},minimum height={tall:.0f}pt,text width={wide - 8:.1f}pt,align=center,inner sep=3pt] "
+                    rf"(n{r}x{i}) at ({x:.1f},{y:.1f}) {{{_tex(name)}}};"
+                )
+                if i:
+                    parts.append(rf"\draw[-{{Stealth[length=4pt]}}] (n{r}x{i - 1}) -- (n{r}x{i});")
+            if r:
+                last = len(self.rows[r - 1]) - 1
+                parts.append(
+                    rf"\draw[-{{Stealth[length=4pt]}}] (n{r - 1}x{last}.south) -- ++(0,-10) -| (n{r}x0.north);"
+                )
+        if self.spec.get("loop") and len(self.rows) == 1:
+            parts.append(
+                rf"\draw[-{{Stealth[length=4pt]}},dashed] (n0x{len(self.rows[0]) - 1}.south) -- ++(0,-11) -| (n0x0.south);"
+            )
+        font = rng.choice([r"\fontsize{7}{8}\selectfont\sffamily", r"\fontsize{7.5}{8.5}\selectfont"])
+        return rf"\begin{{tikzpicture}}[x=1pt,y=1pt,font={font}]{''.join(parts)}\end{{tikzpicture}}"
+
+
+class Picture(Plot):
+    """Micrographs, maps, skies and flows, side by side, with a bar for the scale where they have one."""
+
+    def draw(self) -> None:
+        """Nothing yet: pictures are drawn when they are set."""
+        assert self.spec["field"] in FIELDS
+        self.panels = [self.writer.fill(p) for p in self.spec["panels"]]
+
+    def latex(self, width: float, height: float, folder: Path) -> str:
+        """Panels with letters below them."""
+        count = len(self.panels)
+        width *= 1.28
+        wide = width * 0.62 if count == 1 else width * 0.96 / count
+        cells = []
+        for index, panel in enumerate(self.panels):
+            file = f"{self.name}-{index}.jpg"
+            level = index / max(1, count - 1)
+            (folder / file).write_bytes(picture(self.rng, self.spec["field"], level))
+            drawn = rf"\includegraphics[width={wide:.1f}pt]{{{file}}}"
+            scale = self.spec.get("scale", "")
+            if scale:
+                length = wide * 0.22
+                drawn = (
+                    rf"\begin{{tikzpicture}}[x=1pt,y=1pt,inner sep=0pt]\node[anchor=south west] at (0,0) {{{drawn}}};"
+                    rf"\fill[white] (5,5) rectangle ({5 + length:.1f},7);"
+                    rf"\node[white,anchor=south west,font=\fontsize{{6.5}}{{7}}\selectfont\sffamily] at (5,9) {{{_tex(scale)}}};\end{{tikzpicture}}"
+                )
+            below = (
+                rf"\par\vskip2pt{{\footnotesize {_tex(f'({chr(97 + index)}) {panel}' if count > 1 else '')}}}"
+                if count > 1
+                else ""
+            )
+            cells.append(rf"\begin{{minipage}}[t]{{{wide:.1f}pt}}\centering {drawn}{below}\end{{minipage}}")
+        return r"\hfil ".join(cells)
+
+
+FIGURES: dict[str, type[Plot]] = {
+    "lines": Lines,
+    "bars": Bars,
+    "scatter": Scatter,
+    "boxes": Boxes,
+    "histogram": Histogram,
+    "heat": Heat,
+    "scheme": Scheme,
+    "picture": Picture,
 }
-
-
-# ---- pictures
-
-
-def _photos(rng: random.Random, folder: Path, name: str, width: float) -> Figure:
-    count = rng.choice([1, 2, 2, 3])
-    grey = rng.random() < 0.45
-    parts = []
-    for index in range(count):
-        file = f"{name}-{index}.jpg"
-        (folder / file).write_bytes(_photo(rng, grey=grey))
-        wide = width * (0.6 if count == 1 else 0.94 / count)
-        picture = rf"\includegraphics[width={wide:.1f}pt]{{{file}}}"
-        if count > 1:
-            picture = rf"\begin{{minipage}}[b]{{{wide:.1f}pt}}\centering {picture}\par{{\footnotesize ({'abc'[index]})}}\end{{minipage}}"
-        parts.append(picture)
-    return Figure(r"\hfill ".join(parts), "photos")
-
-
-def _photo(rng: random.Random, *, grey: bool) -> bytes:
-    """A picture of noise at several scales with some bodies in it: grains, cells, hills."""
-    from PIL import Image
-
-    noise = np.random.default_rng(rng.getrandbits(32))
-    high, wide = int(PHOTO_PIXELS * rng.uniform(0.6, 0.9)), PHOTO_PIXELS
-    field = np.zeros((high, wide))
-    for scale in (4, 9, 20, 50):
-        coarse = noise.normal(size=(scale + 1, scale + 1))
-        ys, xs = np.linspace(0, scale, high), np.linspace(0, scale, wide)
-        y0, x0 = np.minimum(ys.astype(int), scale - 1), np.minimum(xs.astype(int), scale - 1)
-        fy, fx = (ys - y0)[:, None], (xs - x0)[None, :]
-        smooth = (
-            coarse[np.ix_(y0, x0)] * (1 - fy) * (1 - fx)
-            + coarse[np.ix_(y0 + 1, x0)] * fy * (1 - fx)
-            + coarse[np.ix_(y0, x0 + 1)] * (1 - fy) * fx
-            + coarse[np.ix_(y0 + 1, x0 + 1)] * fy * fx
-        )
-        field += smooth / scale**0.6
-    yy, xx = np.mgrid[0:high, 0:wide]
-    for _ in range(rng.randint(0, 40)):
-        cy, cx, radius = rng.uniform(0, high), rng.uniform(0, wide), rng.uniform(4, 26)
-        distance = np.hypot((yy - cy) * rng.uniform(0.7, 1.4), xx - cx) / radius
-        field += rng.choice([-1, 1, 1]) * np.clip(1 - distance**2, 0, 1) * rng.uniform(0.3, 1.2)
-    field = (field - field.min()) / (np.ptp(field) or 1)
-    field += noise.normal(scale=0.03, size=field.shape)
-    if grey:
-        pixels = np.clip(field * 255, 0, 255).astype(np.uint8)
-    else:
-        dark, light = (
-            np.array([rng.uniform(0, 0.4) for _ in range(3)]),
-            np.array([rng.uniform(0.6, 1) for _ in range(3)]),
-        )
-        pixels = np.clip((dark + field[..., None] * (light - dark)) * 255, 0, 255).astype(np.uint8)
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "JPEG", quality=78)
-    return buffer.getvalue()

@@ -244,7 +244,7 @@ class Front:
             + self._line("", "Article", r"\textit{{}}")
             + r"\vskip4pt "
         )
-        above += self._title(r"\fontsize{18}{21}\selectfont\bfseries ") + r"\vskip12pt\end{minipage}\par "
+        above += self._title(r"\fontsize{18}{21}\selectfont\bfseries ") + r"\end{minipage}\par\vskip12pt "
         above += (
             self._tokens(r"\noindent ", self._marked_names(bold=True))
             + r"\vskip10pt "

@@ -111,7 +111,7 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
     rng: random.Random, look: Look, matter: Matter, writer: Writer
 ) -> Furniture:
     """Heads and feet as the publisher has them."""
-    journal = rng.choice(writer.people["journal"])
+    journal = rng.choice(writer.subject.data["journals"])
     _, month, year = matter.day
     family = [f for _, f in matter.authors]
     short = (
@@ -232,5 +232,5 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         )
         return Furniture(Sheet(NOTHING, foot), plain_foot, plain_foot, 1)
     if rng.random() < 0.55:
-        stamp = f"arXiv:{year % 100:02d}{month:02d}.{rng.randint(1, 19999):05d}v{rng.choice([1, 1, 2, 3])} [{writer.field_words['subject']}] {matter.day[0]} {MONTHS[month - 1][:3]} {year}"
+        stamp = f"arXiv:{year % 100:02d}{month:02d}.{rng.randint(1, 19999):05d}v{rng.choice([1, 1, 2, 3])} [{writer.subject.data['arxiv']}] {matter.day[0]} {MONTHS[month - 1][:3]} {year}"
     return Furniture(plain_foot, plain_foot, plain_foot, 1, stamp)

@@ -57,6 +57,13 @@ class Look:
     sizes: tuple[str, ...] = (r"\small", r"\footnotesize", r"\footnotesize", r"\scriptsize")
     """Of the fonts of tables, by how full they are."""
 
+    @property
+    def words_per_page(self) -> int:
+        """About how many words of text a page has."""
+        if self.columns == 2:
+            return {8: 1050, 9: 950, 10: 850}.get(self.size, 780)
+        return 330 if self.is_thesis else {10: 480, 11: 500}.get(self.size, 390)
+
 
 def _class(name: str, options: str, more: str = "") -> str:
     before = r"\PassOptionsToPackage{table}{xcolor}"

@@ -55,6 +55,12 @@ def _spaced(text: str) -> str:
 
 def entry_tokens(work: Reference, style: str, setter: Setter) -> list[Token]:
     """An entry of the list, without its label."""
+    is_talk = work.is_talk and style in ("ieee", "apa", "plain")
+    return _talk(work, style, setter) if is_talk else _article(work, style, setter)
+
+
+def _article(work: Reference, style: str, setter: Setter) -> list[Token]:
+    """An entry of an article or a book."""
     first, last = work.pages
     if style == "ieee":
         names = _joined([f"{given[0]}. {family}" for given, family in work.authors])
@@ -105,6 +111,24 @@ def entry_tokens(work: Reference, style: str, setter: Setter) -> list[Token]:
         *setter(f"{names}. {work.title}."),
         *setter(tail.partition(",")[0] + ",", look=r"\textit{{}}"),
         *setter(tail.partition(", ")[2]),
+    ]
+
+
+def _talk(work: Reference, style: str, setter: Setter) -> list[Token]:
+    """An entry of a paper in the proceedings of a conference, which have no volume."""
+    first, last = work.pages
+    venue = setter(f"{work.venue},", look=r"\textit{{}}")
+    if style == "ieee":
+        names = _joined([f"{given[0]}. {family}" for given, family in work.authors])
+        return [*setter(f"{names}, “{work.title},” in"), *venue, *setter(f"{work.year}, pp. {first}–{last}.")]
+    if style == "apa":
+        names = _joined([f"{family}, {given[0]}." for given, family in work.authors], "&")
+        return [*setter(f"{names} ({work.year}). {work.title}. In"), *venue, *setter(f"pp. {first}–{last}.")]
+    names = _joined([f"{given} {family}" for given, family in work.authors])
+    return [
+        *setter(f"{names}. {work.title}. In"),
+        *venue,
+        *setter(f"pages {first}–{last}, {work.year}.{_doi(work)}"),
     ]
 
 

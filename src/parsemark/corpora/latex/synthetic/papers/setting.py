@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
-from parsemark.corpora.latex.synthetic.papers.figures import Figure
 from parsemark.corpora.latex.synthetic.papers.looks import Look, heading_number, roman, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
 from parsemark.corpora.latex.synthetic.papers.tables import PaperTable
@@ -24,6 +23,24 @@ COLUMN_WIDTHS = {1: 390.0, 2: 245.0}
 """About how wide a column is, in points, by their number."""
 PAGE_WIDTH = 500.0
 """The same of what goes over two columns."""
+_KEYWORDS = frozenset(
+    [
+        "Require:",
+        "Ensure:",
+        "repeat",
+        "for",
+        "each",
+        "do",
+        "end",
+        "until",
+        "return",
+        "if",
+        "then",
+        "else",
+        "while",
+    ]
+)
+"""Of algorithms."""
 
 
 @dataclass
@@ -34,7 +51,8 @@ class Item:
     text: str = ""
     path: tuple[int, ...] = ()
     tables: tuple[PaperTable, ...] = ()
-    figure: Figure | None = None
+    latex: str = ""
+    """Of a figure."""
     lines: tuple[str, ...] = ()
     number: int = 0
     wide: bool = False
@@ -112,11 +130,13 @@ class Typesetter:
 
     def _set_theorem(self, item: Item) -> str:
         self._theorems += 1
-        label = self.setter(f"Theorem {self._theorems}.", look=r"\textbf{{}}")
+        label = self.setter(f"{item.kind.capitalize()} {self._theorems}.", look=r"\textbf{{}}")
         words = self.register.text(
             Category.TEXT_BLOCK, [*label, *self.setter(item.text, look=r"\textit{{}}")]
         )
         return f"\\par\\vskip6pt plus2pt\\noindent {words}\\par\\vskip6pt plus2pt\n"
+
+    _set_lemma = _set_theorem
 
     def _set_proof(self, item: Item) -> str:
         tokens = [*self.setter("Proof.", look=r"\textit{{}}"), *self.setter(item.text)]
@@ -172,19 +192,7 @@ class Typesetter:
             indents.append(line.count("␣"))
             words = self.setter(line.replace("␣", ""))
             for word in words:
-                is_key = word.text in (
-                    "Require:",
-                    "repeat",
-                    "for",
-                    "do",
-                    "end",
-                    "until",
-                    "return",
-                    "if",
-                    "then",
-                    "while",
-                )
-                latex = rf"\textbf{{{word.latex}}}" if is_key else word.latex
+                latex = rf"\textbf{{{word.latex}}}" if word.text in _KEYWORDS else word.latex
                 tokens.append(Token(latex, word.text, "\n" if word is words[0] and index else " "))
             ends.append(len(tokens))
         algorithm = len(self.register.blocks)
@@ -192,8 +200,10 @@ class Typesetter:
         caption = self.register.text(Category.CODE_ALGORITHM_CAPTION, title, parent=algorithm)
         lines, position = [], 0
         for end, indent in zip(ends, indents, strict=True):
-            words_latex = " ".join(rf"\pmw{{{first + i}}}{{{tokens[i].latex}}}" for i in range(position, end))
-            lines.append(rf"\noindent\hskip{indent * 10}pt\relax {words_latex}\par")
+            words_latex = [rf"\pmw{{{first + i}}}{{{tokens[i].latex}}}" for i in range(position, end)]
+            if position:  # the number of a line stands at the margin
+                words_latex[0] = rf"\hbox to14pt{{\hfil {words_latex[0]}}}\hskip{4 + indent * 10}pt\relax"
+            lines.append(rf"\noindent {words_latex[0]} {' '.join(words_latex[1:])}\par")
             position = end
         rule = r"\hrule height.6pt\vskip3pt "
         body = rf"{rule}\noindent {caption}\par\vskip3pt\hrule\vskip3pt\small {''.join(lines)}\vskip3pt\hrule"
@@ -205,10 +215,9 @@ class Typesetter:
         return rf"\def\pmcap{{{first}}}\caption[]{{{words}}}"
 
     def _set_figure(self, item: Item) -> str:
-        assert item.figure is not None
         body = self.register.box(
             Category.FIGURE,
-            rf"\begin{{minipage}}{{\linewidth}}\centering {item.figure.latex}\end{{minipage}}",
+            rf"\begin{{minipage}}{{\linewidth}}\centering {item.latex}\end{{minipage}}",
         )
         parent = self.register.last
         caption = self._caption(

@@ -1,19 +1,27 @@
-"""Tables that belong to their paper: its methods, measures and units, with captions that speak of them."""
+"""Tables of a paper, drawn from the quantities of its subject, and the facts that its text takes from them.
+
+An exhibit draws its values once, so that tables, captions and sentences agree. Better methods are better by and
+large, what is left out costs something, totals are sums, intervals follow from sizes and spreads.
+"""
 
 from __future__ import annotations
 
-import random
-import re
-from collections.abc import Callable, Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
-from parsemark.corpora.latex.synthetic.papers.writing import Writer
+from parsemark.corpora.latex.synthetic.papers.subject import common, with_formulas
 from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, lay_out, one_level
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
-from parsemark.corpora.synthetic.table_kinds import KINDS
-from parsemark.corpora.synthetic.variations import varied
+
+if TYPE_CHECKING:
+    from parsemark.corpora.latex.synthetic.papers.writing import Writer
+
+_Z = 1.96
+"""Standard errors from the middle to the ends of a 95 % interval."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +31,6 @@ class PaperTable:
     content: OwnTable
     caption: str
     notes: tuple[str, ...] = ()
-    speaks: str = ""
-    """A sentence about it for the text; `@T@` stands for its name there."""
 
     @property
     def estimated_width(self) -> float:
@@ -43,338 +49,837 @@ class PaperTable:
         return total
 
 
-def draw_table(writer: Writer, lines: dict[str, float], cite: Callable[[], str], room: float) -> PaperTable:
-    """A table of the paper's field, at most about `room` characters wide."""
-    rng = writer.rng
-    for _ in range(6):
-        make = rng.choices(list(_KINDS), weights=[w for _, w in _KINDS.values()])[0]
-        table = _KINDS[make][0](writer, cite)
-        if table.estimated_width <= room:
-            break
-    names, weights = zip(*sorted(lines.items()), strict=True)
-    line = rng.choices(names, weights)[0]
-    content = replace(table.content, line=line)
-    if not content.layout.draft.row_groups and rng.random() < 0.16:
-        content = replace(content, shade=rng.choice(["stripes", "stripes", "head", "total"]))
-    return replace(table, content=content)
+@dataclass(frozen=True)
+class Measure:
+    """Something that is measured: its values for the weakest and the strongest row."""
+
+    name: str
+    unit: str
+    better: str
+    """`up`, `down`, or nothing for what is neither good nor bad."""
+    low: float
+    high: float
+    decimals: int
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its values span orders of magnitude."""
+        return min(self.low, self.high) > 0 and max(self.low, self.high) > 30 * min(self.low, self.high)
+
+    def at(self, level: float) -> float:
+        """The value at a level between 0 (weakest) and 1 (strongest), rounded as it is shown."""
+        if self.is_wide:
+            value = self.low * (self.high / self.low) ** level
+        else:
+            value = self.low + (self.high - self.low) * level
+        least, most = min(self.low, self.high), max(self.low, self.high)
+        if least >= 0:  # shares and counts stay what they are
+            top = 99.7 if self.unit == "%" else 1 - 10.0**-self.decimals if most <= 1 else math.inf
+            value = min(max(top, most), max(0.3 * least, value))
+        return float(round(value, self.decimals))
+
+    def shown(self, value: float) -> str:
+        """As it is written."""
+        return number(value, self.decimals)
+
+    def head(self, gap: str = " ") -> str:
+        """Name with unit."""
+        gap = " " if "$" in self.name + self.unit or "⟦" in self.name else gap  # formulas are not stacked
+        return f"{self.name}{gap}({self.unit})" if self.unit else self.name
+
+
+def number(value: float, decimals: int) -> str:
+    """A number with a true minus sign, and commas from 10,000 on."""
+    value = round(value, decimals)
+    text = f"{abs(value):,.{decimals}f}" if abs(value) >= 10_000 else f"{abs(value):.{decimals}f}"
+    return f"−{text}" if value < 0 else text
+
+
+class Exhibit(ABC):
+    """A table of the paper: its values, the facts in them, and how it is laid out."""
+
+    stubs: tuple[str, ...] = ("",)
+
+    def __init__(self, writer: Writer, name: str, spec: dict[str, Any]) -> None:
+        self.writer, self.name, self.spec, self.rng = writer, name, spec, writer.rng
+        self.draw()
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Draw the values."""
+
+    @abstractmethod
+    def draft(self) -> Draft:
+        """Lay the values out."""
+
+    @abstractmethod
+    def fact(self, words: str) -> str:
+        """What it shows, for a slot of the text."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Below the table."""
+        note = self.spec.get("note")
+        return (self.say(note),) if note else ()
+
+    def say(self, text: str) -> str:
+        """A text with the facts of this exhibit as `{it:…}`."""
+        return self.writer.fill(text, self.fact)
+
+    def caption(self) -> str:
+        """What the table is, at times with a sentence on how to read it."""
+        text = self.say(self.rng.choice(self.spec["caption"]))
+        more = self.writer.unsaid(common()["read"].get(self.spec["kind"], []))
+        if more and self.rng.random() < 0.4:
+            chosen = self.rng.choice(more)
+            self.writer.said.add(chosen)
+            text = f"{text} {self.say(chosen)}"
+        return text
+
+    def stub(self) -> str:
+        """The head of the first column."""
+        return str(self.rng.choice(self.spec.get("stub", self.stubs)))
+
+    def table(self, lines: dict[str, float]) -> PaperTable:
+        """Ready to be set."""
+        rng = self.rng
+        names, weights = zip(*sorted(lines.items()), strict=True)
+        content = OwnTable(lay_out(self.draft()), rng.choices(names, weights)[0])
+        if not content.layout.draft.row_groups and rng.random() < 0.16:
+            content = replace(content, shade=rng.choice(["stripes", "stripes", "head", "total"]))
+        return PaperTable(content, self.caption(), self.notes())
+
+    def measures(self, specs: Sequence[str | list[Any]]) -> list[Measure]:
+        """Measures by name or as they are given."""
+        known = self.writer.subject.data.get("measures", {})
+        return [Measure(*(known[s] if isinstance(s, str) else s)) for s in specs]
 
 
 # ---- kinds
 
 
-def _results(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """Rows against measures; the best bold, the second underlined, arrows in the header."""
-    rng, words = writer.rng, writer.field_words
-    measures = rng.sample(words["columns"], k=rng.randint(2, 4))
-    groups = rng.sample(words["groups"], k=rng.choice([1, 1, 2, 3]))
-    names = rng.sample(words["rows"], k=rng.randint(4, min(14, len(words["rows"]))))
-    arrows, turned = rng.random() < 0.45, len(groups) == 1 and len(measures) > 3 and rng.random() < 0.35
-    spread = rng.choice(["", "", "", "", "pm", "sub", "change"])
-    columns = [measure for _ in groups for measure in measures]
-    grid = [[_value(rng, column) for column in columns] for _ in names]
-    if rng.random() < 0.5:  # ours is the best in most columns
-        for col, column in enumerate(columns):
-            if column[2] and rng.random() < 0.75:
-                grid[-1][col] = (max if column[2] == "up" else min)(row[col] for row in grid)
-        names[-1] = rng.choice(["Ours", f"{names[-1]} (ours)", "Proposed"])
-    with_cites = rng.random() < 0.3
-    body = []
-    for name, values in zip(names, grid, strict=True):
-        label = plain(name) + (
-            plain(f" {cite()}") if with_cites and "urs" not in name and "Prop" not in name else EMPTY
+class Results(Exhibit):
+    """Methods against measures, on one or several sets of data; the last method is the paper's own."""
+
+    stubs = ("Method", "Method", "Approach", "Model", "")
+
+    def draw(self) -> None:
+        """Draw a grid in which levels of methods show, and the own one is the best in the first measure."""
+        rng, spec = self.rng, self.spec
+        rows = self.writer.methods
+        if len(rows) > 6:  # not all papers compare with the same others
+            kept = sorted(rng.sample(range(1, len(rows) - 1), k=rng.randint(4, len(rows) - 2)))
+            rows = [rows[0], *(rows[i] for i in kept), rows[-1]]
+        self.rows = rows
+        self.columns = self.measures(spec["measures"])
+        self.sets: list[str] = [self.writer.fill(s) for s in spec.get("over", [""])]
+        shifts = spec.get("shift", [0.0] * len(self.sets))
+        levels = [float(r["level"]) + rng.gauss(0, 0.035) for r in rows]
+        self.values: list[list[list[float]]] = []  # set, row, measure
+        for shift in shifts:
+            grid = []
+            for row, level in zip(rows, levels, strict=True):
+                cells = []
+                for m in self.columns:
+                    cost = row.get("cost", 0.5) + rng.gauss(0, 0.03)
+                    at = level + shift + rng.gauss(0, 0.05) if m.better else cost + 0.2 * shift
+                    cells.append(m.at(at))
+                grid.append(cells)
+            first = self.columns[0]
+            others = [cells[0] for cells in grid[:-1]]
+            step = max(3 * 10.0**-first.decimals, abs(first.high - first.low) * rng.uniform(0.03, 0.11))
+            own = (
+                max(*others, grid[-1][0]) + step if first.better == "up" else min(*others, grid[-1][0]) - step
+            )
+            grid[-1][0] = round(own, first.decimals)
+            if first.better == "down" and own <= 0:
+                grid[-1][0] = round(min(others) * 0.9, first.decimals)
+            if first.unit == "%" and own > 99.8:
+                grid[-1][0] = 99.8
+            self.values.append(grid)
+        self.spread = rng.choice(["", "", "", "pm", "sub"]) if spec.get("spread", True) else ""
+        self.arrows, self.cited, self.with_year = (rng.random() < p for p in (0.45, 0.35, 0.15))
+        self.own_bold, self.own_note = rng.random() < 0.4, rng.choice(["", "", " (ours)"])
+        self.families = rng.choice(["", "", "sections", "sections", "beside", "turned"])
+        self.head = self.stub()
+
+    def _pick(self, words: str) -> tuple[str, int, int]:
+        """What is asked for, the set of data, the measure."""
+        what, at, which = "ours", 0, 0
+        names = [s if isinstance(s, str) else s[0] for s in self.spec["measures"]]
+        for word in words.split():
+            if word.isdigit():
+                at = min(int(word), len(self.sets)) - 1
+            elif word in names:
+                which = names.index(word)
+            else:
+                what = word
+        return what, at, which
+
+    def fact(self, words: str) -> str:
+        """`ours`, `rival`, `rival-value`, `gain`, `base`, `base-value`, `lift`, `relative`, `data`, `count`."""
+        what, at, which = self._pick(words)
+        m = self.columns[which]
+        column = [cells[which] for cells in self.values[at]]
+        best = (min if m.better == "down" else max)(column[:-1])
+        answers = {
+            "ours": m.shown(column[-1]),
+            "rival": self.rows[column.index(best)]["name"],
+            "rival-value": m.shown(best),
+            "gain": m.shown(abs(column[-1] - best)),
+            "base": self.rows[0]["name"],
+            "base-value": m.shown(column[0]),
+            "lift": m.shown(abs(column[-1] - column[0])),
+            "relative": f"{100 * abs(column[-1] - column[0]) / (abs(column[0]) or 1):.0f}",
+            "data": self.sets[at],
+            "measure": m.name,
+            "count": str(len(self.rows)),
+            "others": str(len(self.rows) - 1),
+        }
+        return str(answers[what])
+
+    def draft(self) -> Draft:
+        """All sets of data beside each other, under heads of their own."""
+        return self.draft_of(range(len(self.sets)))
+
+    def draft_of(self, sets: Sequence[int]) -> Draft:
+        """Some sets of data beside each other."""
+        rng = self.rng
+        turned = len(sets) == 1 and len(self.columns) > 4 and rng.random() < 0.5
+        rows: list[DraftRow] = []
+        for index, method in enumerate(self.rows):
+            label = plain(method["name"])
+            if self.cited and "work" in method:
+                label += plain(" " + self.writer.cite(self.writer.cell_cite, [method["work"]]))
+            elif self.with_year and "year" in method:
+                label += plain(f" ({method['year']})")
+            if index == len(self.rows) - 1:
+                label = (label + plain(self.own_note)).looking(bold=self.own_bold)
+            pieces = [self._cell(s, index, m) for s in sets for m in range(len(self.columns))]
+            rows.append(DraftRow((label, *pieces)))
+        arrow = {"up": " ↑", "down": " ↓", "": ""}
+        names = [m.head() if len(sets) == 1 else m.name for m in self.columns]
+        marks = [arrow[m.better] if self.arrows else "" for m in self.columns]
+        heads = [shown(name + mark) for name, mark in zip(names, marks, strict=True)] * len(sets)
+        heads = [h.looking(turned=True) for h in heads] if turned else heads
+        levels: tuple[tuple[RowGroup, ...], ...] = (tuple(RowGroup(h) for h in heads),)
+        if len(sets) > 1 and len(self.columns) > 1:
+            levels = (tuple(RowGroup(plain(self.sets[s]), len(self.columns)) for s in sets), *levels)
+        elif len(sets) > 1:
+            levels = one_level([plain(self.sets[s]) for s in sets])
+        draft = Draft("results", (shown(self.head),), levels, tuple(rows), ("l", *("c" * len(heads))))
+        return self._with_families(draft)
+
+    def _with_families(self, draft: Draft) -> Draft:
+        """Methods of a family under a head of their own, or beside its name."""
+        families = [str(r.get("family", "")) for r in self.rows]
+        if not all(families) or not self.families:
+            return draft
+        runs: list[tuple[str, int]] = []
+        for family in families:
+            if runs and runs[-1][0] == family:
+                runs[-1] = (family, runs[-1][1] + 1)
+            else:
+                runs.append((family, 1))
+        rows = iter(draft.rows)
+        if self.families == "sections" or any(count < 2 for _, count in runs[:-1]):
+            body: list[DraftRow] = []
+            for family, count in runs:
+                body.append(DraftRow((plain(family).italic(),), "section"))
+                body += [next(rows) for _ in range(count)]
+            return replace(draft, rows=tuple(body))
+        turned = all(count * 2 >= len(family) for family, count in runs) and self.families == "turned"
+        return replace(
+            draft,
+            stub=(EMPTY, *draft.stub),
+            rows=tuple(DraftRow((EMPTY, *row.pieces), row.kind) for row in draft.rows),
+            alignments=("l", *draft.alignments),
+            row_groups=tuple((plain(family).looking(turned=turned), count) for family, count in runs),
         )
-        pieces = [label]
-        for col, value in enumerate(values):
-            pieces.append(_ranked(rng, value, col, grid, columns[col], spread))
-        body.append(DraftRow(tuple(pieces)))
-    heads = [_measure_head(m, arrows) for m in columns]
-    heads = [h.looking(turned=True) for h in heads] if turned else heads
-    levels: tuple[tuple[RowGroup, ...], ...] = (tuple(RowGroup(h) for h in heads),)
-    if len(groups) > 1:
-        levels = (tuple(RowGroup(plain(g), len(measures)) for g in groups), *levels)
-    stub = plain(rng.choice(["Method", "Model", "Approach", "System", "Variant", ""]))
-    draft = Draft("results", (stub,), levels, tuple(body), ("l", *("c" * len(columns))))
-    if rng.random() < 0.35:
-        draft = _with_turned_labels(rng, varied(rng, draft, "english"))
-    measured = _listed([str(m[0]) for m in measures])
-    on = _listed(groups)
-    best = names[-1]
-    caption = rng.choice(
-        [
-            f"{measured} of the methods compared on {on}.",
-            f"Comparison on {on}. We report {measured}; the best result of each column is in bold, the second best underlined.",
-            f"{writer.phrase('head_result')}: {measured} for {len(names)} systems. Higher is better unless marked otherwise.",
-            f"Results on {on} in terms of {measured}. Bold marks the best value. All entries are means of {rng.randint(3, 10)} runs.",
+
+    def _cell(self, at: int, row: int, which: int) -> Piece:
+        m = self.columns[which]
+        column = [cells[which] for cells in self.values[at]]
+        text, tail = plain(m.shown(column[row])), EMPTY
+        if self.spread and m.better and m.decimals > 0:
+            error = abs(m.high - m.low) * (0.015 + 0.02 * ((row * 7 + which * 3 + at) % 5) / 4)
+            spread = f"{max(error, 10.0**-m.decimals):.{m.decimals}f}"
+            tail = plain(f" ± {spread}") if self.spread == "pm" else formula(rf"_{{\pm {spread}}}")
+        if not m.better:
+            return text
+        ordered = sorted(set(column), reverse=m.better == "up")
+        if column[row] == ordered[0]:
+            return text.bold() + tail
+        is_second = len(ordered) > 3 and column[row] == ordered[1] and self.spec.get("second", True)
+        return (text.looking(underlined=True) if is_second else text) + tail
+
+
+class Ablation(Exhibit):
+    """What each part of the method is worth: all of it, and with a part left out, one by one or step by step."""
+
+    stubs = ("Variant", "Configuration", "Setting", "")
+
+    def draw(self) -> None:
+        """Draw what each part costs; the whole has the value of the main table."""
+        main = self.writer.tables[self.spec["of"]]
+        assert isinstance(main, Results)
+        self.measure = main.columns[0]
+        self.full = main.values[0][-1][0]
+        self.data = main.sets[0]
+        self.parts = [
+            (self.writer.fill(name), cost * self.rng.uniform(0.75, 1.3)) for name, cost in self.spec["parts"]
         ]
-    )
-    speaks = rng.choice(
-        [
-            f"@T@ compares {best} with {len(names) - 1} alternatives in terms of {measured}.",
-            f"As @T@ shows, {best} compares well with the others in {measures[0][0]}.",
-            f"The values of {measured} are listed in @T@.",
-        ]
-    )
-    return _table(draft, caption, (), speaks)
+        sign = -1 if self.measure.better == "up" else 1
+        self.without = [round(self.full + sign * cost, self.measure.decimals) for _, cost in self.parts]
+        self.none = round(self.full + sign * 0.9 * sum(c for _, c in self.parts), self.measure.decimals)
 
+    def fact(self, words: str) -> str:
+        """`most`, `most-drop`, `least`, `full`, `none`, `drop 2`, `count`."""
+        what, _, index = words.partition(" ")
+        m = self.measure
+        drops = [abs(self.full - v) for v in self.without]
+        at = int(index) - 1 if index else drops.index(max(drops))
+        answers: dict[str, str] = {
+            "most": self.parts[at][0],
+            "most-drop": m.shown(max(drops)),
+            "drop": m.shown(drops[at]),
+            "least": self.parts[drops.index(min(drops))][0],
+            "least-drop": m.shown(min(drops)),
+            "full": m.shown(self.full),
+            "none": m.shown(self.none),
+            "count": str(len(self.parts)),
+            "data": self.data,
+            "measure": m.name,
+        }
+        return answers[what]
 
-def _matrix(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """Works against properties: ✓ and ✗, with citations."""
-    rng, words = writer.rng, writer.field_words
-    works = [cite() for _ in range(rng.randint(4, 9))]
-    heads = [*words["parts"], *(str(c[0]) for c in words["columns"][:3])]
-    heads = rng.sample(heads, k=rng.randint(3, min(6, len(heads))))
-    crosses, turned = rng.random() < 0.7, rng.random() < 0.4
-    body = []
-    for work in [*works, "This work"]:
-        share = 0.9 if work == "This work" else 0.45
-        marks = [plain("✓") if rng.random() < share else plain("✗") if crosses else EMPTY for _ in heads]
-        body.append(DraftRow((plain(work), *marks)))
-    pieces = [plain(h).looking(turned=turned) for h in heads]
-    draft = Draft(
-        "matrix",
-        (plain(rng.choice(["Reference", "Study", "Work"])),),
-        one_level(pieces),
-        tuple(body),
-        ("l", *("c" * len(heads))),
-    )
-    caption = rng.choice(
-        [
-            f"Properties of earlier studies: {_listed(heads)}.",
-            "Overview of related work. A check mark means that the aspect is covered.",
-            f"How this work differs from earlier ones with respect to {_listed(heads[:3])}.",
-        ]
-    )
-    return _table(
-        draft,
-        caption,
-        (),
-        rng.choice(
-            ["@T@ gives an overview of earlier studies.", "Earlier studies differ in many respects (@T@)."]
-        ),
-    )
-
-
-def _summary(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """Rows against measures with units, in the header, below it, or in a row of their own."""
-    rng, words = writer.rng, writer.field_words
-    measures = rng.sample(words["columns"], k=rng.randint(3, 6))
-    names = rng.sample(words["rows"], k=rng.randint(4, min(16, len(words["rows"]))))
-    body = [DraftRow((plain(n), *(plain(_shown(_value(rng, m), m)) for m in measures))) for n in names]
-    style = rng.choice(["inline", "stacked", "row"])
-    if style == "row":
-        levels: tuple[tuple[RowGroup, ...], ...] = (
-            tuple(RowGroup(plain(str(m[0]))) for m in measures),
-            tuple(RowGroup(plain(f"({m[1]})" if m[1] else "–")) for m in measures),
-        )
-    else:
-        gap = "\n" if style == "stacked" else " "
-        levels = one_level([plain(f"{m[0]}{gap}({m[1]})" if m[1] else str(m[0])) for m in measures])
-    draft = Draft(
-        "summary",
-        (plain(rng.choice(["Sample", "Case", "Item", "Type", ""])),),
-        levels,
-        tuple(body),
-        ("l", *(rng.choice("rc") * len(measures))),
-    )
-    with_unit = [f"{m[0]} in {m[1]}" if m[1] else str(m[0]) for m in measures]
-    unit = rng.choice(words["unit"])
-    caption = rng.choice(
-        [
-            f"Summary of the {unit}: {_listed(with_unit)}.",
-            f"Main characteristics of the {len(names)} {unit} used in this study. Columns give {_listed(with_unit)}.",
-            f"Measured values of {_listed([str(m[0]) for m in measures])} for all {unit}.",
-        ]
-    )
-    return _table(draft, caption, (), f"The {unit} are characterised in @T@.")
-
-
-def _counts(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """Counts by group, with sums in the last row and, often, the last column."""
-    rng, words = writer.rng, writer.field_words
-    groups = rng.sample(words["groups"], k=rng.randint(2, min(5, len(words["groups"]))))
-    names = rng.sample(words["rows"], k=rng.randint(3, 10))
-    grid = [[rng.randint(3, 940) for _ in groups] for _ in names]
-    total_column = rng.random() < 0.6
-    heads = [plain(g) for g in groups] + ([plain("Total")] if total_column else [])
-
-    def row(label: Piece, values: Sequence[int], kind: str = "data") -> DraftRow:
-        shown = [*values, *([sum(values)] if total_column else [])]
-        pieces = [plain(f"{v:,}") for v in shown]
-        return DraftRow((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
-
-    body = [row(plain(n), v) for n, v in zip(names, grid, strict=True)]
-    body.append(row(plain("Total").bold(), [sum(c) for c in zip(*grid, strict=True)], "total"))
-    draft = Draft("counts", (EMPTY,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
-    unit = rng.choice(words["unit"])
-    caption = rng.choice(
-        [
-            f"Number of {unit} by group.",
-            f"Distribution of the {sum(map(sum, grid)):,} {unit} over {_listed(groups)}.",
-        ]
-    )
-    return _table(draft, caption, (), f"How the {unit} are distributed is shown in @T@.")
-
-
-def _regression(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """Estimates with stars, and their errors in parentheses in the row below."""
-    rng, words = writer.rng, writer.field_words
-    models = rng.randint(2, 5)
-    names = rng.sample(words["rows"], k=rng.randint(3, 8))
-    body = []
-    for name in names:
-        estimates, errors = [plain(name)], [EMPTY]
-        for _ in range(models):
-            if rng.random() < 0.18:
-                estimates.append(EMPTY)
-                errors.append(EMPTY)
-                continue
-            error = rng.uniform(0.01, 0.4)
-            estimate = rng.gauss(0, 0.6)
-            strength = abs(estimate) / error
-            stars = "***" if strength > 3.3 else "**" if strength > 2.6 else "*" if strength > 2 else ""
-            sign = "−" if estimate < 0 else ""
-            estimates.append(plain(f"{sign}{abs(estimate):.3f}") + (raised(stars) if stars else EMPTY))
-            errors.append(plain(f"({error:.3f})"))
-        body += [DraftRow(tuple(estimates)), DraftRow(tuple(errors))]
-    for part in rng.sample(words["parts"], k=min(2, len(words["parts"]))):
-        body.append(
+    def draft(self) -> Draft:
+        """With marks of what is there, or with names of what is not."""
+        m, rng = self.measure, self.rng
+        names = [name for name, _ in self.parts]
+        head = m.head()
+        if rng.random() < 0.5:
+            absent = rng.choice([EMPTY, plain("✗"), plain("–")])
+            grid = [[False] * len(names)]
+            grid += [[i != left for i in range(len(names))] for left in range(len(names))]
+            values = [self.none, *self.without]
+            rows = [
+                DraftRow((*(plain("✓") if on else absent for on in flags), plain(m.shown(value))))
+                for flags, value in zip(grid, values, strict=True)
+            ]
+            rows.append(DraftRow((*(plain("✓") for _ in names), plain(m.shown(self.full)).bold())))
+            short = [plain(name[0].upper() + name[1:]) for name in names]
+            return Draft(
+                "ablation",
+                tuple(short[:1]),
+                one_level([*short[1:], shown(head)]),
+                tuple(rows),
+                tuple("c" * (len(names) + 1)),
+            )
+        rows = [
             DraftRow(
-                (plain(part), *(plain(rng.choice(["Yes", "No"])) for _ in range(models))),
-                "total" if part else "data",
+                (
+                    plain("Full model" if rng.random() < 0.5 else self.writer.methods[-1]["name"]),
+                    plain(m.shown(self.full)).bold(),
+                    plain("–"),
+                )
+            )
+        ]
+        for name, value in zip(names, self.without, strict=True):
+            rows.append(
+                DraftRow((plain(f"without {name}"), plain(m.shown(value)), plain(self._change(value))))
+            )
+        rows.append(
+            DraftRow(
+                (plain("without all of them"), plain(m.shown(self.none)), plain(self._change(self.none)))
             )
         )
-    body.append(
-        DraftRow((plain("Observations"), *(plain(f"{rng.randint(300, 48000):,}") for _ in range(models))))
-    )
-    body.append(DraftRow((plain("R²"), *(plain(f"{rng.uniform(0.04, 0.8):.2f}") for _ in range(models)))))
-    draft = Draft(
-        "regression",
-        (EMPTY,),
-        one_level([plain(f"({i + 1})") for i in range(models)]),
-        tuple(body),
-        ("l", *("c" * models)),
-    )
-    outcome = writer.rng.choice(words["quantity"])
-    caption = rng.choice(
-        [
-            f"Regression results. The dependent variable is {outcome}.",
-            f"Determinants of {outcome}: estimates of {models} models.",
+        return Draft(
+            "ablation",
+            (shown(self.stub()),),
+            one_level([shown(head), plain("Change")]),
+            tuple(rows),
+            ("l", "c", "c"),
+        )
+
+    def _change(self, value: float) -> str:
+        change = round(value - self.full, self.measure.decimals)
+        return ("+" if change > 0 else "") + number(change, self.measure.decimals)
+
+
+class Samples(Exhibit):
+    """Things that were measured, with units; values go along with each other where the subject says so."""
+
+    stubs = ("Sample", "Sample", "")
+
+    def draw(self) -> None:
+        """Draw a level for each row, along the rows or by chance, and values from it."""
+        rng, spec = self.rng, self.spec
+        if isinstance(spec["rows"], dict):
+            first, last = spec["rows"]["count"]
+            step, start = spec["rows"].get("step", 1), spec["rows"].get("start", 1)
+            pattern = spec["rows"]["name"]
+            self.rows = [pattern.replace("#", str(start + i * step)) for i in range(rng.randint(first, last))]
+        else:
+            self.rows = [self.writer.fill(r) for r in spec["rows"]]
+        self.columns = [Measure(self.writer.fill(c[0]), c[1], "", *c[2:5]) for c in spec["columns"]]
+        modes = [c[5] if len(c) > 5 else "along" for c in spec["columns"]]
+        count = len(self.rows)
+        levels = (
+            [i / max(1, count - 1) for i in range(count)]
+            if spec.get("along")
+            else [rng.random() for _ in range(count)]
+        )
+        noise = spec.get("noise", 0.05)
+        self.values = []
+        for level in levels:
+            cells = []
+            for m, mode in zip(self.columns, modes, strict=True):
+                at = (
+                    rng.random()
+                    if mode == "free"
+                    else level + (rng.gauss(0, noise) if mode == "along" else 0)
+                )
+                at = min(1.0, max(0.0, at))
+                cells.append(m.at(at))
+            self.values.append(cells)
+
+    def fact(self, words: str) -> str:
+        """`first 1`, `last 1`, `max 2`, `min 2`, `mean 2`, `change 1` (in percent), `best 2`, `worst 2`, `count`."""
+        what, _, index = words.partition(" ")
+        at = int(index or 1) - 1
+        m = self.columns[at]
+        column = [cells[at] for cells in self.values]
+        answers: dict[str, str] = {
+            "first": m.shown(column[0]),
+            "last": m.shown(column[-1]),
+            "max": m.shown(max(column)),
+            "min": m.shown(min(column)),
+            "mean": m.shown(sum(column) / len(column)),
+            "change": f"{100 * abs(column[-1] - column[0]) / (abs(column[0]) or 1):.0f}",
+            "ratio": f"{max(column) / (min(column) or 1):.1f}",
+            "best": self.rows[column.index(max(column))],
+            "worst": self.rows[column.index(min(column))],
+            "count": str(len(self.rows)),
+        }
+        return answers[what]
+
+    def draft(self) -> Draft:
+        """Units in the head, below it, or in a row of their own."""
+        rng = self.rng
+        style = rng.choice(["inline", "stacked", "row"]) if any(m.unit for m in self.columns) else "inline"
+        if style == "row":
+            levels: tuple[tuple[RowGroup, ...], ...] = (
+                tuple(RowGroup(shown(m.name)) for m in self.columns),
+                tuple(RowGroup(shown(f"({m.unit})" if m.unit else "–")) for m in self.columns),
+            )
+        else:
+            levels = one_level([shown(m.head("\n" if style == "stacked" else " ")) for m in self.columns])
+        groups = self.spec.get("groups")  # names of runs of columns
+        if groups and style != "row":
+            levels = (tuple(RowGroup(plain(name) if name else EMPTY, span) for name, span in groups), *levels)
+        rows = [
+            DraftRow((shown(name), *(plain(m.shown(v)) for m, v in zip(self.columns, cells, strict=True))))
+            for name, cells in zip(self.rows, self.values, strict=True)
         ]
-    )
-    note = rng.choice(
-        [
-            "Standard errors in parentheses. * p < 0.05, ** p < 0.01, *** p < 0.001.",
-            "Robust standard errors in parentheses. *** p < 0.001, ** p < 0.01, * p < 0.05.",
+        if self.spec.get("mean") and rng.random() < 0.7:
+            means = [sum(c[i] for c in self.values) / len(self.values) for i in range(len(self.columns))]
+            rows.append(
+                DraftRow(
+                    (plain("Mean"), *(plain(m.shown(v)) for m, v in zip(self.columns, means, strict=True))),
+                    "total",
+                )
+            )
+        kind = "large" if len(self.rows) > 16 else "summary"
+        return Draft(
+            kind, (shown(self.stub()),), levels, tuple(rows), ("l", *(rng.choice("rc") * len(self.columns)))
+        )
+
+
+class Counts(Exhibit):
+    """How many there are of each, with sums that are sums."""
+
+    stubs = ("",)
+
+    def draw(self) -> None:
+        """Spread a number over rows and columns by their shares."""
+        total = int(self.writer.amounts[self.spec["total"]])
+        self.rows = [(self.writer.fill(n), s) for n, s in self.spec["rows"]]
+        self.columns = [(self.writer.fill(n), s) for n, s in self.spec["columns"]]
+        whole = sum(s for _, s in self.rows) * sum(s for _, s in self.columns)
+        self.values = [
+            [max(1, round(total * a * b / whole * self.rng.uniform(0.8, 1.25))) for _, b in self.columns]
+            for _, a in self.rows
         ]
-    )
-    return _table(draft, caption, (note,), f"Estimates for {outcome} are given in @T@.")
+        rest = total - sum(map(sum, self.values))  # the largest cells take what rounding left
+        order = sorted(
+            ((v, r, c) for r, row in enumerate(self.values) for c, v in enumerate(row)), reverse=True
+        )
+        for share, (_, r, c) in zip((0.6, 0.4), order, strict=False):
+            self.values[r][c] += round(rest * share)
+        self.values[order[0][1]][order[0][2]] += total - sum(map(sum, self.values))
+
+    def fact(self, words: str) -> str:
+        """`total`, `top` (the largest row), `top-count`, `share`, `row 2`, `column 1`."""
+        what, _, index = words.partition(" ")
+        sums = [sum(row) for row in self.values]
+        at = int(index) - 1 if index else sums.index(max(sums))
+        columns = [sum(column) for column in zip(*self.values, strict=True)]
+        answers: dict[str, str] = {
+            "total": f"{sum(sums):,}",
+            "top": self.rows[at % len(sums)][0],
+            "top-count": f"{max(sums):,}",
+            "share": f"{100 * sums[at % len(sums)] / sum(sums):.0f}",
+            "row": f"{sums[at % len(sums)]:,}",
+            "column": f"{columns[at % len(columns)]:,}",
+            "count": str(len(self.rows)),
+        }
+        return answers[what]
+
+    def draft(self) -> Draft:
+        """A row of totals, often a column of them, at times shares."""
+        rng = self.rng
+        with_total = len(self.columns) > 1 and rng.random() < 0.7
+        with_share = rng.random() < 0.35
+        whole = sum(map(sum, self.values))
+
+        def row(label: Piece, values: Sequence[int], kind: str = "data") -> DraftRow:
+            texts = [f"{v:,}" for v in values]
+            texts += [f"{sum(values):,}"] if with_total else []
+            texts += [f"{100 * sum(values) / whole:.1f}"] if with_share else []
+            pieces = [plain(text) for text in texts]
+            return DraftRow((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
+
+        rows = [row(shown(n), v) for (n, _), v in zip(self.rows, self.values, strict=True)]
+        sums = [sum(c) for c in zip(*self.values, strict=True)]
+        rows.append(row(plain("Total").bold(), sums, "total"))
+        heads = (
+            [n for n, _ in self.columns]
+            + (["Total"] if with_total else [])
+            + (["Share (%)"] if with_share else [])
+        )
+        draft = Draft(
+            "counts",
+            (shown(self.stub()),),
+            one_level([shown(h) for h in heads]),
+            tuple(rows),
+            ("l", *("r" * len(heads))),
+        )
+        over = self.spec.get("over")
+        if over and len(self.columns) > 1:
+            tops = [
+                RowGroup(plain(over), len(self.columns)),
+                *(RowGroup(EMPTY) for _ in range(len(heads) - len(self.columns))),
+            ]
+            draft = replace(draft, levels=(tuple(tops), *draft.levels))
+        return draft
 
 
-def _large(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """Many rows and columns of numbers."""
-    rng, words = writer.rng, writer.field_words
-    measures = [*words["columns"]][: rng.randint(7, 11)]
-    count = rng.randint(18, 40)
-    prefix = rng.choice(["S", "A", "No. ", "P-", "T"])
-    body = []
-    for index in range(count):
-        values = [plain(_shown(_value(rng, m), m)) for m in measures]
-        body.append(DraftRow((plain(f"{prefix}{index + 1}"), *values)))
-    levels = one_level([plain(f"{m[0]} ({m[1]})" if m[1] and len(m[1]) < 4 else str(m[0])) for m in measures])
-    draft = Draft("large", (plain("ID"),), levels, tuple(body), ("l", *("r" * len(measures))))
-    unit = rng.choice(words["unit"])
-    return _table(
-        draft, f"Individual values of all {count} {unit}.", (), "Individual values are listed in @T@."
-    )
+class Outcomes(Exhibit):
+    """Two groups compared: means, differences with intervals, and p values that follow from sizes and spreads."""
+
+    stubs = ("Outcome", "Measure", "")
+
+    def draw(self) -> None:
+        """Draw what was observed around the true effects."""
+        self.arms = [self.writer.fill(a) for a in self.spec["arms"]]
+        self.sizes = [int(self.writer.amounts[s]) for s in self.spec["sizes"]]
+        self.rows = []
+        for name, mean, sd, effect, decimals in self.spec["rows"]:
+            error = sd * math.sqrt(1 / self.sizes[0] + 1 / self.sizes[1])
+            control = round(mean + self.rng.gauss(0, 0.3) * sd / math.sqrt(self.sizes[1]), decimals)
+            treated = round(control + effect + self.rng.gauss(0, 0.25) * error, decimals)
+            spreads = [round(sd * self.rng.uniform(0.93, 1.07), decimals) for _ in range(2)]
+            self.rows.append((name, treated, control, spreads, error, decimals))
+
+    def fact(self, words: str) -> str:
+        """`diff 1`, `ci 1`, `p 1`, `treated 1`, `control 1`, `name 1`, of a row."""
+        what, _, index = words.partition(" ")
+        name, treated, control, _, error, decimals = self.rows[int(index or 1) - 1]
+        answers: dict[str, str] = {
+            "diff": number(abs(treated - control), decimals),
+            "ci": self._interval(treated - control, error, decimals),
+            "p": f"$p {_p_value((treated - control) / error).replace('<', '< ')}$",
+            "treated": number(treated, decimals),
+            "control": number(control, decimals),
+            "name": name,
+            "effect": f"{abs(treated - control) / (error / math.sqrt(1 / self.sizes[0] + 1 / self.sizes[1])):.2f}",
+        }
+        return answers[what]
+
+    def _interval(self, difference: float, error: float, decimals: int) -> str:
+        low, high = (number(difference + sign * _Z * error, decimals) for sign in (-1, 1))
+        return f"{low} to {high}"
+
+    def draft(self) -> Draft:
+        """Groups, their difference, and p."""
+        rows = []
+        for name, treated, control, spreads, error, decimals in self.rows:
+            cells = [
+                f"{number(v, decimals)} ({s:.{decimals}f})"
+                for v, s in zip((treated, control), spreads, strict=True)
+            ]
+            difference = treated - control
+            interval = f"{number(difference, decimals)} ({self._interval(difference, error, decimals)})"
+            p = _p_value(difference / error)
+            rows.append(
+                DraftRow((shown(name), *map(plain, cells), plain(interval), plain(p.removeprefix("= "))))
+            )
+        gap = self.rng.choice([" ", "\n"])
+        heads = [plain(f"{a}{gap}(n = {n:,})") for a, n in zip(self.arms, self.sizes, strict=True)]
+        heads += [plain(f"Difference{gap}(95% CI)"), plain("p").italic()]
+        return Draft(
+            "outcomes", (shown(self.stub()),), one_level(heads), tuple(rows), ("l", "c", "c", "c", "c")
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """What the numbers are."""
+        return (
+            self.rng.choice(
+                [
+                    "Values are means (standard deviations).",
+                    "Mean (SD) unless stated otherwise. CI: confidence interval.",
+                ]
+            ),
+        )
 
 
-def _known(writer: Writer, cite: Callable[[], str]) -> PaperTable:
-    """A table of one of the kinds that all makers have."""
-    rng = writer.rng
-    kind = rng.choice(
-        {
-            "history": ["finance", "inventory"],
-            "chemistry": ["chemistry"],
-            "economics": ["finance", "statistics"],
-        }.get(writer.field_name, ["statistics", "ablation"])
-    )
-    draft = varied(rng, KINDS[kind](rng, "english", rng.randint(3, 12), rng.randint(3, 6)), "english")
-    notes = tuple(note.text for note in draft.notes)
-    caption = f"{writer.phrase('head_result')}: {_listed([g.piece.text for g in draft.levels[-1] if re.match(r'[A-Za-z]{3}', g.piece.text)][:4]) or 'overview'}."
-    return _table(draft, caption, notes, "Further figures are given in @T@.")
+class Baseline(Exhibit):
+    """Who takes part: means with spreads, counts with shares, and levels under a head, by group."""
+
+    stubs = ("Characteristic", "Variable", "")
+
+    def draw(self) -> None:
+        """Draw what was counted and measured in each group."""
+        rng = self.rng
+        self.arms = [self.writer.fill(a) for a in self.spec["arms"]]
+        self.sizes = [int(self.writer.amounts[s]) for s in self.spec["sizes"]]
+        self.rows: list[tuple[str, list[str]]] = []
+        self.values: list[list[float]] = []
+        for name, *entry in self.spec["rows"]:
+            if isinstance(entry[0], list):
+                counts = [self._levels([share for _, share in entry], n) for n in self.sizes]
+                self.rows.append((name, []))
+                self.values.append([])
+                for index, (level, _) in enumerate(entry):
+                    cells = [counts[a][index] for a in range(len(self.arms))]
+                    self._count(f"\xa0\xa0{level}", cells)
+            elif len(entry) == 1:
+                self._count(
+                    name, [round(n * min(0.99, entry[0] * rng.uniform(0.92, 1.08))) for n in self.sizes]
+                )
+            else:
+                mean, sd, decimals = entry
+                means = [mean + rng.gauss(0, 1) * sd / math.sqrt(n) for n in self.sizes]
+                self.values.append(means)
+                self.rows.append(
+                    (
+                        name,
+                        [
+                            f"{number(m, decimals)} ± {sd * rng.uniform(0.93, 1.07):.{decimals}f}"
+                            for m in means
+                        ],
+                    )
+                )
+
+    def _levels(self, shares: Sequence[float], count: int) -> list[int]:
+        drawn = [round(count * s / sum(shares) * self.rng.uniform(0.9, 1.1)) for s in shares]
+        drawn[0] += count - sum(drawn)
+        return drawn
+
+    def _count(self, name: str, counts: Sequence[int]) -> None:
+        shares = [100 * c / n for c, n in zip(counts, self.sizes, strict=True)]
+        self.values.append(shares)
+        self.rows.append((name, [f"{c:,} ({s:.1f})" for c, s in zip(counts, shares, strict=True)]))
+
+    def fact(self, words: str) -> str:
+        """`value 1` of a row (in the first group), `other 1` (in the second)."""
+        what, _, index = words.partition(" ")
+        values = self.values[int(index or 1) - 1]
+        return f"{values[0] if what == 'value' else values[-1]:.1f}"
+
+    def draft(self) -> Draft:
+        """Levels stand under their head."""
+        rows = [
+            DraftRow(
+                (
+                    plain(name.strip("\xa0") if not cells else name),
+                    *map(plain, cells or [""] * len(self.arms)),
+                )
+            )
+            for name, cells in self.rows
+        ]
+        heads = [plain(f"{a} (n = {n:,})") for a, n in zip(self.arms, self.sizes, strict=True)]
+        return Draft(
+            "baseline", (shown(self.stub()),), one_level(heads), tuple(rows), ("l", *("c" * len(heads)))
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """What the numbers are."""
+        return ("Values are mean ± standard deviation or number (%).",)
 
 
-_KINDS: dict[str, tuple[Callable[[Writer, Callable[[], str]], PaperTable], float]] = {
-    "results": (_results, 4),
-    "matrix": (_matrix, 1),
-    "summary": (_summary, 3),
-    "counts": (_counts, 1.5),
-    "regression": (_regression, 1.2),
-    "large": (_large, 0.6),
-    "known": (_known, 1.2),
+class Regression(Exhibit):
+    """Estimates with their errors below them, over nested models."""
+
+    stubs = ("",)
+
+    def draw(self) -> None:
+        """Draw estimates around the true ones; later models have more terms and explain more."""
+        rng = self.rng
+        self.terms = self.spec["terms"]
+        self.models = rng.randint(3, min(5, len(self.terms)))
+        self.total = int(self.writer.amounts[self.spec["total"]])
+        self.estimates = []
+        base = [coefficient + rng.gauss(0, 0.2) * error for _, coefficient, error in self.terms]
+        for model in range(self.models):
+            present = 1 + round(model * (len(self.terms) - 1) / (self.models - 1))
+            drift = 1 + 0.22 * (self.models - 1 - model) / self.models
+            self.estimates.append([
+                (base[i] * drift + rng.gauss(0, 0.08) * error, error * rng.uniform(0.92, 1.1)) if i < present else None
+                for i, (_, _, error) in enumerate(self.terms)
+            ])  # fmt: skip
+        first, last = self.spec["fit"]
+        self.fits = [first + (last - first) * (m / (self.models - 1)) ** 0.7 for m in range(self.models)]
+
+    def fact(self, words: str) -> str:
+        """`coef 1`, `se 1`, `name 1` in the last model; `first`, `n`, `fit`, `models`."""
+        what, _, index = words.partition(" ")
+        at = int(index or 1) - 1
+        last = self.estimates[-1][at]
+        first = self.estimates[0][0]
+        assert last is not None
+        assert first is not None
+        answers: dict[str, str] = {
+            "coef": number(last[0], 3),
+            "size": f"{abs(last[0]):.3f}",
+            "percent": f"{100 * abs(last[0]):.1f}",
+            "se": f"{last[1]:.3f}",
+            "name": self.terms[at][0],
+            "first": number(first[0], 3),
+            "n": f"{self.total:,}",
+            "fit": f"{self.fits[-1]:.2f}",
+            "models": str(self.models),
+        }
+        return answers[what]
+
+    def draft(self) -> Draft:
+        """Stars by strength; controls and sizes below."""
+        rows = []
+        for i, (name, _, _) in enumerate(self.terms):
+            top, below = [shown(self.writer.fill(name))], [EMPTY]
+            for model in self.estimates:
+                estimate = model[i]
+                if estimate is None:
+                    top.append(EMPTY)
+                    below.append(EMPTY)
+                    continue
+                strength = abs(estimate[0]) / estimate[1]
+                stars = (
+                    "***" if strength > 2.58 else "**" if strength > _Z else "*" if strength > 1.645 else ""
+                )
+                top.append(plain(number(estimate[0], 3)) + (raised(stars) if stars else EMPTY))
+                below.append(plain(f"({estimate[1]:.3f})"))
+            rows += [DraftRow(tuple(top)), DraftRow(tuple(below))]
+        controls = self.spec.get("controls", [])
+        for index, control in enumerate(controls):
+            since = round((index + 1) * self.models / (len(controls) + 1))
+            marks = [plain("Yes" if m >= since else "No") for m in range(self.models)]
+            rows.append(DraftRow((plain(control), *marks), "total" if index == 0 else "data"))
+        rows.append(
+            DraftRow((plain("Observations"), *(plain(f"{self.total:,}") for _ in range(self.models))))
+        )
+        rows.append(
+            DraftRow((plain(self.spec.get("fit_name", "R²")), *(plain(f"{f:.2f}") for f in self.fits)))
+        )
+        heads = one_level([plain(f"({i + 1})") for i in range(self.models)])
+        return Draft("regression", (EMPTY,), heads, tuple(rows), ("l", *("c" * self.models)))
+
+    def notes(self) -> tuple[str, ...]:
+        """What the marks are."""
+        own = self.spec.get("note", "Standard errors in parentheses.")
+        return (
+            f"{self.say(own)} {self.rng.choice(['* p < 0.10, ** p < 0.05, *** p < 0.01.', '*** p < 0.01, ** p < 0.05, * p < 0.10.'])}",
+        )
+
+
+class Settings(Exhibit):
+    """What is given: parameters, constants, materials, as the subject lists them."""
+
+    stubs = ("Parameter",)
+
+    def draw(self) -> None:
+        """Draw the variants of its cells."""
+        self.rows = [[self.writer.fill(cell) for cell in row] for row in self.spec["rows"]]
+
+    def fact(self, words: str) -> str:
+        """`2 3`: the cell of a row and column."""
+        row, column = (int(word) - 1 for word in words.split())
+        return self.rows[row][column]
+
+    def draft(self) -> Draft:
+        """As listed; long texts break."""
+        heads = [self.writer.fill(head) for head in self.spec["heads"]]
+        longest = [max(len(row[i]) for row in self.rows) for i in range(len(heads))]
+        aligned = [f"p{{{min(6.0, length * 0.11):.1f}cm}}" if length > 34 else "l" for length in longest]
+        rows = [DraftRow(tuple(shown(self.writer.recite(cell)) for cell in row)) for row in self.rows]
+        return Draft(
+            "settings",
+            (shown(heads[0]),),
+            one_level([shown(h) for h in heads[1:]]),
+            tuple(rows),
+            tuple(aligned),
+        )
+
+
+class Matrix(Exhibit):
+    """Works against properties, with the paper itself below them."""
+
+    stubs = ("Study", "Work", "Reference")
+
+    def draw(self) -> None:
+        """Nothing is left to chance."""
+        self.works: dict[str, str] = self.spec["rows"]
+        self.heads: list[str] = self.spec["heads"]
+
+    def fact(self, words: str) -> str:
+        """`count` of works."""
+        return str(len(self.works))
+
+    def draft(self) -> Draft:
+        """✓ where a work has it, and nothing or ✗ where not."""
+        rng = self.rng
+        absent, turned = rng.choice([EMPTY, plain("✗"), plain("–")]), rng.random() < 0.3
+        rows = []
+        for key, flags in [*self.works.items(), ("", "1" * len(self.heads))]:
+            label = plain(self.writer.cite("citet", [key])) if key else plain("This work")
+            rows.append(DraftRow((label, *(plain("✓") if f == "1" else absent for f in flags))))
+        heads = [plain(h).looking(turned=turned) for h in self.heads]
+        return Draft(
+            "matrix", (shown(self.stub()),), one_level(heads), tuple(rows), ("l", *("c" * len(heads)))
+        )
+
+
+TABLES: dict[str, type[Exhibit]] = {
+    "results": Results,
+    "ablation": Ablation,
+    "samples": Samples,
+    "counts": Counts,
+    "outcomes": Outcomes,
+    "baseline": Baseline,
+    "regression": Regression,
+    "settings": Settings,
+    "matrix": Matrix,
 }
 
 
-# ---- values
+def _p_value(z: float) -> str:
+    p = math.erfc(abs(z) / math.sqrt(2))
+    return "<0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
 
 
-def _table(draft: Draft, caption: str, notes: tuple[str, ...], speaks: str) -> PaperTable:
-    return PaperTable(OwnTable(lay_out(draft), "booktabs"), caption, notes, speaks)
-
-
-def _value(rng: random.Random, column: Sequence[Any]) -> float:
-    low, high, decimals = column[3], column[4], column[5]
-    return float(round(rng.uniform(low, high), decimals))
-
-
-def _shown(value: float, column: Sequence[Any]) -> str:
-    text = f"{abs(value):,.{column[5]}f}" if abs(value) >= 10_000 else f"{abs(value):.{column[5]}f}"
-    return f"−{text}" if value < 0 else text
-
-
-def _ranked(
-    rng: random.Random, value: float, col: int, grid: list[list[float]], column: Sequence[Any], spread: str
-) -> Piece:
-    text = _shown(value, column)
-    tail = EMPTY
-    if spread and column[5] > 0:
-        error = f"{rng.uniform(0.1, 2) * 10 ** (1 - column[5]):.{column[5]}f}"
-        if spread == "change":
-            up = rng.random() < 0.6
-            is_good = up == (column[2] == "up")
-            colour = "green!45!black" if is_good else "red!75!black"
-            tail = plain(f" ({'+' if up else '−'}{error})").looking(colour=colour)
-        else:
-            tail = plain(f" ± {error}") if spread == "pm" else _lowered(f"±{error}")
-    if not column[2]:
-        return plain(text) + tail
-    ordered = sorted({row[col] for row in grid}, reverse=column[2] == "up")
-    if value == ordered[0]:
-        return plain(text).bold() + tail
-    return (
-        plain(text).looking(underlined=True) if len(ordered) > 2 and value == ordered[1] else plain(text)
-    ) + tail
-
-
-def _with_turned_labels(rng: random.Random, draft: Draft) -> Draft:
-    """Labels of groups of rows from bottom to top, where all groups are tall enough for them."""
-    groups = draft.row_groups
-    if not groups or rng.random() < 0.5 or any(count * 2 < len(piece.text) for piece, count in groups):
-        return draft
-    return replace(draft, row_groups=tuple((piece.looking(turned=True), count) for piece, count in groups))
-
-
-def _lowered(text: str) -> Piece:
-    return formula(f"_{{{text.replace('±', chr(92) + 'pm ')}}}")
-
-
-def _measure_head(column: Sequence[Any], arrows: bool) -> Piece:
-    arrow = {"up": " ↑", "down": " ↓", "": ""}[column[2]] if arrows else ""
-    return plain(f"{column[0]}{arrow}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    names = [n.replace("\n", " ") for n in names]
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def shown(text: str) -> Piece:
+    """Text with formulas in it."""
+    piece = EMPTY
+    for part, is_formula in with_formulas(text):
+        piece += formula(part) if is_formula else plain(part)
+    return piece

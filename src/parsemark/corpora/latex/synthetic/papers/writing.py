@@ -1,38 +1,27 @@
-"""What a paper says: sentences of a grammar over the words of its field, with citations and references.
+"""Writes a paper about its subject: draws names, numbers, works and exhibits once, and fills what is said with them.
 
-Sentences hold marks, `⟦kind:value⟧`, for what is set later: citations (whose numbers are known when all text
-is written), formulas, addresses. The words and the grammar are data: `words.json`.
+Texts hold marks, `⟦kind:value⟧`, for what is set later: citations (whose numbers are known when all text
+is written), formulas, addresses.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
+
+from parsemark.corpora.latex.synthetic.papers.figures import FIGURES, Plot
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, common
+from parsemark.corpora.latex.synthetic.papers.tables import TABLES, Exhibit, number
 
 MARK = re.compile(r"⟦(\w+):([^⟧]*)⟧")
 """What is set later, in a text."""
-_SLOT = re.compile(r"\{([\w:]+)\}")
-_DEEPEST = 4
-
-SYMBOLS = ("x", "y", "z", "u", "q", "r", "\\theta", "\\lambda", "\\mu", "\\phi", "\\rho", "\\tau", "\\kappa")
-
-
-@lru_cache(maxsize=1)
-def _words() -> dict[str, Any]:
-    file = files("parsemark.corpora.latex.synthetic.papers") / "words.json"
-    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return content
-
-
-def fields() -> list[str]:
-    """The fields of which papers are written."""
-    return sorted(_words()["fields"])
+_SLOT = re.compile(r"\{([A-Za-z][\w-]*)(?::([^{}]*))?\}")
+_VARIANTS = re.compile(r"\[([^\[\]]*\|[^\[\]]*)\]")
+_MATH = re.compile(r"\$([^$]+)\$")
 
 
 @dataclass(frozen=True)
@@ -50,6 +39,11 @@ class Reference:
     doi: str | None
 
     @property
+    def is_talk(self) -> bool:
+        """Whether it stands in the proceedings of a conference."""
+        return any(word in self.venue for word in ("Conference", "Symposium", "Workshop", "Advances in"))
+
+    @property
     def short(self) -> str:
         """As it is named in the text."""
         names = [family for _, family in self.authors]
@@ -58,165 +52,166 @@ class Reference:
         return f"{names[0]} and {names[1]}" if len(names) == 2 else f"{names[0]} et al."
 
 
-@dataclass
 class Writer:
     """Writes one paper."""
 
-    rng: random.Random
-    field_name: str
-    references: list[Reference] = field(default_factory=list)
-    cited: list[int] = field(default_factory=list)
-    """In the order of their first citation."""
-    _bags: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self, rng: random.Random, subject: Subject) -> None:
+        self.rng, self.subject = rng, subject
+        self.people: dict[str, list[str]] = common()["people"]
+        data = subject.data
+        self.year = rng.randint(*data["year"])
+        self.amounts: dict[str, float] = {}
+        self._names: dict[str, str] = {"year": str(self.year)}
+        self._draw_names(data)
+        self.references: list[Reference] = []
+        self.cited: list[int] = []
+        """In the order of their first citation."""
+        self._keys: dict[str, int] = {}
+        for key, work in data["works"].items():
+            self._add_work(key, work)
+        self.plot_style = (rng.randrange(4), rng.random() < 0.65, rng.random() < 0.45, rng.random() < 0.6)
+        """Palette, frame, grid and letters of all plots of the paper."""
+        self.cell_cite = "cite"
+        """How works are cited in the cells of tables."""
+        self.name_of: Callable[[str, str], str] = lambda kind, name: name
+        """How an exhibit or formula is called in the text."""
+        self.said: set[str] = set()
+        self.methods = self._methods(data.get("methods", []))
+        self.tables: dict[str, Exhibit] = {}
+        self.figures: dict[str, Plot] = {}
+        for name, spec in data["tables"].items():
+            self.tables[name] = TABLES[spec["kind"]](self, name, spec)
+        for name, spec in data["figures"].items():
+            self.figures[name] = FIGURES[spec["kind"]](self, name, spec)
+        self.cited.clear()  # what tables cite counts when they are shown
 
-    @property
-    def field_words(self) -> dict[str, Any]:
-        """The words of the field."""
-        words: dict[str, Any] = _words()["fields"][self.field_name]
-        return words
+    def _draw_names(self, data: dict[str, Any]) -> None:
+        for key, choices in data.get("choose", {}).items():
+            chosen = self.rng.choice(choices)
+            for name, value in chosen.items() if isinstance(chosen, dict) else [(key, chosen)]:
+                self._names[name] = self.fill(str(value))
+        for key, (low, high, *step) in data.get("numbers", {}).items():
+            if isinstance(low, float):
+                decimals = len(str(low).partition(".")[2])
+                self.amounts[key] = round(self.rng.uniform(low, high), decimals)
+                self._names[key] = f"{self.amounts[key]:.{decimals}f}"
+            else:
+                self.amounts[key] = self.rng.randrange(low, high + 1, step[0] if step else 1)
+                self._names[key] = number(self.amounts[key], 0)
+        for key, parts in data.get("splits", {}).items():
+            self._split(key, parts)
 
-    @property
-    def people(self) -> dict[str, list[str]]:
-        """Names of people and places."""
-        people: dict[str, list[str]] = _words()["people"]
-        return people
+    def _split(self, key: str, parts: dict[str, float]) -> None:
+        """Parts of a number that add up to it."""
+        left, shares = int(self.amounts[key]), sum(parts.values())
+        for name, share in parts.items():
+            count = round(left * share / shares * (self.rng.uniform(0.985, 1.015) if share < shares else 1))
+            self.amounts[name], self._names[name] = count, number(count, 0)
+            left, shares = left - count, shares - share
 
-    def gather_references(self, count: int) -> None:
-        """Draw the works that can be cited."""
-        for _ in range(count):
-            people = tuple(self.person() for _ in range(self.rng.choice([1, 1, 2, 2, 3, 3, 4, 5])))
-            first = self.rng.randint(1, 1800)
-            is_book = self.rng.random() < 0.12
-            self.references.append(
-                Reference(
-                    people,
-                    self.phrase("title"),
-                    self.rng.choice(self.people["publisher"] if is_book else self.field_words["venues"]),
-                    self.rng.randint(1988, 2023),
-                    self.rng.randint(2, 140),
-                    (first, first + self.rng.randint(4, 28)),
-                    is_book,
-                    f"10.{self.rng.randint(1001, 1190)}/{self.rng.choice('abcdjs')}.{self.rng.randint(10**5, 10**7)}"
-                    if self.rng.random() < 0.4
-                    else None,
-                )
+    def _methods(self, specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        methods = []
+        for spec in specs:
+            methods.append({**spec, "name": self.fill(spec["name"])})
+        return methods
+
+    def _add_work(self, key: str, work: str) -> None:
+        """A work of the list: `title|year`, with `|book` behind it if it is one."""
+        title, year, *kind = work.split("|")
+        rng = self.rng
+        authors: dict[tuple[str, str], None] = {}
+        acting = re.compile(rf"citet:{key}\}}")  # what a work says, its authors say
+        least = 2 if any(acting.search(part.text) for part in self.subject.parts) else 1
+        count = max(least, rng.choice([1, 2, 2, 3, 3, 4, 5]))
+        while len(authors) < count:
+            authors[self.person()] = None
+        first = rng.randint(1, 1800)
+        venues = self.people["publisher"] if kind else self.subject.data["venues"]
+        doi = f"10.{rng.randint(1001, 1190)}/{rng.choice('abcdjs')}.{rng.randint(10**5, 10**7)}"
+        self._keys[key] = len(self.references)
+        self.references.append(
+            Reference(
+                tuple(authors), self.fill(title), rng.choice(venues), int(year), rng.randint(2, 140),
+                (first, first + rng.randint(4, 28)), bool(kind), doi if rng.random() < 0.4 else None,
             )
+        )  # fmt: skip
 
     def person(self) -> tuple[str, str]:
         """A given name and a family name."""
         return self.rng.choice(self.people["given"]), self.rng.choice(self.people["family"])
 
-    def phrase(self, rule: str) -> str:
-        """An expansion of a rule of the grammar, with a capital letter."""
-        text = self._expand(self._draw(rule), {}, 0)
-        return text[0].upper() + text[1:]
+    def one_of(self, texts: Sequence[str]) -> str:
+        """One of several texts, filled; each is said once as long as there are others."""
+        text = self.rng.choice(self.unsaid(texts) or list(texts))
+        self.said.add(text)
+        return self.fill(text)
 
-    def sentence(self, role: str) -> str:
-        """A sentence of a part of a paper: `intro`, `method`, `result` and so on."""
-        text = self._draw(f"say_{role}")
-        if self.rng.random() < 0.28 and "{clause}" not in text:
-            text = f"{text}, {self._draw('clause')}"
-        text = self._expand(text, {}, 0).replace(" ⟦drop:⟧", "")
-        return f"{text[0].upper()}{text[1:]}."
+    def unsaid(self, texts: Sequence[str]) -> list[str]:
+        """Those that the paper has not said yet."""
+        return [text for text in texts if text not in self.said]
 
-    def paragraph(self, role: str, count: int) -> str:
-        """Sentences of one role."""
-        return " ".join(self.sentence(role) for _ in range(count))
-
-    def _draw(self, rule: str) -> str:
-        """The next alternative of a rule: all come before any comes again."""
-        bag = self._bags.get(rule)
-        if not bag:
-            bag = list(_words()["grammar"].get(rule) or _words()["fields"][self.field_name][rule])
-            self.rng.shuffle(bag)
-            self._bags[rule] = bag
-        return bag.pop()
-
-    def _expand(self, text: str, chosen: dict[str, str], depth: int) -> str:
-        return _SLOT.sub(lambda match: self._slot(match[1], chosen, depth), text)
-
-    def _slot(self, name: str, chosen: dict[str, str], depth: int) -> str:
-        kind, _, argument = name.partition(":")
-        if kind == "math":
-            return f"⟦math:{self._symbol(argument, chosen)}⟧"
-        if kind in _DRAWN:
-            return _DRAWN[kind](self)
-        if kind.lower() in ("cite", "citet"):
-            return self.cite(kind.lower())
-        if kind == "a_adj":
-            adjective = self._slot("adj", chosen, depth)
-            return f"{'an' if adjective[0].lower() in 'aeiou' else 'a'} {adjective}"
-        base = kind.rstrip("2")
-        rule = base if base in _words()["grammar"] else base.lower()
-        rule = "Scope2" if kind == "Scope2" else rule
-        drawn = self._draw(rule)
-        for _ in range(3):  # the same word twice in a sentence is a slip
-            if drawn not in chosen.values():
+    def fill(self, text: str, facts: Callable[[str], str] | None = None) -> str:
+        """A text with its variants drawn and its slots filled; `facts` answers for `{it:…}`."""
+        while True:
+            drawn = _VARIANTS.sub(lambda m: self.rng.choice(m[1].split("|")), text)
+            if drawn == text:
                 break
-            drawn = self._draw(rule)
-        chosen[kind] = drawn
-        expanded = self._expand(drawn, chosen, depth + 1) if depth < _DEEPEST else drawn
-        return expanded[0].upper() + expanded[1:] if kind[0].isupper() else expanded
+            text = drawn
+        text = _phrases().sub(lambda m: self.rng.choice(_groups()[m[0]]), text)
+        text = _fill_outside_formulas(text, lambda m: self._slot(m, facts))
+        text = _MATH.sub(lambda m: f"⟦math:{m[1]}⟧", text)
+        return re.sub(r"  +", " ", text).replace(" %", "%").strip()
 
-    def cite(self, kind: str) -> str:
+    def _slot(self, match: re.Match[str], facts: Callable[[str], str] | None) -> str:
+        name, argument = match[1], match[2]
+        if argument is None:
+            if name in self._names:
+                return self._names[name]
+            lower = self._names[name[0].lower() + name[1:]]
+            return lower[0].upper() + lower[1:]
+        if name in ("cite", "citet"):
+            return self.cite(name, argument.split(","))
+        if name in ("table", "figure", "eq"):
+            return self.name_of(name, argument)
+        if name == "it" and facts is not None:
+            return facts(argument)
+        return (self.tables.get(name) or self.figures[name]).fact(argument)
+
+    def cite(self, kind: str, keys: Sequence[str]) -> str:
         """A mark for a citation (`cite`), or for one whose authors are named (`citet`)."""
-        if not self.references:
-            return "⟦drop:⟧"
-        count = 1 if kind == "citet" else self.rng.choice([1, 1, 1, 2, 2, 3])
-        chosen: list[int] = []
-        for _ in range(count):
-            fresh = [i for i in range(len(self.references)) if i not in self.cited]
-            pick = (
-                fresh[0] if fresh and self.rng.random() < 0.65 else self.rng.randrange(len(self.references))
-            )
-            if pick not in chosen:
-                chosen.append(pick)
-            if pick not in self.cited:
-                self.cited.append(pick)
+        chosen = [self._keys[key] for key in keys]
+        self._count(chosen)
         return f"⟦{kind}:{','.join(map(str, chosen))}⟧"
 
-    def _symbol(self, name: str, chosen: dict[str, str]) -> str:
-        rng = self.rng
-        letter = chosen.setdefault("symbol", rng.choice(SYMBOLS))
-        index = rng.choice(["_i", "_t", "_{ij}", "_k", ""])
-        return {
-            "x": f"{letter}{index}",
-            "y": rng.choice([f"\\hat{{{letter}}}{index}", f"\\bar{{{letter}}}", f"{letter}{index}^{{*}}"]),
-            "i": rng.choice("ijk"),
-            "n": rng.choice("nNmT"),
-            "alpha": f"\\alpha = {rng.choice(['0.05', '0.1', '0.01', '0.5', '0.9'])}",
-            "ineq": rng.choice(
-                [
-                    f"\\|{letter}\\|_2 \\leq C",
-                    f"0 < {letter} < 1",
-                    f"{letter}_{{i+1}} \\geq {letter}_i",
-                    f"f({letter}) \\leq {rng.randint(2, 9)} n^2",
-                ]
-            ),
-            "cost": rng.choice(["O(n \\log n)", "O(n^2)", "O(n^{-1/2})", "O(nm)"]),
-            "p": f"p = {rng.uniform(0.001, 0.2):.3f}" if rng.random() < 0.6 else "p < 0.001",
-            "pm": f"{rng.uniform(1, 90):.1f} \\pm {rng.uniform(0.1, 3):.1f}",
-            "slope": f"{rng.uniform(0.1, 3):.2f}",
-            "corr": f"r = -{rng.uniform(0.2, 0.9):.2f}",
-        }[name]
+    def recite(self, text: str) -> str:
+        """The same text, whose citations count from now on."""
+        for match in MARK.finditer(text):
+            if match[1] in ("cite", "citet"):
+                self._count([int(number) for number in match[2].split(",")])
+        return text
+
+    def _count(self, works: Sequence[int]) -> None:
+        self.cited += [number for number in works if number not in self.cited]
 
 
-_DRAWN: dict[str, Callable[[Writer], str]] = {
-    "int": lambda w: (
-        f"{w.rng.choice([w.rng.randint(12, 98), w.rng.randint(110, 990), w.rng.randint(1001, 48000)]):,}"
-    ),
-    "num": lambda w: f"{w.rng.uniform(0.1, 40):.{w.rng.choice([1, 2, 2])}f}",
-    "pct": lambda w: (
-        f"{w.rng.choice([w.rng.uniform(0.4, 9), w.rng.uniform(3, 70)]):.{w.rng.choice([0, 1])}f}%"
-    ),
-    "count": lambda w: w.rng.choice(["two", "three", "four", "five", "six", "seven", "eight", "ten"]),
-    "count2": lambda w: w.rng.choice(["ten", "eleven", "twelve", "fifteen", "twenty"]),
-    "year": lambda w: str(w.rng.randint(1998, 2012)),
-    "year2": lambda w: str(w.rng.randint(2013, 2022)),
-    "url": lambda w: (
-        f"⟦url:https://{w.rng.choice(w.people['domain'])}/{w.rng.choice(['data', 'code', 'projects', 'supplement'])}/{w.rng.randint(10, 999)}⟧"
-    ),
-}
+@lru_cache(maxsize=1)
+def _groups() -> dict[str, list[str]]:
+    """Phrases, and those that can stand for them."""
+    return {phrase: group for group in common()["rephrase"] for phrase in group}
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> re.Pattern[str]:
+    longest = sorted(_groups(), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b")
+
+
+def _fill_outside_formulas(text: str, fill: Callable[[re.Match[str]], str]) -> str:
+    """Fill slots; braces of formulas are TeX's."""
+    parts = text.split("$")
+    for index in range(0, len(parts), 2):
+        parts[index] = _SLOT.sub(fill, parts[index])
+    return "$".join(parts)
 
 
 def in_order(writer: Writer, *, alphabetical: bool) -> list[Reference]:
