@@ -90,7 +90,7 @@ def import_predictions(
             digest.update(record.key.encode())
             journal.append(record.to_json())
     run.fold_journals()
-    entry = ParserEntry(name=parser, fingerprint=f"imported {digest.hexdigest()}")
+    entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
     run.update_manifest(lambda manifest: manifest.with_parser(entry))
     return run
 
@@ -219,6 +219,8 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".csv": _read_csv,
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
+IMPORTED = "imported"
+"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
 _MAX_LISTED = 5
 
 
@@ -335,13 +337,13 @@ def _record(
     now = time.time()
     if answer is None:
         why = "There is no file for this page."
-        return ParseRecord(sample, parser, Status.NO_PREDICTION, "imported", error=why, finished=now)
+        return ParseRecord(sample, parser, Status.NO_PREDICTION, IMPORTED, error=why, finished=now)
     path, read = answer
     try:
         raw = read()
     except (FormatError, OSError) as error:
         return ParseRecord(
-            sample, parser, Status.PARSER_FAILED, "imported", error=f"{path.name}: {error}", finished=now
+            sample, parser, Status.PARSER_FAILED, IMPORTED, error=f"{path.name}: {error}", finished=now
         )
     blob = run.blobs.put(raw)
     key = work_key(blob, 1, "imported")

@@ -19,6 +19,7 @@ import polars as pl
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
+from parsemark.engine.imported import IMPORTED
 from parsemark.engine.parse import sample_rows
 from parsemark.engine.scoring import score_run
 from parsemark.errors import ParsemarkError, StoreError
@@ -152,7 +153,7 @@ def _verify(
     found.checks.append(_check_corpus(bundle, samples, corpus))
     found.checks.append(_check_protocols(bundle))
     found.checks.append(_check_outputs(bundle, samples, records))
-    found.checks.append(statuses := _check_statuses(records))
+    found.checks.append(statuses := _check_statuses(bundle, records))
     if not found.passed:
         return
     found.notes.extend(_notes(bundle, samples, corpus))
@@ -292,7 +293,7 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
     for check in (
         _check_corpus(bundle, samples, None),
         _check_outputs(bundle, samples, records),
-        _check_statuses(records),
+        _check_statuses(bundle, records),
     ):
         yield from check.differences
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
@@ -337,13 +338,25 @@ def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Pars
     return check
 
 
-def _check_statuses(records: Sequence[ParseRecord]) -> BundleCheck:
-    """That each status is one that its output, or the lack of one, can bear."""
+def _check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleCheck:
+    """That each status is one that its output, or the lack of one, can bear.
+
+    A page is without a prediction only where outputs were imported and there was no file for it. A parser
+    that was run has answered or failed.
+    """
+    imported = {p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(f"{IMPORTED} ")}
     check = BundleCheck("statuses", f"{len(records)} records agree with their outputs")
     for record in records:
         if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
             has = "without an output" if record.blob is None else "with an output"
             check.differs(f"page {record.sample}, {record.parser}: {record.status} {has}, which cannot be")
+        elif record.status is Status.NO_PREDICTION and (
+            record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
+        ):
+            check.differs(
+                f"page {record.sample}, {record.parser}: {record.status}, but it was run there, and what is "
+                "run answers or fails; only outputs that are imported can lack a page"
+            )
     return check
 
 
