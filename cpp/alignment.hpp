@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -79,6 +80,33 @@ AlignmentTable align_within(int n_a, int n_b, double bound, double floor, bool t
     });
   }
   return table;
+}
+
+// The monotone pairing of rows with columns whose scores (row by row) have the greatest sum. Among equal sums the
+// pairs stand as early as they can: from the end, a row is skipped before a column, and both before a match.
+inline Pairs monotone_pairs(const double* scores, std::size_t n_rows, std::size_t n_cols) {
+  const std::size_t width = n_cols + 1;
+  std::vector<double> totals((n_rows + 1) * width, 0.0);
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const double* above = &totals[i * width];
+    double* here = &totals[(i + 1) * width];
+    for (std::size_t j = 0; j < n_cols; ++j)
+      here[j + 1] = std::max({above[j] + scores[i * n_cols + j], above[j + 1], here[j]});
+  }
+  Pairs pairs;
+  std::size_t i = n_rows, j = n_cols;
+  while (i > 0 && j > 0) {
+    const double total = totals[i * width + j];
+    if (total == totals[(i - 1) * width + j]) {
+      --i;
+    } else if (total == totals[i * width + j - 1]) {
+      --j;
+    } else {
+      pairs.emplace_back(static_cast<int>(--i), static_cast<int>(--j));
+    }
+  }
+  std::reverse(pairs.begin(), pairs.end());
+  return pairs;
 }
 
 }  // namespace parsemark

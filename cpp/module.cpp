@@ -1,5 +1,6 @@
 // Python bindings of the kernel. What is bound here has a pure-Python twin in parsemark/kernels.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -141,12 +142,14 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
   });
 }
 
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 }  // namespace
 
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 2;
+  m.attr("VERSION") = 3;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -203,4 +206,10 @@ NB_MODULE(_native, m) {
       },
       "queries"_a, "candidates"_a, "cutoff"_a);
   m.def("align", &align, "rewards"_a);
+  m.def(
+      "monotone_pairs",
+      [](const Scores& scores) {
+        return without_gil([&] { return monotone_pairs(scores.data(), scores.shape(0), scores.shape(1)); });
+      },
+      "scores"_a);
 }

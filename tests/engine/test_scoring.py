@@ -133,7 +133,7 @@ def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
             notes.append(text)
 
     score_run(run, n_workers=1, events=Listening())
-    assert notes == ["few: 2 of 3 pages are not parsed; they count as not answered."]
+    assert notes == ["few: 2 of 3 pages not parsed; counted as not answered."]
     few = run.table("scores").filter((pl.col("parser") == "few") & (pl.col("sample") == "s002"))
     assert "no_prediction" in set(few["status"])
 

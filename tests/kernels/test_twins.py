@@ -8,6 +8,7 @@ import sys
 from itertools import pairwise
 from types import ModuleType
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,6 +112,22 @@ def test_alignment_is_the_best_of_all(impl: ModuleType, matrix: list[list[float]
     assert value == pytest.approx(best(0, 0))
     assert value == pytest.approx(sum(matrix[i][j] for i, j in pairs))
     assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
+
+
+@both
+@given(matrix=rewards)
+def test_monotone_pairs_are_the_best_of_all(impl: ModuleType, matrix: list[list[float]]) -> None:
+    scores = np.array(matrix).reshape(len(matrix), -1) - 0.25  # some are worth nothing, some less
+
+    def best(i: int, j: int) -> float:
+        if i == len(scores) or j == scores.shape[1]:
+            return 0.0
+        return max(scores[i, j] + best(i + 1, j + 1), best(i + 1, j), best(i, j + 1))
+
+    pairs = impl.monotone_pairs(scores)
+    assert sum(scores[i, j] for i, j in pairs) == best(0, 0)
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
+    assert pairs == pure.monotone_pairs(scores)
 
 
 @st.composite

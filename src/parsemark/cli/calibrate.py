@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parsemark.plain_words import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -203,7 +205,9 @@ def confidence(
         values = np.array([float(models.get(d, whole)(f)[0]) for d, f in pairs])
         if out is not None:
             out.write_text(json.dumps(whole.to_json(), indent=1), encoding="utf-8")
-            console.print(f"model of {whole.n_tables} tables in {out}", highlight=False, soft_wrap=True)
+            console.print(
+                f"model of {counted(whole.n_tables, 'table')} in {out}", highlight=False, soft_wrap=True
+            )
     if apply:
         for name in chosen:
             keys = zip(found.parsers, found.samples, found.elements, values, strict=True)

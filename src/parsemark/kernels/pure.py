@@ -7,11 +7,12 @@ from parsemark.kernels.sequences import (
     difflib_matched,
     lcs_length,
     levenshtein,
+    monotone_pairs,
     window_distance,
 )
 from parsemark.kernels.trees import ordered_tree, ordered_tree_distance, row_tree, row_tree_distance
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "levenshtein",
     "match_span_grids",
     "match_text_grids",
+    "monotone_pairs",
     "ordered_tree",
     "ordered_tree_distance",
     "row_tree",

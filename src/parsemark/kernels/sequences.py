@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
+from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import LCSseq, Levenshtein
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Pairs = list[tuple[int, int]]
 
@@ -39,6 +44,32 @@ def align(rewards: Sequence[Sequence[float]]) -> tuple[float, Pairs]:
         else:
             j -= 1
     return values[n_a][n_b], pairs[::-1]
+
+
+def monotone_pairs(scores: NDArray[np.float64]) -> Pairs:
+    """The monotone pairing of rows with columns whose scores have the greatest sum.
+
+    Among equal sums the pairs stand as early as they can: from the end, a row is skipped before a column, and
+    both before a match.
+    """
+    import numpy as np
+
+    n, m = scores.shape
+    totals = np.zeros((n + 1, m + 1))
+    for i in range(n):
+        best = np.maximum(totals[i, :-1] + scores[i], totals[i, 1:])
+        totals[i + 1, 1:] = np.maximum.accumulate(best)
+    pairs: Pairs = []
+    i, j = n, m
+    while i and j:
+        if totals[i, j] == totals[i - 1, j]:
+            i -= 1
+        elif totals[i, j] == totals[i, j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+    return pairs[::-1]
 
 
 def levenshtein(a: str, b: str) -> int:

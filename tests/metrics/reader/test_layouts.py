@@ -270,3 +270,62 @@ def test_lines_that_end_anywhere_are_read_even_if_there_are_as_many_as_rows() ->
     )
     assert kinds(truth, pred) == {"plain_lines"}
     assert 2 < value(truth, pred) < 5
+
+
+LINES = r"""\begin{tabular}{lccc}
+\hline
+Package & Easy to & High & Computes \\
+ & implement & dimensions? & Z? \\
+ & models? & & \\ \hline
+Nest & 0.4 & 0.7 & 0.1 \\
+Mono & 0.3 & 0.2 & 0.9 \\
+Stan & 0.6 & 0.5 & 0.8 \\ \hline
+\end{tabular}"""
+BODY = [["Nest", "0.4", "0.7", "0.1"], ["Mono", "0.3", "0.2", "0.9"], ["Stan", "0.6", "0.5", "0.8"]]
+
+
+@pytest.mark.parametrize("end", [" ", "<br>"])
+def test_names_of_several_lines_may_be_joined(end: str) -> None:
+    head = ["Package", f"Easy to{end}implement{end}models?", f"High{end}dimensions?", f"Computes{end}Z?"]
+    assert value(LINES, markdown([head, *BODY])) >= 9.5
+    marks = LINES
+    for text, mark in zip((t for row in BODY for t in row[1:]), "✓✗✓✗✓✗✓✓✗", strict=True):
+        marks = marks.replace(text, mark)
+    rows = [["Nest", "✓", "✗", "✓"], ["Mono", "✗", "✓", "✗"], ["Stan", "✓", "✓", "✗"]]
+    assert value(marks, markdown([head, *rows])) >= 9.5
+
+
+def test_units_below_the_names_are_names() -> None:
+    truth = r"""\begin{tabular}{lcc}
+\hline
+Sample & Depth & Temp \\
+(\%) & (m) & (\%) \\ \hline
+80 & 10.5 & 4.2 \\
+50 & 25.1 & 3.9 \\
+20 & 99.7 & 3.1 \\ \hline
+\end{tabular}"""
+    body = [["80", "10.5", "4.2"], ["50", "25.1", "3.9"], ["20", "99.7", "3.1"]]
+    assert value(truth, markdown([["Sample (%)", "Depth (m)", "Temp (%)"], *body])) >= 9.5
+    joined = latex([["Sample (\\%)", "Depth (m)", "Temp (\\%)"], *body])
+    for units in (["(%)", "(m)", "(%)"], ["%", "m", "%"], ["[%]", "[m]", "[%]"]):
+        assert value(joined, markdown([["Sample", "Depth", "Temp"], units, *body])) >= 9.5, units
+
+
+def test_intervals_below_the_names_are_values() -> None:
+    rows = [["Name", "Range"], ["a", "(0, 3)"], ["b", "(0, 5)"], ["c", "1.5"]]
+    truth = (
+        "\\begin{tabular}{cc}\n"
+        + " \\\\ \\hline\n".join(" & ".join(row) for row in rows)
+        + "\n\\end{tabular}"
+    )
+    assert kinds(truth, markdown(rows).replace("(0, 3)", "(0, 8)")) == {"value_wrong"}
+
+
+def test_lines_of_one_column_are_one_text() -> None:
+    truth = "\\begin{tabular}{c}Number = 10,\\\\ Best = 5,\\\\ Size = 16\\end{tabular}"
+    assert value(truth, "<table><tr><td>Number = 10, Best = 5, Size = 16</td></tr></table>") >= 9.5
+
+
+def test_rows_that_are_counted_have_no_header() -> None:
+    truth = "\\begin{tabular}{ll}(i) & first of all \\\\ (ii) & second to none\\end{tabular}"
+    assert read(truth, "| (i) | first of all |\n|---|---|\n| (ii) | second |").details["n_values"] == 2

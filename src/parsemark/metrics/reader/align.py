@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from parsemark.kernels import kernel
 from parsemark.metrics.reader.likeness import features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
@@ -176,22 +177,7 @@ def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
     # Among equal sums the pairing of places closest to each other wins.
     places = np.abs(np.arange(n, dtype=np.float32)[:, None] - np.arange(m, dtype=np.float32)[None, :])
     usable = np.where(scores > least, scores - np.float32(_TIE) * places, np.float32(-1.0))
-    total = np.zeros((n + 1, m + 1))
-    for i in range(n):
-        diagonal = np.maximum(total[i, :-1] + usable[i], total[i, 1:])
-        np.maximum.accumulate(diagonal, out=diagonal)
-        total[i + 1, 1:] = diagonal
-    pairs: Pairs = []
-    i, j = n, m
-    while i and j:
-        if total[i, j] == total[i - 1, j]:
-            i -= 1
-        elif total[i, j] == total[i, j - 1]:
-            j -= 1
-        else:
-            i, j = i - 1, j - 1
-            pairs.append((i, j))
-    pairs.reverse()
+    pairs: Pairs = kernel.monotone_pairs(np.ascontiguousarray(usable, dtype=np.float64))
     return pairs
 
 

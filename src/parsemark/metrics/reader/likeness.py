@@ -41,7 +41,7 @@ _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
-_LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј", "abyeznikuvoptuxwaeopcyxkmtbhidsj")
+_LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј℘ˆ˜", "abyeznikuvoptuxwaeopcyxkmtbhidsjp^~")
 """Letters of other alphabets as the Latin ones that they are taken for."""
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
@@ -91,7 +91,7 @@ def tight(text: str) -> str:
     if text.isascii() and text.replace(".", "").isalnum():
         return text
     dropped = _DROPPED.sub("", text)
-    if not dropped.isascii():
+    if len(dropped) > 1 and not dropped.isascii():
         dropped = dropped.translate(_BESIDE)
     return dropped.translate(_LOOKS_ALIKE) if len(dropped) > 1 else dropped
 

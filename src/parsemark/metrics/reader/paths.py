@@ -158,6 +158,8 @@ def _flat(truth: Path, given: Path) -> bool:
     rest = tight(" ".join(given))
     if len(rest) > _LONGEST_FLAT:
         return False
+    if len(truth) != len(given) and _letters(truth) == _letters(given) != "":
+        return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
     for level in sorted(map(tight, truth), key=len, reverse=True):
         at = rest.find(level)
         if at < 0:
@@ -166,6 +168,11 @@ def _flat(truth: Path, given: Path) -> bool:
             rest = f"{rest[:at]} {rest[at + len(level) :]}"
             at = rest.find(level)
     return not any(c.isalnum() for c in rest)
+
+
+def _letters(path: Path) -> str:
+    """The words of a path without what parts them."""
+    return _worded(" ".join(path)).replace(" ", "")
 
 
 def _rest(text: str, truth: Path) -> str:

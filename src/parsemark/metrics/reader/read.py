@@ -324,7 +324,12 @@ class _Reader:
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
         words = self.words & {word for row in pred.texts for text in row for word in text.split()}
-        return len(words) >= _RELATED * len(self.words)
+        if len(words) >= _RELATED * len(self.words) or pred.n_rows * pred.n_cols >= self.truth.n_rows:
+            return len(words) >= _RELATED * len(self.words)
+        # Few cells that hold many may have run the words together as well.
+        said = "".join(tight(text) for row in pred.texts for text in row)
+        texts = {tight(text) for row in self.truth.texts for text in row if text}
+        return sum(text in said for text in texts) >= _RELATED * len(texts)
 
     def better(self, one: Account, other: Account) -> Account:
         """The account with the higher score."""
@@ -401,6 +406,8 @@ class _Reader:
 
     def continues(self, group: Grouped) -> bool:
         """Whether each further row of a group says nothing but one text, which has no name of its own."""
+        if self.truth.n_cols == 1:
+            return True
         rows = [self.truth.texts[r] for r in group.lines[1:]]
         return all(sum(map(bool, row)) == 1 and not row[0] and not is_numeric("".join(row)) for row in rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import and_
@@ -10,6 +11,12 @@ from parsemark.metrics.reader.likeness import is_numeric
 from parsemark.metrics.reader.sheet import Sheet
 
 MAX_HEADER_ROWS = 6
+_MOSTLY = 0.7
+_MOST_LINES = 2
+"""The last row that can be a further line of the names in the first one."""
+_BRACKETED = re.compile(r"\(.*\)|\[.*\]")
+_COUNTED = re.compile(r"\(?(?:[ivx]{1,5}|[a-z]|\d{1,2})[).]", re.IGNORECASE)
+"""The number of an item: `(ii)`, `b)`, `3.`"""
 
 
 @dataclass(frozen=True)
@@ -51,12 +58,15 @@ def header_rows(sheet: Sheet) -> int:
 def _is_headless(sheet: Sheet) -> bool:
     """Whether the first row is one like the others, where nobody says that it is a header.
 
-    It is if it has neither letters nor digits, or if each of its texts stands below it again.
+    It is if it has neither letters nor digits, if each of its texts stands below it again, or if rows are
+    counted from it on.
     """
     first, rest = sheet.texts[0], sheet.texts[1:]
     if sheet.header_rows is not None or not all(first):
         return False
     if not any(c.isalnum() for text in first for c in text):
+        return True
+    if all(_COUNTED.fullmatch(row[0]) for row in sheet.texts):
         return True
     return all(any(row[c] == text for row in rest) for c, text in enumerate(first))
 
@@ -66,6 +76,8 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
     above = row - 1
     texts, starts = sheet.texts[above], sheet.starts[above]
     spans = [bool(texts[c]) and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols)]
+    if _goes_on_in_lines(sheet, row):
+        return True
     if is_section(sheet, row):
         return False
     if (sheet.header_rows or 0) > 1 and not all(spans):
@@ -85,13 +97,38 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
     return any(spans) or padded
 
 
+def _goes_on_in_lines(sheet: Sheet, row: int) -> bool:
+    """Whether a row is a further line of the names above it, over columns of values.
+
+    It says units in brackets, or words where the first column has nothing more to say and nobody says that
+    the header has ended.
+    """
+    columns = [c for c in range(1, sheet.n_cols) if sheet.texts[row][c]]
+    texts = [sheet.texts[row][c] for c in columns]
+    units = sum(map(_is_unit, texts))
+    if not texts or row > _MOST_LINES or any(is_numeric(text) and not _is_unit(text) for text in texts):
+        return False
+    unnamed = sheet.header_rows is None and not sheet.present[row][0]
+    if not unnamed and ((sheet.header_rows or 1) > 1 or 2 * units < sheet.n_cols - 1):
+        return False
+    rest = [[sheet.texts[r][c] for c in columns if sheet.texts[r][c]] for r in range(row + 1, sheet.n_rows)]
+    below = [text for line in rest for text in line]
+    valued = sum(is_numeric(text) or not any(map(str.isalnum, text)) for text in below)
+    return len(rest) > 1 and valued > _MOSTLY * len(below)
+
+
+def _is_unit(text: str) -> bool:
+    """Whether a text stands in brackets and is no interval or pair of numbers."""
+    return _BRACKETED.fullmatch(text) is not None and any(c.isalpha() or c == "%" for c in text)
+
+
 def _names_values(sheet: Sheet, row: int) -> bool:
     """Whether a row has words over columns of numbers."""
     columns = [c for c in range(1, sheet.n_cols) if sheet.texts[row][c]]
     if not columns or any(is_numeric(sheet.texts[row][c]) for c in columns):
         return False
     below = [sheet.texts[r][c] for r in range(row + 1, sheet.n_rows) for c in columns if sheet.texts[r][c]]
-    return 2 * len(columns) >= sheet.n_cols - 1 and sum(map(is_numeric, below)) > len(below) * 0.7
+    return 2 * len(columns) >= sheet.n_cols - 1 and sum(map(is_numeric, below)) > len(below) * _MOSTLY
 
 
 def _is_record(sheet: Sheet, n_header: int) -> bool:
