@@ -61,8 +61,10 @@ $(BIN)/uv:
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --reinstall-package parsemark --no-deps -e .
 	@touch $@
 
+# With byte code, so that commands start fast also where Python may not write any.
 .stamps/install: .stamps/kernel pyproject.toml
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --extra bench
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r pyproject.toml --extra bench
+	$(BIN)/python -m compileall -q src/parsemark
 	@touch $@
 
 .stamps/test: .stamps/install

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import UsageError
+from parsemark.plain_words import first_problem
 
 NAME = "parsemark.toml"
 
@@ -81,9 +82,7 @@ def read_settings(path: Path) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{path}, {place}: {first['msg']}. `parsemark init` shows every key.") from error
+        raise UsageError(f"{path}, {first_problem(error)}. `parsemark init` shows every key.") from error
 
 
 def defaults_of_commands(settings: Settings) -> dict[str, dict[str, Any]]:

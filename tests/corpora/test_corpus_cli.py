@@ -79,7 +79,7 @@ def test_corrections_are_applied_to_a_copy(tmp_path: Path) -> None:
     entry = {"document": "good", "sample": "good-p1", "element": "t1", "changes": [change]}
     result = correct(spec, [entry], tmp_path)
     assert result.exit_code == 0, result.output
-    assert "1 cells of 1 tables corrected" in result.stdout and "1 pages without truth" in result.stdout
+    assert "1 cell of 1 table corrected" in result.stdout and "1 page without truth" in result.stdout
     copy = load_corpus(str(tmp_path / "corrected"))
     (sample,) = copy.samples()
     assert sample.truth is not None and sample.truth.only_tables

@@ -133,7 +133,7 @@ def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
             notes.append(text)
 
     score_run(run, n_workers=1, events=Listening())
-    assert notes == ["few: 2 of 3 pages are not parsed; they count as not answered."]
+    assert notes == ["few: 2 of 3 pages not parsed; counted as not answered."]
     few = run.table("scores").filter((pl.col("parser") == "few") & (pl.col("sample") == "s002"))
     assert "no_prediction" in set(few["status"])
 
@@ -200,3 +200,9 @@ def test_a_damaged_output_costs_its_page_when_it_travels_too(parsed: Run) -> Non
 def test_an_unknown_executor_is_refused(parsed: Run) -> None:
     with pytest.raises(UsageError, match="executor"):
         score_run(parsed, executor="cloud")
+
+
+def test_no_copy_is_made_of_a_process_with_code_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have started threads, which a fork would lose while they hold locks."""
+    monkeypatch.setattr(scoring, "plugins_loaded", {"acme:Protocol"})
+    assert scoring.ready_to_score(("document(profile=v1.6)",)) is None

@@ -248,6 +248,8 @@ def test_a_failure_that_is_called_an_answer_is_named(sound: Path, tmp_path: Path
         ("s002", {"status": "no_truth"}, ["statuses"]),
         ("s000", {"status": "parser_timeout"}, ["statuses"]),
         ("s000", {"status": "no_prediction"}, ["statuses"]),
+        ("s002", {"status": "no_prediction"}, ["statuses"]),
+        ("s002", {"status": "no_prediction", "key": "imported", "wall_s": None}, ["statuses"]),
     ],
 )
 def test_a_status_that_its_output_cannot_bear_is_named(

@@ -127,3 +127,16 @@ def test_a_truth_without_a_table_is_refused_whatever_tags_it_has(text: str) -> N
 @pytest.mark.parametrize("text", ["", "<table></table>", "<tr><td>a</td></tr>", "| a |\n|---|\n| b |"])
 def test_an_empty_table_is_a_truth(text: str) -> None:
     TableInput(text).require_table()
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "a,b\r\n1,2", "\na,b\n1,2\n\n", "metal,\nlead,11"])
+def test_a_text_that_is_two_rows_of_two_values_is_a_truth(text: str) -> None:
+    TableInput(text).require_table()
+    assert (TableInput(text).table.n_rows, TableInput(text).table.n_cols) == (2, 2)
+    assert score(text, text, metrics=["teds"])["teds"].value == 1.0
+
+
+@pytest.mark.parametrize("text", ["Well, yes\nNo, never", "a,b", "a,b\n1", "a,b\n\n1,2", "a,\nb,"])
+def test_prose_and_single_rows_are_still_no_table(text: str) -> None:
+    with pytest.raises(FormatError, match="truth_format"):
+        TableInput(text).require_table()

@@ -138,7 +138,7 @@ def test_the_command_shows_each_table_and_the_whole(tmp_path: Path) -> None:
         ],
     )
     assert done.exit_code == 0, done.output
-    assert "1 tables with text" in done.output
+    assert "1 table with text" in done.output
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["001-t.html"]
     assert json.loads((tmp_path / "f.json").read_text())[0]["name"] == "t"
     assert path.exists()

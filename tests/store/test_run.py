@@ -47,7 +47,11 @@ def test_newer_schema_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "cannot be read"), ("[]", "no schema_version"), ('{"schema_version": 1}', "not valid at command")],
+    [
+        ("{", "cannot be read"),
+        ("[]", "no schema_version"),
+        ('{"schema_version": 1}', "not valid: command: is missing"),
+    ],
 )
 def test_damaged_manifest(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "manifest.json").write_text(text)

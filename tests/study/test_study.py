@@ -221,3 +221,32 @@ def test_the_command_says_by_pair_where_a_figure_is_in_sample(
     flagged = [json.loads(line)["in_sample"] == ["reader"] for line in lines]
     assert flagged == [pair.truth == known for pair in ratings.pairs]
     assert "n sample" not in study("teds")
+
+
+def test_few_tables_resolve_nothing_and_the_command_says_so(tmp_path: Path) -> None:
+    def pair(table: int, k: int, score: float) -> dict[str, object]:
+        truth = f"a{table},b,c\n1,2,3\n4,5,6\n"
+        pred = truth.replace("5", str(70 + k)) if k else truth
+        return {"id": f"t{table}/{k}", "group": f"t{table}", "truth": truth, "pred": pred, "ratings": [score]}
+
+    pairs = [pair(t, k, 10.0 - 3 * k - t / 10) for t in range(6) for k in range(3)]
+    broken = {**pair(9, 0, 1.0), "id": "t9/bad", "ratings": [11]}
+    for n_tables in (5, 6):
+        file = tmp_path / f"{n_tables}.json"
+        listed = [p for p in pairs if int(str(p["group"])[1:]) < n_tables] + [broken]
+        file.write_text(json.dumps({"schema_version": 1, "kind": "table", "pairs": listed}))
+        command = ["study", "run", str(file), "-m", "cell_f1", "--out", str(tmp_path / "out"), "--no-figures"]
+        done = CliRunner().invoke(app, command, env={"COLUMNS": "80"})
+        assert done.exit_code == 0, done.output
+        assert ("resolve nothing" in done.output) == (n_tables == 5)
+        assert "('t9/bad'): ratings: ratings are numbers from 0 to 10" in done.output
+        found = json.loads((tmp_path / "out" / "correlations.json").read_text())["cell_f1"]
+        assert (found["ci95"] is None) == (n_tables == 5)
+        printed = [line for line in done.stdout.splitlines() if not line.startswith("Written")]
+        assert max(map(len, printed)) <= 80
+
+
+def test_an_interval_of_a_correlation_stays_in_its_range() -> None:
+    x = [0.1 * k for k in range(24)]
+    found = correlate(x, [3 * v + 1 for v in x], [str(k // 2) for k in range(24)])
+    assert found.ci95 is not None and -1 <= found.ci95[0] <= found.ci95[1] <= 1

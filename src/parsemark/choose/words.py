@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from parsemark.choose.choice import Choice, ParserCandidate, labels_needed
+from parsemark.plain_words import counted
 
 _NAMED = 3
 """Pages in the command to label; it shows the others after them."""
@@ -32,7 +33,7 @@ def in_words(choice: Choice) -> list[str]:
         sure = "is best" if choice.certain else "leads, but is not certain to be best"
         sentences = [
             f"{best.parser} {sure} on your documents ({e.value:.2f}, {e.low:.2f} to {e.high:.2f}; mean "
-            f"{choice.figure} over {choice.n_pages} pages, from {e.n_labels} labels)."
+            f"{choice.figure} over {counted(choice.n_pages, 'page')}, from {counted(e.n_labels, 'label')})."
         ]
     if level:
         sentences.append(f"Level with it: {', '.join(level)}; of equal ones the cheapest is named first.")

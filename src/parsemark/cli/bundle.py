@@ -10,9 +10,11 @@ import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.plain_words import counted, size_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from parsemark.engine.verify import Verification
 
@@ -33,7 +35,7 @@ def bundle(
     """
     target = out or run.resolve().with_name(f"{run.resolve().name}.zip")
     written = api.bundle_run(run, target, truth=truth)
-    typer.echo(f"{written} ({written.stat().st_size / 2**20:.1f} MB)")
+    typer.echo(f"{written} ({size_in_words(written.stat().st_size)})")
 
 
 def verify(
@@ -77,15 +79,25 @@ def _show(console: Console, found: Verification) -> None:
     for check in found.checks:
         mark = Text("✓ ", "green") if check.passed else Text("✗ ", "red")
         text = check.text if check.passed else f"{check.n_differences} differ"
-        console.print(mark, Text(visible(f"{check.name}: {text}")), sep="", highlight=False, soft_wrap=True)
+        console.print(_hanging(console, mark + Text(visible(f"{check.name}: {text}")), 2))
         for difference in check.differences:
-            console.print(Text(visible(f"    {difference}")), highlight=False, soft_wrap=True)
+            console.print(_hanging(console, Text(visible(f"    {difference}")), 6))
         if (more := check.n_differences - len(check.differences)) > 0:
             console.print(f"    and {more} more", highlight=False)
     for note in found.notes:
-        console.print(Text(visible(f"· {note}"), "dim"), highlight=False, soft_wrap=True)
+        console.print(_hanging(console, Text(visible(f"· {note}"), "dim"), 2))
     verdict = Text("Verified.", "bold green") if found.passed else Text("NOT verified.", "bold red")
     console.print(verdict)
+
+
+def _hanging(console: Console, text: Text, indent: int) -> Text:
+    """The text in lines of the console's width, all but the first moved in; words stay whole."""
+    from rich.text import Text
+
+    room = max(console.width, 40) - indent
+    first, *others = text.wrap(console, max(console.width, 40), tab_size=4)
+    rest = Text(" ").join(others).wrap(console, room) if others else ()
+    return Text("\n").join([first, *(Text(" " * indent) + line for line in rest)])
 
 
 def register(app: typer.Typer) -> None:
@@ -139,7 +151,7 @@ def board(
             highlight=False,
             soft_wrap=True,
         )
-    typer.echo(f"{result.n_bundles} bundles, {result.n_leagues} leagues: {result.page}")
+    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
     if result.refused:
         raise typer.Exit(1)
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from parsemark.plain_words import counted
+
 
 class ExportFormat(StrEnum):
     """What a run can be written as."""
@@ -83,7 +85,7 @@ def _export_omnidocbench(runs: list[Path], out: Path | None) -> None:
     console = Console()
     with console.status("") as status:
         written = export_omnidocbench(Run.open(runs[0]), out, progress=status.update)
-    console.print(f"{len(written)} files in {out}", highlight=False)
+    console.print(f"{counted(len(written), 'file')} in {out}", highlight=False)
 
 
 def register(app: typer.Typer) -> None:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from parsemark.engine.events import Events
 from parsemark.model import Status
+from parsemark.plain_words import counted
 from parsemark.report.wording import visible
 from parsemark.store import ParseRecord
 
@@ -127,7 +128,7 @@ class ProgressLines(ProgressEvents):
         """Say what is to be done."""
         super().planned(parser, n_pages=n_pages, n_done=n_done)
         done = f", {n_done} done before" if n_done else ""
-        self._say(f"{parser}: {n_pages} pages{done}")
+        self._say(f"{parser}: {counted(n_pages, 'page')}{done}")
 
     def installing(self, parser: str, what: str) -> None:
         """Say so."""
@@ -145,7 +146,7 @@ class ProgressLines(ProgressEvents):
 
     def scoring(self, *, n_pages: int) -> None:
         """Say so."""
-        self._say(f"scoring {n_pages} outputs")
+        self._say(f"scoring {counted(n_pages, 'output')}")
 
     def _say(self, text: str) -> None:
         self.console.print(visible(text), highlight=False, markup=False, soft_wrap=True)

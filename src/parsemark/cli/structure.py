@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli.options import Commands
+from parsemark.plain_words import counted
 from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _overall(results: list[Replay]) -> str:
     failed = sum(r.problem is not None for r in results)
     without = len(results) - len(compared) - failed
     return (
-        f"{len(compared)} tables with text: "
+        f"{counted(len(compared), 'table')} with text: "
         f"cells {ours.precision or 0:.4f} (CSV {theirs.precision or 0:.4f}), "
         f"agreement {ours.value or 0:.4f} (CSV {theirs.value or 0:.4f}); "
         f"higher than the CSV in {better}, lower in {worse}; {without} without text or CSV"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ import typer
 
 from parsemark.cli import judging
 from parsemark.cli.options import Commands
+from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,7 +85,7 @@ def run(
     from parsemark.study.figures import draw_scatter
 
     console = Console()
-    if not console.is_terminal:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         console = Console(width=_LOG_WIDTH)
     ratings = read_ratings(file)
     for problem in ratings.problems:
@@ -109,17 +111,19 @@ def run(
     _print(console, result)
     if judged is not None:
         _print_judged(console, judged)
-    typer.echo("Written: " + ", ".join(str(path) for path in written))
+    typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in written))
 
 
 def _print(console: Console, result: StudyResult) -> None:
     from rich.table import Table
 
     from parsemark.study import cost_table, prompt_table
+    from parsemark.study.correlation import FEWEST_TABLES
 
-    table = Table(title="Correlation with people", title_justify="left")
+    table = Table(title="Correlation with people", title_justify="left", padding=(0, 0), pad_edge=False)
     for name in ("column", "source", "Pearson", "95 % interval", "Spearman", "Kendall", "pairs"):
-        table.add_column(name, justify="left" if name in ("column", "source") else "right", no_wrap=True)
+        is_text = name in ("column", "source")
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
     ranked = sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2))
     for column in ranked:
         found = result.correlations[column.name]
@@ -130,6 +134,11 @@ def _print(console: Console, result: StudyResult) -> None:
             _number(found.spearman), _number(found.kendall), str(found.n),
         )  # fmt: skip
     console.print(table)
+    if any(c.pearson is not None and c.ci95 is None for c in result.correlations.values()):
+        console.print(
+            f"No interval: fewer than {FEWEST_TABLES} tables resolve nothing; the order may be chance.",
+            highlight=False,
+        )
     agreement = result.agreement
     if agreement.mean_absolute_difference is not None:
         alone = ", ".join(_number(value) for value in agreement.leave_one_out)
@@ -139,7 +148,8 @@ def _print(console: Console, result: StudyResult) -> None:
             highlight=False,
         )
     console.print(
-        f"{len(result.ratings.pairs)} pairs, {result.n_empty} with an empty extraction (left out), "
+        f"{counted(len(result.ratings.pairs), 'pair')}, {result.n_empty} with an empty "
+        f"extraction (left out), "
         f"{len(result.ratings.problems)} broken.",
         highlight=False,
     )
@@ -148,15 +158,15 @@ def _print(console: Console, result: StudyResult) -> None:
         others = f"; the other {n_unseen}: Pearson {_number(known.unseen.pearson)}" if n_unseen else ""
         console.print(
             f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
-            f"pairs, so its figure flatters{others}. docs/reader.md has the figures on left-out tables.",
+            f"pairs, so it is no test{others}. docs/reader.md has the figures on left-out tables.",
             highlight=False,
         )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:
-        console.print(f"{failed} values could not be computed; see study.json.", highlight=False)
+        console.print(f"{counted(failed, 'value')} could not be computed; see study.json.", highlight=False)
     if result.differences:
         console.print(
-            f"{len(result.differences)} values differ from stored ones; see study.json.", highlight=False
+            f"{counted(len(result.differences), 'value')} other than stored; see study.json.", highlight=False
         )
     _print_judges(console, "Prompts (Pearson)", prompt_table(result))
     _print_judges(console, "Costs (USD)", cost_table(result))
@@ -199,14 +209,14 @@ def sample(
         task = progress.add_task("drawing pages", total=len(drawn))
         n_pictures = write_tasks(opened, drawn, out, lambda: progress.advance(task))
     bands = ("none" if c.score is None else f"{min(4, int(c.score * 5)) / 5:.1f}" for c in drawn)
-    counted = {
+    shares = {
         "parser": Counter(c.parser for c in drawn),
         "complexity": Counter(c.complexity for c in drawn),
         "score from": Counter(bands),
     }
-    for name, counts in counted.items():
+    for name, counts in shares.items():
         typer.echo(f"{name}: " + ", ".join(f"{key} {n}" for key, n in sorted(counts.items())))
-    typer.echo(f"{len(drawn)} pairs, {n_pictures} with a picture of the page.")
+    typer.echo(f"{counted(len(drawn), 'pair')}, {n_pictures} with a picture of the page.")
     typer.echo(f"Rate them: parsemark rate {out}")
 
 

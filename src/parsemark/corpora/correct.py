@@ -24,6 +24,7 @@ from parsemark.corpora.loaders.files import read_text
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Cell, Element, Page, Sample
+from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder
 
 
@@ -73,9 +74,7 @@ def read_corrections(path: Path) -> list[TruthCorrection]:
     try:
         return _FILE.validate_json(read_text(path))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise CorpusError(f"{path}, {place}: {problem['msg']}") from error
+        raise CorpusError(f"{path}, {first_problem(error)}") from error
 
 
 def correct_corpus(

@@ -16,6 +16,7 @@ from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
+from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
@@ -124,14 +125,7 @@ def _read(path: Path, model: type[FileModel]) -> FileModel:
     except FileNotFoundError as error:
         raise CorpusError(f"{path} does not exist. Is this a whole corpus folder?") from error
     except ValidationError as error:
-        raise CorpusError(f"{path}: {_first_problem(error)}") from error
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in problem["loc"]) or "the file"
-    others = error.error_count() - 1
-    return f"{place}: {problem['msg']}" + (f" (and {others} more problems)" if others else "")
+        raise CorpusError(f"{path}: {first_problem(error)}") from error
 
 
 def _drop_none(data: dict[str, Any], keep: tuple[str, ...] = ()) -> None:

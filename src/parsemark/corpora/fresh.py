@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from parsemark.corpora.files import hash_of_files
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
+from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, write_bytes
 
 MAX_FILE_BYTES = 2**20
@@ -180,6 +181,4 @@ def _read(path: Path, model: type[FileModel], limit: int | None = MAX_FILE_BYTES
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise CorpusError(f"{path} is not valid at {place or 'its start'}: {first['msg']}.") from error
+        raise CorpusError(f"{path} is not valid: {first_problem(error)}.") from error

@@ -21,6 +21,7 @@ from parsemark.engine.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.model import Status, Table
+from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
@@ -89,7 +90,7 @@ def import_predictions(
             digest.update(record.key.encode())
             journal.append(record.to_json())
     run.fold_journals()
-    entry = ParserEntry(name=parser, fingerprint=f"imported {digest.hexdigest()}")
+    entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
     run.update_manifest(lambda manifest: manifest.with_parser(entry))
     return run
 
@@ -143,7 +144,7 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
                 number = int(start[1]) - first
                 if not 0 <= number < n_pages:
                     raise FormatError(
-                        f"The file has a page {start[1]}, but the document has {n_pages} pages",
+                        f"The file has a page {start[1]}, but the document has {counted(n_pages, 'page')}",
                         position=start.start(),
                     )
                 pages[number] += text[start.end() : end].strip()
@@ -158,7 +159,8 @@ def _of_length(parts: list[str], n_pages: int) -> list[str]:
         return parts[:-1]
     if len(parts) != n_pages:
         raise FormatError(
-            f"The file has {len(parts)} pages, but the document has {n_pages}; name what parts pages "
+            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; "
+            f"name what parts pages "
             "with --page-separator, or give one file per page"
         )
     return parts
@@ -217,6 +219,8 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".csv": _read_csv,
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
+IMPORTED = "imported"
+"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
 _MAX_LISTED = 5
 
 
@@ -280,7 +284,7 @@ class _Documents:
 
 def _of_count(pages: list[Any], n_pages: int) -> list[Any]:
     if len(pages) != n_pages:
-        raise FormatError(f"The file has {len(pages)} pages, but the document has {n_pages}")
+        raise FormatError(f"The file has {counted(len(pages), 'page')}, but the document has {n_pages}")
     return pages
 
 
@@ -333,13 +337,13 @@ def _record(
     now = time.time()
     if answer is None:
         why = "There is no file for this page."
-        return ParseRecord(sample, parser, Status.NO_PREDICTION, "imported", error=why, finished=now)
+        return ParseRecord(sample, parser, Status.NO_PREDICTION, IMPORTED, error=why, finished=now)
     path, read = answer
     try:
         raw = read()
     except (FormatError, OSError) as error:
         return ParseRecord(
-            sample, parser, Status.PARSER_FAILED, "imported", error=f"{path.name}: {error}", finished=now
+            sample, parser, Status.PARSER_FAILED, IMPORTED, error=f"{path.name}: {error}", finished=now
         )
     blob = run.blobs.put(raw)
     key = work_key(blob, 1, "imported")

@@ -23,6 +23,7 @@ from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
+from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 from parsemark.store import (
     CorpusEntry,
@@ -222,7 +223,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     )
     run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     if changed:
-        events.note(f"{known.spec} has changed: the truth of {changed} pages is taken over.")
+        events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is taken over.")
     return bool(changed)
 
 
@@ -268,7 +269,8 @@ def add_samples(
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
         raise UsageError(
-            f"{len(without)} samples of {corpus.name} have neither a PDF nor a picture that could be parsed "
+            f"{counted(len(without), 'sample')} of {corpus.name} without a PDF or a "
+            f"picture that could be parsed "
             f"(the first is {without[0]}). Score outputs that you have: parsemark score --predictions DIR"
         )
     hashes: dict[Path, str] = {}
@@ -295,7 +297,7 @@ def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf:
     for remark in left_out[:_MAX_LISTED]:
         events.note(str(remark))
     if left_out:
-        events.note(f"{len(left_out)} of {len(keys)} pages are left out; --strict refuses that.")
+        events.note(f"Left out: {len(left_out)} of {counted(len(keys), 'page')}; --strict refuses that.")
     if not samples:
         raise CorpusError(f"No page of {corpus.name} can be read: {left_out[0]}")
     return samples

@@ -19,9 +19,10 @@ from parsemark.engine.process_pool import Finished, Lost, ProcessPool
 from parsemark.engine.score_chunk import Chunk, PartFiles, score_chunk
 from parsemark.engine.score_plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
+from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.protocols.broken import complete_summary
-from parsemark.registry import parse_spec
+from parsemark.registry import parse_spec, plugins_loaded
 from parsemark.store import Run
 from parsemark.store.schemas import PROTOCOL_TABLES
 from parsemark.system import remove_tree
@@ -133,17 +134,17 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
         )
     if plan.n_lost:
         events.note(
-            f"{plan.n_lost} outputs are not in {run.path / 'raw'} any more; their pages count as failed."
+            f"{counted(plan.n_lost, 'output')} no longer in {run.path / 'raw'}: such pages count as failed."
         )
     if plan.n_empty:
         events.note(
-            f"{plan.n_empty} records of {run.path} are called ok and have no output; their pages count as "
-            "failed. No parse leaves such a record: it was changed afterwards."
+            f"{counted(plan.n_empty, 'record')} of {run.path} called ok, but with no output: such pages "
+            "count as failed. No parse leaves such a record: it was changed afterwards."
         )
     if not plan.parsers:
         raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
     for parser, n in plan.missing.items():
-        events.note(f"{parser}: {n} of {plan.n_pages} pages are not parsed; they count as not answered.")
+        events.note(f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as not answered.")
     return plan
 
 
@@ -165,11 +166,14 @@ class Pool(Protocol):
         """What became of each chunk, as they end, until there are none left."""
 
 
-def ready_to_score(specs: Iterable[str]) -> Template:
-    """A copy of this process that has imported what these protocols need; only where `forking.is_fresh`."""
+def ready_to_score(specs: Iterable[str]) -> Template | None:
+    """A copy of this process that has imported what these protocols need; only where `forking.is_fresh`.
+
+    None where code of other packages was loaded for them, which may have started threads.
+    """
     for spec in specs:
         get_protocol(spec).preload()
-    return Template()
+    return None if plugins_loaded else Template()
 
 
 def _pool_maker(

@@ -19,11 +19,13 @@ import polars as pl
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
+from parsemark.engine.imported import IMPORTED
 from parsemark.engine.parse import sample_rows
 from parsemark.engine.scoring import score_run
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
+from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
 from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry
@@ -151,7 +153,7 @@ def _verify(
     found.checks.append(_check_corpus(bundle, samples, corpus))
     found.checks.append(_check_protocols(bundle))
     found.checks.append(_check_outputs(bundle, samples, records))
-    found.checks.append(statuses := _check_statuses(records))
+    found.checks.append(statuses := _check_statuses(bundle, records))
     if not found.passed:
         return
     found.notes.extend(_notes(bundle, samples, corpus))
@@ -194,7 +196,9 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True) if check.passed else ():
         for problem in _problems_of(row):
             check.differs(f"page {row['sample']}: {problem}")
-    check.text = f"{name}, {len(ids)} of its {stated.n_samples} pages; truth as the bundle gives it"
+    check.text = (
+        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth as the bundle gives it"
+    )
     if corpus is None or not check.passed:
         return check
     if corpus.hash != stated.hash:
@@ -208,7 +212,9 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True):
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
-    check.text = f"{name}, {len(ids)} of its {stated.n_samples} pages; truth and PDFs are the corpus's"
+    check.text = (
+        f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth and PDFs are the corpus's"
+    )
     return check
 
 
@@ -287,7 +293,7 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
     for check in (
         _check_corpus(bundle, samples, None),
         _check_outputs(bundle, samples, records),
-        _check_statuses(records),
+        _check_statuses(bundle, records),
     ):
         yield from check.differences
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
@@ -332,13 +338,25 @@ def _check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Pars
     return check
 
 
-def _check_statuses(records: Sequence[ParseRecord]) -> BundleCheck:
-    """That each status is one that its output, or the lack of one, can bear."""
+def _check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleCheck:
+    """That each status is one that its output, or the lack of one, can bear.
+
+    A page is without a prediction only where outputs were imported and there was no file for it. A parser
+    that was run has answered or failed.
+    """
+    imported = {p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(f"{IMPORTED} ")}
     check = BundleCheck("statuses", f"{len(records)} records agree with their outputs")
     for record in records:
         if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
             has = "without an output" if record.blob is None else "with an output"
             check.differs(f"page {record.sample}, {record.parser}: {record.status} {has}, which cannot be")
+        elif record.status is Status.NO_PREDICTION and (
+            record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
+        ):
+            check.differs(
+                f"page {record.sample}, {record.parser}: {record.status}, but it was run there, and what is "
+                "run answers or fails; only outputs that are imported can lack a page"
+            )
     return check
 
 
@@ -346,7 +364,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     index = bundle.index
     if samples.height < index.corpus.n_samples:
         yield (
-            f"It holds {samples.height} of the {index.corpus.n_samples} pages of its corpus; compare it only "
+            f"It holds {samples.height} of the {counted(index.corpus.n_samples, 'page')} "
+            f"of its corpus; compare it only "
             "with bundles of the same pages."
         )
     if corpus is None:
@@ -381,7 +400,7 @@ def _compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleChe
         n_rows += ours.height
         for difference in table_differences(table, theirs, ours):
             check.differs(difference)
-    check.text = f"{n_rows:,} rows of matches and scores are the same when scored anew"
+    check.text = f"{counted(n_rows, 'row')} of matches and scores: all the same when scored anew"
     return check
 
 
@@ -432,7 +451,7 @@ def _compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCh
         n += 1
         if not _same(stated, anew):
             check.differs(f"{place}: {_short(stated)} in the bundle, {_short(anew)} scored anew")
-    check.text = f"{n:,} values are the same when scored anew"
+    check.text = f"{counted(n, 'value')}: all the same when scored anew"
     return check
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from parsemark.judges.base import Answered, JudgeOutcome, Reply
+from parsemark.plain_words import first_problem
 
 MAX_ANSWER_CHARACTERS = 400_000
 _MOST_OBJECTS = 50
@@ -99,9 +100,7 @@ def _why(text: str, form: type[BaseModel]) -> str:
     try:
         form.model_validate(json.loads(stripped[begin : stripped.rfind("}") + 1]))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the answer"
-        return f"{place}: {first['msg']}"
+        return first_problem(error, "the answer")
     except (ValueError, RecursionError):
         return f"the answer is not JSON: {_shortened(stripped)}"
     return f"the answer is not of the form asked for: {_shortened(stripped)}"

@@ -123,8 +123,11 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
             return score
         why = f"The metric's value is {score.value}, outside of {low:g} to {high:g}"
     except (Exception, SystemExit) as error:  # a failure is data, and told
-        why = f"The metric broke ({type(error).__name__}: {error})"[:1000]
-    return Score(str(metric), None, Status.METRIC_FAILED, message=f"{why}; please report it with this pair")
+        said = " ".join(str(error).split())[:1000]
+        why = f"The metric broke ({type(error).__name__}{f': {said}' if said else ''})"
+    owner = type(metric).__module__
+    remedy = "please report it with this pair" if owner.startswith("parsemark.") else f"mend {owner}"
+    return Score(str(metric), None, Status.METRIC_FAILED, message=f"{why}; {remedy}")
 
 
 def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:

@@ -13,6 +13,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.cell_text import flat_table
 from parsemark.formats.html.tree import has_stray_angles, parse_html
+from parsemark.formats.text.delimited import find_small_csv_table
 from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
 from parsemark.model import Table
 
@@ -56,7 +57,10 @@ class TableInput:
     @cached_property
     def found_tables(self) -> list[FoundTable]:
         """Every table of the text; none for a `Table`, which needs no reading."""
-        return [] if isinstance(self.source, Table) else read_tables(self.source, self.format)
+        if isinstance(self.source, Table):
+            return []
+        found = read_tables(self.source, self.format)
+        return found or (find_small_csv_table(self.source) if self.format is None else [])
 
     @cached_property
     def pages(self) -> Pages:
@@ -100,7 +104,10 @@ class TableInput:
             return
         # Any tag makes lxml see a table, but one without a single cell.
         if self.is_absent or (self.html is not None and not self.rows):
-            raise FormatError("The truth is a text without any table; if it has one, name its format")
+            raise FormatError(
+                "The truth is a text without any table; if it has one, name its format: in a file of pairs "
+                "as `truth_format` (of the other table `pred_format`)"
+            )
 
     @cached_property
     def rows(self) -> Rows:

@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from parsemark.errors import ParserError, UsageError
+from parsemark.plain_words import problem_in_words
 from parsemark.registry import OptionValue
 
 Gives = Literal["boxes", "cells", "confidence", "html", "markdown", "text", "latex"]
@@ -147,7 +148,7 @@ def read_declaration(script: Path) -> Declaration:
             {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
         )
     except ValidationError as error:
-        found = "; ".join(_told(problem["loc"], problem["msg"]) for problem in error.errors()[:3])
+        found = "; ".join(_told(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3])
         raise ParserError(f"The '# /// script' block of {script} is not valid: {found}.") from error
     except (tomllib.TOMLDecodeError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}.") from error
@@ -160,6 +161,4 @@ def _told(place: tuple[int | str, ...], problem: str) -> str:
     """What is wrong where, by the names that stand in the block."""
     first, *rest = place or ("the block",)
     where = " ".join([_TABLES.get(str(first), str(first)), ".".join(map(str, rest))]).strip()
-    if problem.startswith("Extra inputs"):
-        problem = "there is no such key"
     return f"{where}: {problem}"

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from parsemark.errors import FormatError, PdfError
 from parsemark.model import Box, Table
 from parsemark.pdf import page_glyphs, page_text
+from parsemark.plain_words import first_problem
 from parsemark.structure import RULES, Frame, Kind, Part, Rules, Word, build_table, join_glyphs
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -167,8 +168,7 @@ def _read_entry(entry: object) -> RecordedTable | str:
     try:
         return RecordedTable.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'the entry'}: {first['msg']}"
+        return first_problem(error, "the entry")
 
 
 def replay(path: Path, read_page: ReadPage = read_page, rules: Rules = RULES) -> Iterable[Replay]:

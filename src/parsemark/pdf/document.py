@@ -12,6 +12,7 @@ import pypdfium2 as pdfium
 
 from parsemark.errors import PdfError
 from parsemark.model import Box
+from parsemark.plain_words import counted
 
 
 class PageShape(NamedTuple):
@@ -46,7 +47,7 @@ def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
     """A pdfium page, by its number from 1, closed at the end; PdfError as `open_document`."""
     with open_document(pdf) as document:
         if not 1 <= page_number <= len(document):
-            raise PdfError(f"{pdf} has {len(document)} pages; there is no page {page_number}.")
+            raise PdfError(f"{pdf} has {counted(len(document), 'page')}; there is no page {page_number}.")
         page = document[page_number - 1]
         try:
             yield page

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsemark.errors import UsageError
+from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
     FigureInfo,
@@ -123,7 +124,8 @@ def in_words(comparison: Comparison) -> str:
     values = f"{_number(v.value_a)} ({a}) against {_number(v.value_b)} ({b})"
     evidence = (
         f"{comparison.info(v.figure).label} {values}, difference {v.difference:+.3f}{interval}, "
-        f"p = {format_p(v.p)} on {comparison.n_pages} pages of {v.n_documents} documents"
+        f"p = {format_p(v.p)} on {counted(comparison.n_pages, 'page')} of "
+        f"{counted(v.n_documents, 'document')}"
     )
     if v.state == "better":
         return f"{a} is better than {b}: {evidence}."

@@ -10,6 +10,7 @@ from typing import Any
 from parsemark.corpora import Corpus
 from parsemark.engine.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
+from parsemark.plain_words import counted
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.board import BoardCell, Scale, make_board
 from parsemark.report.build import build_site
@@ -243,7 +244,7 @@ class _BoardSite(SitePages):
             for row in board.rows
             if summary.primary in row.cells
         }
-        note = f"{league.n_pages:,} pages"
+        note = counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"
         return Column(

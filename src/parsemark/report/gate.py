@@ -20,6 +20,7 @@ from scipy import stats
 
 from parsemark.errors import UsageError
 from parsemark.model import Status
+from parsemark.plain_words import counted
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import PageProtocol, RunTables
@@ -431,9 +432,9 @@ def as_markdown(result: GateResult) -> str:
     """For a pull request."""
     failed = result.failed
     head = (
-        f"**Gate failed: {len(failed)} of {len(result.checks)} checks.**"
+        f"**Gate failed: {len(failed)} of {counted(len(result.checks), 'check')}.**"
         if failed
-        else (f"Gate passed: {len(result.checks)} checks.")
+        else f"Gate passed: {counted(len(result.checks), 'check')}."
     )
     lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
     for check in sorted(result.checks, key=lambda c: c.passed):

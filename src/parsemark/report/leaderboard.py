@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parsemark.plain_words import counted
 from parsemark.report.board import Board, BoardRow, make_board
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
@@ -15,7 +16,6 @@ from parsemark.report.errors import Errors
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
-from parsemark.report.wording import plural
 from parsemark.store import Run
 
 
@@ -101,7 +101,7 @@ def error_table(source: RunSource, errors: Errors, board: Board) -> list[tuple[S
             cells.append(
                 ErrorCell(
                     n,
-                    f"{kind.label}: {n} {plural('element', n)}{often}",
+                    f"{kind.label}: {counted(n, 'element')}{often}",
                     href,
                     -(-5 * n // most) if most else 0,
                 )
@@ -151,7 +151,7 @@ def _groups(parts: Sequence[PageSlice]) -> list[dict[str, Any]]:
         {
             "name": name,
             "slices": [
-                {"key": p.key, "label": p.label, "n_pages": f"{p.n_pages:,} {plural('page', p.n_pages)}"}
+                {"key": p.key, "label": p.label, "n_pages": counted(p.n_pages, "page")}
                 for p in parts
                 if p.attribute == name
             ],

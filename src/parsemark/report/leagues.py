@@ -21,6 +21,7 @@ from parsemark.engine.parse import sample_rows
 from parsemark.engine.score_chunk import write_predictions
 from parsemark.engine.verify import problems_in
 from parsemark.errors import ParsemarkError, StoreError
+from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.broken import complete_summary
 from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run
@@ -159,7 +160,7 @@ def _submission(path: Path) -> Submission:
         try:
             summaries = {e.spec: Summary.model_validate(bundle.summary(e)) for e in bundle.index.protocols}
         except ValidationError as error:
-            raise StoreError(f"{path}: a summary is not valid: {error.errors()[0]['msg']}.") from error
+            raise StoreError(f"{path}: a summary is not valid ({first_problem(error, 'it')}).") from error
         manifest = bundle.manifest()
         if manifest.corpus != bundle.index.corpus:
             raise StoreError(f"{path}: bundle.json and manifest.json name different corpora.")

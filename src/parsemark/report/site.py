@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
-from parsemark.report.wording import visible_value
+from parsemark.report.wording import visible, visible_value
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -71,6 +73,14 @@ NAVIGATION = (
 )
 
 
+_CODE = re.compile("`([^`]+)`")
+
+
+def code_marks(sentence: str) -> Markup:
+    """A sentence of ours in which what stands in backticks is code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(sentence)))))
+
+
 class SitePages(ABC):
     """A folder of pages that look alike: templates, stylesheets and scripts, and the frame around each."""
 
@@ -84,6 +94,7 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
+        self.templates.filters["code"] = code_marks
 
     def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""

@@ -35,15 +35,6 @@ def figure_note(figure: Figure, style: Style) -> str:
     return ", ".join(parts)
 
 
-def plural(word: str, n: float) -> str:
-    """The word for so many of a thing.
-
-    >>> plural("page", 1), plural("page", 0)
-    ('page', 'pages')
-    """
-    return word if n == 1 else f"{word}s"
-
-
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"

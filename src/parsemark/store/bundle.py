@@ -31,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.corpora.render import page_text
 from parsemark.errors import CorpusError, StoreError
+from parsemark.plain_words import first_problem
 from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
 from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import MANIFEST, SUMMARY, Run
@@ -367,9 +368,7 @@ class Bundle:
         try:
             return Index.model_validate(data)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise self._damaged(f"{INDEX} is not valid at {place}: {first['msg']}") from error
+            raise self._damaged(f"{INDEX} is not valid: {first_problem(error)}") from error
 
     def _check_names(self) -> None:
         """What the index names is there, and nothing else."""

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import StoreError
+from parsemark.plain_words import first_problem
 from parsemark.system import write_bytes
 
 SCHEMA_VERSION = 2
@@ -127,9 +128,7 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise StoreError(f"{where} is not valid at {place}: {first['msg']}.") from error
+        raise StoreError(f"{where} is not valid: {first_problem(error)}.") from error
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

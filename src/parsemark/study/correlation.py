@@ -21,6 +21,8 @@ from parsemark.stats.bootstrap import cluster_weights, percentile_interval
 Floats = NDArray[np.float64]
 
 N_RESAMPLES = 2000
+FEWEST_TABLES = 6
+"""With fewer there is no interval: their draws are too few and too alike to say what chance does."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Correlation:
     kendall: float | None
     n: int
     ci95: tuple[float, float] | None
-    """Of Pearson's, from drawing tables with replacement."""
+    """Of Pearson's, from drawing tables with replacement; None with fewer than `FEWEST_TABLES`."""
 
     def as_json(self) -> dict[str, object]:
         """The entry of `correlations.json`."""
@@ -64,7 +66,7 @@ def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequen
 def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, float] | None:
     """Percentile interval of Pearson's r; its sums are added up by cluster, so a resample is a product."""
     names = list(dict.fromkeys(clusters))
-    if len(names) < 2:
+    if len(names) < FEWEST_TABLES:
         return None
     index = np.array([names.index(c) for c in clusters])
     x, y = x - x.mean(), y - y.mean()
@@ -74,7 +76,7 @@ def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, flo
     n, sx, sy, sxx, syy, sxy = (cluster_weights(len(names), N_RESAMPLES) @ sums).T
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn = (sxy - sx * sy / n) / np.sqrt((sxx - sx**2 / n) * (syy - sy**2 / n))
-    usable = drawn[np.isfinite(drawn)]
+    usable = np.clip(drawn[np.isfinite(drawn)], -1.0, 1.0)  # rounding leads beyond
     return percentile_interval(usable) if len(usable) >= N_RESAMPLES / 2 else None
 
 

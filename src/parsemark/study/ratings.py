@@ -23,9 +23,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from parsemark.errors import StudyError
+from parsemark.plain_words import first_problem
 
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 500_000_000
+_SHOWN_ID = 80
 DEFAULT_PROMPT = "tuned"
 """The prompt of judgements that name none; the published study's main one."""
 
@@ -136,9 +138,7 @@ def read_ratings(path: Path) -> Ratings:
         try:
             pairs.append(RatedPair.model_validate(entry))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            problems.append(f"{name}: {where or 'entry'}: {first['msg']}")
+            problems.append(f"{name}: {first_problem(error, 'the entry')}")
     if not pairs:
         shown = f" The first problem: {problems[0]}" if problems else ""
         raise StudyError(f"{path} has no pair that can be read.{shown}")
@@ -150,8 +150,8 @@ def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]
         try:
             file = RatingsFile.model_validate(data)
         except ValidationError as error:
-            raise StudyError(f"{path} is not a ratings file: {error.errors()[0]['msg']}") from error
-        return file.kind, ((f"pair {k + 1}", pair) for k, pair in enumerate(file.pairs))
+            raise StudyError(f"{path} is not a ratings file: {first_problem(error)}") from error
+        return file.kind, ((_name_of(k, pair), pair) for k, pair in enumerate(file.pairs))
     if isinstance(data, list) and any(isinstance(d, dict) and "gt_formula" in d for d in data):
         return "formula", _published_formulas(data)
     if isinstance(data, list) and any(isinstance(d, dict) and "gt_table" in d for d in data):
@@ -160,6 +160,13 @@ def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]
         f"{path} is no known ratings file: neither ours (an object with `schema_version` and `pairs`) "
         "nor a published one (a list with `gt_table` or `gt_formula`). See docs/study.md"
     )
+
+
+def _name_of(number: int, pair: object) -> str:
+    """The place of a pair in its file, with its id if it has one."""
+    identity = pair.get("id") if isinstance(pair, dict) else None
+    place = f"pair {number + 1}"
+    return f"{place} ({identity[:_SHOWN_ID]!r})" if isinstance(identity, str) and identity else place
 
 
 def _published_tables(data: list[Any]) -> Iterator[tuple[str, object]]:

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import StudyError
+from parsemark.plain_words import first_problem
 from parsemark.study.ratings import MAX_FILE_BYTES, PairToRate, read_ratings
 
 QUESTION = {
@@ -82,9 +83,7 @@ def read_tasks(path: Path) -> Tasks:
         try:
             file = PairsFile.model_validate(data)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the file"
-            raise StudyError(f"{path}: {where}: {first['msg']}") from error
+            raise StudyError(f"{path}: {first_problem(error)}") from error
         kind, question, pairs = file.kind, file.question, tuple(file.pairs)
     else:
         ratings = read_ratings(path)

@@ -87,6 +87,24 @@ ODD = [
     "| x |",
     "|",
     "\\begin{table} z",
+    "\ufeff# Heading",
+    '<img src="a.png" alt="b"/>',
+    "<page_number>3</page_number>",
+    "<details><summary>s</summary>t</details>",
+    "\\begin{itemize}\n\\item a\n\\end{itemize}",
+    "\\begin{equation}\nx = 1\n\\end{equation}",
+    "\\begin{align*}\na &= 1 \\\\\nb &= 2\n\\end{align*}",
+    "<p>A <i>word</i>&nbsp;and another.</p>",
+    '<div align="center"><span>Fig.</span><br/>2</div>',
+    "<h2>Heading</h2>",
+    "2H2+O2→2H2O",
+    "3×4=12",
+    "~~~\ncode\n~~~",
+    "    indented",
+    "<figure><table><tr><td>1</td></tr></table><figcaption>c</figcaption></figure>",
+    "<TABLE><TR><TD>1</TD></TR></TABLE>",
+    "| a \\| b | c |\n|:-:|--:|\n| 1 | 2 |",
+    "a | b\n--- | ---\n1 | 2",
 ]
 CATEGORIES = ["text_block"] * 6 + ["title", "reference", "figure_caption", "header", "page_number"]
 CELLS = [
@@ -109,15 +127,35 @@ CELLS = [
     "<p>q</p>",
     "x: y",
     "İ",
+    "a&nbsp;b",
+    "**b** $y_2$",
+    "< 5",
+    "<table><tr><td>in</td></tr></table>",
+    "<!-- c -->d",
+    "l1\nl2",
 ]
 
 
 def table(rng: random.Random) -> str:
     rows = []
     for _ in range(rng.randint(1, 4)):
-        tag, spans = rng.choice(["td", "td", "th"]), rng.choice(["", "", "", ' colspan="2"', ' rowspan="x"'])
+        tag, spans = (
+            rng.choice(["td", "td", "th"]),
+            rng.choice(
+                [
+                    "",
+                    "",
+                    "",
+                    ' colspan="2"',
+                    ' rowspan="x"',
+                    ' style="a: b" rowspan="2"',
+                    " nowrap",
+                    " colspan=2 ",
+                ]
+            ),
+        )
         rows.append("".join(f"<{tag}{spans}>{rng.choice(CELLS)}</{tag}>" for _ in range(rng.randint(1, 3))))
-    head = rng.choice(["<table>", '<table border="1" style="w">', "<table><thead>"])
+    head = rng.choice(["<table>", '<table border="1" style="w">', "<table><thead>", "<table class='d' id=t>"])
     return head + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from parsemark.cli import options as opt
+from parsemark.plain_words import counted
 
 
 def degrade(
@@ -92,7 +93,7 @@ def lie(
     with page_progress("Changing text layers", count) as progress:
         wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
         manifest = lie_corpus(corpus, out, kinds=wanted, progress=progress)
-    print(f"{out}: {count} pages, hash {manifest.hash[:16]}")
+    print(f"{out}: {counted(count, 'page')}, hash {manifest.hash[:16]}")
 
 
 def crops(

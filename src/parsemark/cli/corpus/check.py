@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from parsemark.cli import options as opt
+from parsemark.plain_words import counted
 
 
 def check(
@@ -67,7 +68,10 @@ def audit(
         where = f"{s.sample} {s.element} row {s.row} column {s.col}"
         print(f"{s.strength:.2f}  {where}: {s.truth!r} → {s.consensus!r}")
         print(f"      {', '.join(s.against)} against {', '.join(s.for_truth) or 'none'}")
-    print(f"{len(found.suspicions)} of {found.n_cells} cells on {found.n_pages} pages are worth a look")
+    print(
+        f"{len(found.suspicions)} of {counted(found.n_cells, 'cell')} on "
+        f"{counted(found.n_pages, 'page')} worth a look"
+    )
     if out is not None:
         for path in write_audit(loaded, found, out):
             print(path)
@@ -99,7 +103,8 @@ def correct(
     with page_progress("Copying pages", len(loaded)) as progress:
         found = correct_corpus(loaded, corrections, out, progress)
     print(
-        f"{out}: {found.n_cells} cells of {found.n_tables} tables corrected, hash {found.manifest.hash[:16]}"
+        f"{out}: {counted(found.n_cells, 'cell')} of {counted(found.n_tables, 'table')} "
+        f"corrected, hash {found.manifest.hash[:16]}"
     )
     if found.without_truth:
-        print(f"{found.without_truth} pages without truth are not in the copy")
+        print(f"{counted(found.without_truth, 'page')} without truth: not in the copy")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli import options as opt
+from parsemark.plain_words import counted
 from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
     for identifier, document, page, status in rows:
         print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")
     n_known = sum(row[3] != NO_TRUTH for row in rows)
-    print(f"{len(rows)} pages, {n_known} with truth")
+    print(f"{counted(len(rows), 'page')}, {n_known} with truth")
 
 
 def _truth_status(sample: Sample) -> str:

@@ -10,6 +10,7 @@ import typer
 from parsemark.cli import options as opt
 from parsemark.cli.corpus.fresh import Commit, Fresh, Reveal
 from parsemark.cli.options import Commands
+from parsemark.plain_words import counted
 
 make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
 
@@ -153,7 +154,10 @@ def latex(
         )
     used = [d for d in report.documents if d.problem is None]
     n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
-    print(f"{out}: {len(used)} documents, {n_pages} pages, {n_tables} tables, hash {manifest.hash[:16]}")
+    print(
+        f"{out}: {counted(len(used), 'document')}, {counted(n_pages, 'page')}, "
+        f"{counted(n_tables, 'table')}, hash {manifest.hash[:16]}"
+    )
     for document in report.failed:
         print(f"left out {document.document}: {document.problem}")
     n_notes = sum(len(d.notes) + len(d.disagreements) for d in report.documents)
@@ -182,13 +186,13 @@ def harvest(
 
     with page_progress("Harvesting documents", len(locate(sources))) as progress:
         result = harvest_tables(sources, out, licence=licence, progress=progress)
-    print(f"{out}: {len(result.entries)} tables from {result.documents} documents")
+    print(f"{out}: {counted(len(result.entries), 'table')} from {counted(result.documents, 'document')}")
     for origin, problem in result.problems.items():
         print(f"could not read {origin}: {problem}")
     for entry in result.skipped:
         print(f"passed over {entry}")
     if result.rejected:
-        print(f"{rejected_path(out)}: {len(result.rejected)} tables were left out")
+        print(f"{rejected_path(out)}: {counted(len(result.rejected), 'table')} left out")
         for reason, count in result.reasons().most_common():
             print(f"  {count} {reason}")
 
@@ -224,6 +228,7 @@ def sample(
         console.print(f"[yellow]![/] {problem}", highlight=False, soft_wrap=True)
     n_clusters = len({page.cluster for page in found.pages})
     console.print(
-        f"{len(found.chosen)} of {len(found.pages)} pages chosen from {n_clusters} clusters: {out}",
+        f"{len(found.chosen)} of {counted(len(found.pages), 'page')} chosen from "
+        f"{counted(n_clusters, 'cluster')}: {out}",
         highlight=False,
     )

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from parsemark.corpora.schema import Strict
 from parsemark.errors import CorpusError
+from parsemark.plain_words import first_problem
 from parsemark.system import make_folder, write_text
 
 POOL_PACKAGES = [
@@ -80,9 +81,7 @@ def read_pool(path: Path) -> list[PoolEntry]:
         try:
             entries.append(PoolEntry.model_validate_json(line))
         except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in problem["loc"])
-            raise CorpusError(f"{path}, line {number}: {place}: {problem['msg']}.") from error
+            raise CorpusError(f"{path}, line {number}: {first_problem(error, 'the entry')}.") from error
     return entries
 
 

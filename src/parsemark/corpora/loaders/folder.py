@@ -34,6 +34,7 @@ from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_tables
 from parsemark.model import Category, Element, Page, Sample
 from parsemark.pdf import page_shapes
+from parsemark.plain_words import counted
 
 FORMATS = {
     ".html": "html",
@@ -220,7 +221,7 @@ def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Rema
             by_page.setdefault(label.page, []).append(label)
         else:
             where = label.path.relative_to(root).as_posix()
-            said = f"is for page {label.page}, but {document.name}.pdf has {len(shapes)} pages."
+            said = f"is for page {label.page}, but {document.name}.pdf has {counted(len(shapes), 'page')}."
             document.unplaced.append(_Unplaced(label.path, Remark(where, said)))
     remarks.extend(file.remark for file in document.unplaced)
     for number, labels in sorted(by_page.items()):
@@ -299,7 +300,8 @@ def _elements(label: _Label) -> Iterator[Element]:
     if not found or (label.table is not None and len(found) != 1):
         wanted = "some" if label.table is None else "one"
         raise CorpusError(
-            f"{label.path} holds {len(found)} tables, and should hold {wanted}. All tables of page N go into "
+            f"{label.path} holds {counted(len(found), 'table')}, and should hold "
+            f"{wanted}. All tables of page N go into "
             f"a file that ends in .pN{label.path.suffix}; for a page without tables make one that ends in "
             f".{NO_TABLES}."
         )

@@ -24,6 +24,7 @@ from parsemark.corpora.loaders.files import read_bytes
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, with_cells
 from parsemark.errors import CorpusError
 from parsemark.model import Cell
+from parsemark.plain_words import first_problem
 
 SHIPPED = Path(__file__).with_name("icdar2013_corrections.json")
 OWN_NAME = "corrections.json"
@@ -115,8 +116,7 @@ def _read(path: Path) -> tuple[IcdarCorrection, ...]:
     try:
         return tuple(TypeAdapter(list[IcdarCorrection]).validate_json(read_bytes(path)))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise CorpusError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+        raise CorpusError(f"{path}: {first_problem(error)}.") from error
 
 
 def _corrected(region: Region, correction: IcdarCorrection) -> Region:

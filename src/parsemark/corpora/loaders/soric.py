@@ -26,6 +26,7 @@ from parsemark.corpora.loaders.voc import VocFile, VocObject, read_voc
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Element, Page, Sample
 from parsemark.pdf import page_shapes
+from parsemark.plain_words import counted
 
 _TABLES = re.compile(r"table( rotated)?")
 _NUMBERED = re.compile(r"(.+?)[_-](\d{1,5})")
@@ -108,7 +109,9 @@ class _Reader:
         if pdf is not None:
             shapes = page_shapes(pdf)
             if number > len(shapes):
-                raise CorpusError(f"{pdf} has {len(shapes)} pages; {files.stem} would be page {number}.")
+                raise CorpusError(
+                    f"{pdf} has {counted(len(shapes), 'page')}; {files.stem} would be page {number}."
+                )
             width, height = shapes[number - 1].width, shapes[number - 1].height
             scale = width / voc.width if voc.width else 1.0
         tables = [item for item in voc.objects if _TABLES.fullmatch(item.label)]

@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited, without_controls
@@ -50,6 +51,20 @@ def find_delimited_tables(text: str) -> list[FoundTable]:
             table = _read((line.text for line in block), delimiter, start)
             found.append(FoundTable(table, name, start, end, text[start:end]))
     return found
+
+
+def find_small_csv_table(text: str) -> list[FoundTable]:
+    """A text that is nothing but comma-separated values, if only two lines of two.
+
+    In a document that is no evidence of a table; where a table is expected it is one. Commas with a space
+    after them, as in prose, are none.
+    """
+    check_size(text)
+    text = without_controls(text)
+    found = list(islice(blocks(split_lines(text)), 2))
+    if len(found) != 1 or not _is_regular([line.text for line in found[0]], ",", min_fields=4):
+        return []
+    return _whole(text, ",", "csv")
 
 
 def _whole(text: str, delimiter: str, name: str) -> list[FoundTable]:
@@ -91,7 +106,7 @@ def _delimiter_of(block: list[TextLine]) -> tuple[str, str]:
     return "", ""
 
 
-def _is_regular(lines: list[str], delimiter: str) -> bool:
+def _is_regular(lines: list[str], delimiter: str, min_fields: int = 6) -> bool:
     """Whether all lines have the same number of fields and do not read like prose or aligned text."""
     if any(line.count(delimiter) > MAX_COLUMNS for line in lines):
         return False
@@ -109,7 +124,7 @@ def _is_regular(lines: list[str], delimiter: str) -> bool:
         ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)
         fields_are_short = all(len(field.strip()) <= _SHORT_FIELD for row in rows for field in row)
         return fields_are_short and not ends_sentences and len(rows) >= 3 and min(counts) >= 3
-    return len(rows) * min(counts) >= 6 or delimiter == ";" or any('"' in line for line in lines)
+    return len(rows) * min(counts) >= min_fields or delimiter == ";" or any('"' in line for line in lines)
 
 
 def _has_prose_spacing(rows: list[list[str]]) -> bool:

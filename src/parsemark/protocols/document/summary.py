@@ -11,6 +11,7 @@ import polars as pl
 
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Page, Status
+from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
     MAX_VALUES,
     attribute_label,
@@ -165,7 +166,9 @@ def _not_scored(tables: RunTables, protocol: DocumentProtocol) -> list[str]:
         if n:
             first = own.sort("sample").row(0, named=True)
             why = " ".join(str(first["message"] or "").split())[:200]
-            notes.append(f"{parser}: {n} pages could not be scored. {where}. {first['sample']}: {why}")
+            notes.append(
+                f"{parser}: {counted(n, 'page')} could not be scored. {where}. {first['sample']}: {why}"
+            )
     return notes
 
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from parsemark.corpora.latex.documents.repairs import missing_file, package_of, repair
 from parsemark.errors import LatexError
+from parsemark.plain_words import counted
 from parsemark.system.pdflatex import (
     REPRODUCIBLE,
     Compiled,
@@ -262,7 +263,7 @@ def _problems(log: str) -> Iterator[str]:
     """What a reader should know about a document that has a PDF."""
     errors = re.findall(r"^! ?(.*)", log, re.MULTILINE)
     if errors:
-        yield f"compiles with {len(errors)} errors; the first: {first_error(log)}"
+        yield f"compiles with {counted(len(errors), 'error')}; the first: {first_error(log)}"
         escape = next((error for error in errors if _SHELL_ESCAPE.search(error)), None)
         if escape is not None:
             yield f"wants to run programs, which is not done: {escape}"

@@ -1,0 +1,115 @@
+"""Counts and problems as people say them: "1 page", and no words of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+def counted(n: int, word: str) -> str:
+    """So many of a thing.
+
+    >>> counted(1, "page"), counted(0, "page"), counted(1200, "page"), counted(2, "entry")
+    ('1 page', '0 pages', '1,200 pages', '2 entries')
+    """
+    return f"{n:,} {plural(word, n)}"
+
+
+def plural(word: str, n: float) -> str:
+    """The word for so many of a thing.
+
+    >>> plural("page", 1), plural("page", 0), plural("box", 2), plural("query", 2), plural("key", 2)
+    ('page', 'pages', 'boxes', 'queries', 'keys')
+    """
+    if n == 1:
+        return word
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
+
+
+def size_in_words(n_bytes: int) -> str:
+    """The size of a file.
+
+    >>> size_in_words(900), size_in_words(26_000), size_in_words(3_400_000)
+    ('900 bytes', '26 kB', '3.4 MB')
+    """
+    if n_bytes < 1_000:
+        return counted(n_bytes, "byte")
+    return f"{n_bytes / 1_000:.0f} kB" if n_bytes < 999_500 else f"{n_bytes / 1_000_000:,.1f} MB"
+
+
+def first_problem(error: ValidationError, whole: str = "the file") -> str:
+    """What is wrong in data from outside, and where, in plain words: `bench.bogus: there is no such key`.
+
+    Args:
+        error: What pydantic found.
+        whole: What to name where the data as a whole are wrong.
+    """
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or whole
+    others = error.error_count() - 1
+    more = f" (and {others} more {plural('problem', others)})" if others else ""
+    return f"{place}: {problem_in_words(first)}{more}"
+
+
+def problem_in_words(problem: Mapping[str, Any]) -> str:
+    """One problem that pydantic found, without the words of a library; what was given is not repeated."""
+    kind, limits = problem["type"], {k: str(v) for k, v in problem.get("ctx", {}).items()}
+    if kind in _PROBLEMS:
+        return _PROBLEMS[kind].format(**limits)
+    if kind in ("value_error", "assertion_error"):
+        return str(problem["msg"]).partition(", ")[2]
+    for start, wanted in _WANTED.items():
+        if kind.startswith(start):
+            given = _kind_of(problem.get("input"))
+            return f"must be {wanted}" + ("" if given in ("", wanted) else f", not {given}")
+    message = str(problem["msg"])
+    return message[:1].lower() + message[1:]
+
+
+_PROBLEMS = {
+    "missing": "is missing",
+    "extra_forbidden": "there is no such key",
+    "json_invalid": "is no JSON ({error})",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must be of the form {pattern}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+}
+_WANTED = {
+    "string": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "list": "a list",
+    "tuple": "a list",
+    "set": "a list",
+    "frozen_set": "a list",
+    "dict": "an object",
+    "mapping": "an object",
+    "model": "an object",
+    "dataclass": "an object",
+    "path": "a path",
+}
+
+
+def _kind_of(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return "an object" if isinstance(value, dict) else ""
