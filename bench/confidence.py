@@ -16,20 +16,36 @@ from itertools import permutations
 from pathlib import Path
 
 from bench.choose import made
+from parsemark import api
 from parsemark.corpora.degrade import DegradeOptions
 from parsemark.corpora.degrade_corpus import degrade_corpus
-from parsemark.engine.derived import JudgedTables, add_ensemble, add_estimated, judged_tables, read_signals
+from parsemark.engine.derived import (
+    JudgedTables,
+    add_calibrated,
+    add_ensemble,
+    add_estimated,
+    judged_tables,
+    read_signals,
+)
 from parsemark.engine.estimated import models_by_document
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UsageError
 from parsemark.stats.calibration import d_ece
-from parsemark.stats.confidence import at_threshold, best_threshold, cross_calibrated, risk_coverage
+from parsemark.stats.confidence import (
+    at_threshold,
+    best_threshold,
+    calibrators_by_document,
+    cross_calibrated,
+    fit_calibrator,
+    risk_coverage,
+)
 from parsemark.stats.detection import average_precision
 from parsemark.store import Run
 from parsemark.system.files import cache_folder
 
 SCANNED = ("rapid", "img2table", "pymupdf4llm")
 """Parsers that see tables in pictures too."""
+CONFIDENT = "rapid"
 SILENT = ("img2table", "pymupdf4llm")
 """Those of them that give no confidence."""
 MOST_ERROR = 0.15
@@ -43,6 +59,7 @@ def main() -> bool:
     print(f"{'pages':>10} {'n':>4} {'right':>5} {' '.join(f'{h:>6}' for h in heads)} parser")
     for pages, path in runs():
         run = with_confidences(path)
+        print(f"{pages:>10} report in {api.build_report(run)}")
         found = judged[pages] = confident(pages, run)
         for name, tables in found.items():
             met &= line(pages, name, tables) <= MOST_ERROR or pages != "clean" or not is_ours(name)
@@ -68,7 +85,9 @@ def runs() -> Iterator[tuple[str, Path]]:
 
 
 def with_confidences(parsed: Path) -> Run:
-    """A copy of the run with the ensemble of its parsers and confidences of ours for the silent ones."""
+    """A copy of the run with the ensemble of its parsers, confidences of ours for the silent ones, and
+    calibrated ones for the one that has its own, by calibrators that have not seen the document.
+    """
     copy = parsed.with_name(f"confidence-{parsed.name}")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(parsed, copy)
@@ -83,6 +102,10 @@ def with_confidences(parsed: Path) -> Run:
     for parser in SILENT:
         keys = zip(found.parsers, found.samples, found.elements, values, strict=True)
         add_estimated(run, parser, {(s, e): v for p, s, e, v in keys if p == parser}, "itself")
+    own = judged_tables(run, CONFIDENT)
+    whole = fit_calibrator(own.confidence, own.correct, "beta")
+    unseen = calibrators_by_document(own.confidence, own.correct, own.documents, "beta")
+    add_calibrated(run, CONFIDENT, whole, unseen)
     score_run(run)
     return Run.open(copy)
 
@@ -90,7 +113,7 @@ def with_confidences(parsed: Path) -> Run:
 def confident(pages: str, run: Run) -> dict[str, JudgedTables]:
     """The tables of all parsers that have a confidence, their own or ours."""
     found = {}
-    for name in [p.name for p in run.manifest.parsers if p.name == "rapid" or is_ours(p.name)]:
+    for name in [p.name for p in run.manifest.parsers if p.name == CONFIDENT or is_ours(p.name)]:
         try:
             found[name] = judged_tables(run, name)
         except UsageError:

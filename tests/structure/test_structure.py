@@ -1,6 +1,7 @@
 """From boxes and words to tables: perfect boxes give the perfect table, and each rule on its own."""
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from parsemark.model import Box, Cell, Table
 from parsemark.pdf import page_glyphs
 from parsemark.structure import Frame, Kind, Part, Rules, Word, build_table, join_glyphs, join_words
 from parsemark.structure.ideal import header_height, ideal_parts
+from parsemark.structure.lines import Line, cut_depth, fitted
 
 
 def _places(table: Table) -> list[tuple[int, int, int, int]]:
@@ -143,6 +145,43 @@ def _shifted(words: list[Word], dx: float, dy: float) -> list[Word]:
     return [Word(w.text, Box(w.box.x0 + dx, w.box.y0 + dy, w.box.x1 + dx, w.box.y1 + dy)) for w in words]
 
 
+@given(_grids(), st.randoms(use_true_random=False))
+def test_boxes_that_are_a_point_off_give_the_same_table(table: Table, dice: object) -> None:
+    import random
+
+    assert isinstance(dice, random.Random)
+    frame = Frame(Box.hull(c.box for c in table.cells if c.box is not None))
+    moved = [
+        Part(p.kind, Box(*(v + dice.uniform(-1, 1) for v in p.box.as_tuple())), p.score)
+        for p in ideal_parts(table, frame)
+    ]
+    built = build_table(moved, _words(table), frame)
+    assert _places(built) == _places(table)
+    assert [c.text for c in built.cells] == [c.text for c in table.cells]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 100), st.floats(0.5, 30)), min_size=1, max_size=8),
+    st.lists(st.tuples(st.floats(-10, 130), st.floats(0, 20)), max_size=20),
+)
+def test_fitted_lines_follow_each_other_and_cut_no_deeper(
+    spans: list[tuple[float, float]], words: list[tuple[float, float]]
+) -> None:
+    lines = sorted(
+        (Line(start, start + length) for start, length in spans), key=lambda line: line.start + line.end
+    )
+    extents = [(start, start + length) for start, length in words]
+    near = fitted(lines, extents)
+    assert len(near) == len(lines)
+    assert all(line.start <= line.end for line in near)
+    assert all(a.end == b.start for a, b in pairwise(near))
+    for before, after, line in zip(lines, lines[1:], near, strict=False):
+        seen = max(line.start, (before.end + after.start) / 2)
+        wide = [(a, b) for a, b in extents if b > a]
+        inside = [(a, b) for a, b in wide if b > min(seen, line.end) and a < max(seen, line.end)]
+        assert cut_depth(line.end, inside) <= cut_depth(seen, inside) + 1e-5
+
+
 # --- Each rule by itself ---------------------------------------------------------------------------------
 
 ROWS = [Part(Kind.ROW, Box(0, y, 100, y + 10)) for y in (0, 10, 20)]
@@ -219,6 +258,63 @@ def test_two_rows_that_the_network_took_for_one_are_taken_apart() -> None:
     assert [row[0] for row in _texts(build_table(parts, words))] == [f"{r}.0" for r in range(6)]
     together = build_table(parts, words, rules=Rules(split_rows=False))
     assert together.n_rows == 5 and _texts(together)[2][0] == "2.0 3.0"
+
+
+def test_rows_half_a_line_off_take_whole_lines_of_text() -> None:
+    # Each border cuts a line of text near its middle, and words of one line differ a little in height.
+    parts = _boxes([(10 * r - 5.6, 10 * r + 4.5) for r in range(1, 7)], 4)
+    words = [
+        Word(w.text, Box(w.box.x0, w.box.y0 - 0.4 * (n % 3), w.box.x1, w.box.y1)) if n % 2 else w
+        for n, w in enumerate(_dense(6, 4))
+    ]
+    outline = Part(Kind.TABLE, Box(0, 0, 120, 66))
+    assert _texts(build_table([outline, *parts], words)) == [[f"{r}.{c}" for c in range(4)] for r in range(6)]
+
+
+def test_a_column_border_through_words_takes_them_whole() -> None:
+    columns = [Part(Kind.COLUMN, Box(x0, 0, x1, 30)) for x0, x1 in ((0, 52), (52, 100))]
+    words = [Word(f"{r}", Box(5, 10 * r + 2, 20, 10 * r + 8)) for r in range(3)]
+    words += [
+        Word("#", Box(48, 2, 51, 8)),
+        Word("of", Box(53, 2, 60, 8)),
+        Word("points", Box(48, 12, 66, 18)),
+    ]
+    words += [Word("7", Box(48, 22, 51.5, 28))]
+    assert _texts(build_table([*ROWS, *columns], words)) == [["0", "# of"], ["1", "points"], ["2", "7"]]
+
+
+def test_a_span_that_reaches_into_the_next_row_does_not_take_it() -> None:
+    reaching = Part(Kind.SPANNING_CELL, Box(0, 10, 100, 25.5), 0.8)
+    alone = Word("10", Box(5, 12, 25, 18))
+    words = [w for w in WORDS if not w.text.startswith("1")]
+    built = build_table([*ROWS, *COLUMNS, reaching], [*words, alone])
+    assert (1, 0, 1, 2) in _places(built) and _texts(built)[2] == ["20", "21"]
+    label = Word("both", Box(5, 17, 25, 23))  # no text of that row alone is cut: the span takes both
+    narrow = Part(Kind.SPANNING_CELL, Box(0, 10, 50, 25.5), 0.8)
+    built = build_table([*ROWS, *COLUMNS, narrow], [*WORDS[:2], label, WORDS[3], WORDS[5]])
+    assert (1, 0, 2, 1) in _places(built)
+
+
+def test_the_last_line_of_a_span_stays_in_it_though_it_reaches_over_its_rows() -> None:
+    columns = [Part(Kind.COLUMN, Box(x, 0, x + 50, 40)) for x in (0, 50)]
+    rows = [*ROWS[:2], Part(Kind.ROW, Box(0, 20, 100, 40))]
+    span = Part(Kind.SPANNING_CELL, Box(50, 0, 100, 24.5))
+    words = [w for w in WORDS if w.text.endswith("0")]
+    words += [Word(t, Box(55, y, 80, y + 5)) for t, y in (("End", 3), ("of", 11), ("life", 19))]
+    words += [Word("SVR", Box(55, 31, 80, 36))]
+    built = build_table([*rows, *columns, span], words)
+    assert [c.text for c in built.cells if c.col == 1] == ["End of life", "SVR"]
+
+
+def test_a_row_that_gets_no_word_in_the_end_is_dropped() -> None:
+    extra = [Part(Kind.ROW, Box(0, y, 100, y + 7)) for y in (0, 6.5, 13, 20)]
+    lines = [
+        Word(f"{r}{c}", Box(50 * c + 5, y, 50 * c + 25, y + 6))
+        for r, y in enumerate((1, 9.4, 20.5))
+        for c in (0, 1)
+    ]
+    built = build_table([*extra, *COLUMNS], lines)
+    assert _texts(built) == [["00", "01"], ["10", "11"], ["20", "21"]]
 
 
 def test_wrapped_cells_and_wrapped_headers_are_not_taken_apart() -> None:

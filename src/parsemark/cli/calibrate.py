@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from parsemark.engine.derived import JudgedTables
-    from parsemark.stats.confidence import RiskCoverage
+    from parsemark.stats.confidence import Calibrator, RiskCoverage
     from parsemark.store import Run
 
 _NAME_WIDTH = 27
@@ -34,7 +35,12 @@ def calibrate(
     other: Annotated[
         Path | None, typer.Option(help="Another run: what this run's best threshold costs there.")
     ] = None,
-    apply: Annotated[bool, typer.Option(help="Also add the calibrated parser to the run.")] = False,
+    apply: Annotated[
+        bool,
+        typer.Option(
+            help="Also add the calibrated parser to the run, each document by one fitted on others."
+        ),
+    ] = False,
 ) -> None:
     """Fit a calibrator of a parser's confidences, and say what it changes on documents it has not seen.
 
@@ -51,6 +57,7 @@ def calibrate(
         METHODS,
         MIN_ISOTONIC,
         best_threshold,
+        calibrators_by_document,
         cross_calibrated,
         fit_calibrator,
         risk_coverage,
@@ -103,7 +110,8 @@ def calibrate(
         out.write_text(json.dumps(content, indent=1), encoding="utf-8")
         console.print(f"{chosen} calibrator of {parser} in {out}", highlight=False, soft_wrap=True)
     if apply:
-        _apply(opened, {"parser": parser, **calibrator.to_json()})
+        unseen = calibrators_by_document(judged.confidence, judged.correct, judged.documents, chosen)
+        _apply(opened, parser, calibrator, unseen)
 
 
 def _say_cost(say: object, at: float, there: JudgedTables) -> None:
@@ -136,6 +144,7 @@ def _risk(curve: RiskCoverage | None, digits: int) -> str:
 def apply_calibrator(run: Run, file: Path) -> str:
     """Add the calibrated parser that a file of `parsemark calibrate` names; returns its name."""
     from parsemark.errors import FormatError
+    from parsemark.stats.confidence import Calibrator
 
     try:
         data = json.loads(file.read_bytes())
@@ -143,15 +152,14 @@ def apply_calibrator(run: Run, file: Path) -> str:
         raise FormatError(f"the calibrator cannot be read: {error}", where=str(file)) from error
     if not isinstance(data, dict) or not isinstance(data.get("parser"), str):
         raise FormatError("this is no calibrator: it names no parser", where=str(file))
-    return _apply(run, data)
+    return _apply(run, data["parser"], Calibrator.from_json(data), {})
 
 
-def _apply(run: Run, data: dict[str, object]) -> str:
+def _apply(run: Run, parser: str, calibrator: Calibrator, unseen: Mapping[str, Calibrator]) -> str:
     from parsemark.engine.derived import add_calibrated
     from parsemark.engine.scoring import score_run
-    from parsemark.stats.confidence import Calibrator
 
-    name = add_calibrated(run, str(data["parser"]), Calibrator.from_json(data))
+    name = add_calibrated(run, parser, calibrator, unseen)
     score_run(run)
     typer.echo(f"{name} is in {run.path}; see it with: parsemark report {run.path}")
     return name

@@ -92,19 +92,30 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
     return found, sum(len(truth) for truth in matches["truth"].to_list())
 
 
-def add_calibrated(run: Run, parser: str, calibrator: Calibrator) -> str:
-    """Add `calibrated(parser=…)` to a run: the same tables with calibrated confidences. Returns its name."""
+def add_calibrated(
+    run: Run, parser: str, calibrator: Calibrator, unseen: Mapping[str, Calibrator] | None = None
+) -> str:
+    """Add `calibrated(parser=…)` to a run: the same tables with calibrated confidences. Returns its name.
+
+    Args:
+        run: The run, parsed.
+        parser: A parser in it.
+        calibrator: For all its confidences.
+        unseen: In the run that the calibrator was fitted on: for each document one that has not seen it.
+    """
     _known(run, parser)
     name = f"calibrated(method={calibrator.method}, parser={parser})"
+    documents = dict(run.table("samples").select("sample", "document").iter_rows()) if unseen else {}
 
     def change(outputs: dict[str, ParseRecord]) -> bytes | None:
         record = outputs[parser]
         if record.blob is None:
             return None
         data = json.loads(run.raw(record.blob))
+        fitting = (unseen or {}).get(documents.get(record.sample, ""), calibrator)
         for item in data.get("elements") or []:
             if isinstance(item, dict) and isinstance(item.get("confidence"), int | float):
-                item["confidence"] = float(np.clip(calibrator([item["confidence"]])[0], 0.0, 1.0))
+                item["confidence"] = float(np.clip(fitting([item["confidence"]])[0], 0.0, 1.0))
         return json.dumps(data, ensure_ascii=False).encode()
 
     _add(run, name, [parser], change, {"calibrator": json.dumps(calibrator.to_json())})

@@ -197,10 +197,10 @@ def document_folds(documents: Sequence[str]) -> dict[str, int]:
     return {name: number % min(_N_FOLDS, len(names)) for number, name in enumerate(names)}
 
 
-def cross_calibrated(
+def calibrators_by_document(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
-) -> NDArray[np.float64]:
-    """Each prediction's confidence by a calibrator that has not seen its document.
+) -> dict[str, Calibrator]:
+    """For each document a calibrator that has not seen it.
 
     Raises:
         UsageError: If there are fewer than two documents, or too few predictions.
@@ -214,8 +214,21 @@ def cross_calibrated(
             f"{hit.size} predictions are too few to calibrate: each document is judged by a calibrator of "
             f"the others, which needs {MIN_PREDICTIONS}; without a part of the documents {least} are left."
         )
-    out = np.empty_like(conf)
-    for fold in np.unique(folds):
-        held = folds == fold
-        out[held] = fit_calibrator(conf[~held], hit[~held], method)(conf[held])
-    return out
+    fitted = {
+        int(fold): fit_calibrator(conf[folds != fold], hit[folds != fold], method)
+        for fold in np.unique(folds)
+    }
+    return {document: fitted[fold] for document, fold in fold_of.items()}
+
+
+def cross_calibrated(
+    confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
+) -> NDArray[np.float64]:
+    """Each prediction's confidence by a calibrator that has not seen its document.
+
+    Raises:
+        UsageError: If there are fewer than two documents, or too few predictions.
+    """
+    unseen = calibrators_by_document(confidence, correct, documents, method)
+    pairs = zip(np.asarray(confidence, dtype=float), documents, strict=True)
+    return np.array([float(unseen[document](value)) for value, document in pairs])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from parsemark.model import Box, Cell, Table
-from parsemark.structure.lines import Line, LineAxis, choose_lines, share_inside, split_rows
+from parsemark.structure.lines import Line, LineAxis, choose_lines, fitted, share_inside, split_rows
 from parsemark.structure.parts import RULES, Frame, Kind, Part, Rules
 from parsemark.structure.spans import Span, choose_spans, header_rows
 from parsemark.structure.words import Word, as_tall_as_their_lines, join_words
@@ -46,7 +46,7 @@ def build_table(
     n_header = header_rows(members, rows, rules)
     if rules.split_rows:
         rows = split_rows(rows, columns, inside, max(n_header, 1))
-    spans = choose_spans(members, rows, columns, n_header, rules)
+    spans = choose_spans(members, rows, columns, [word.box for word in inside], n_header, rules)
     return _filled(rows, columns, spans, n_header, [(placed[i].box, upright[i]) for i in within], place)
 
 
@@ -72,13 +72,15 @@ def _filled(
 ) -> Table:
     """The table; each word goes to the cell that holds the box given with it."""
     blocks = list(_blocks(len(rows), len(columns), spans))
-    boxes = [
-        Box(columns[b.col].start, rows[b.row].start, columns[b.col_end - 1].end, rows[b.row_end - 1].end)
-        for b in blocks
-    ]
+    boxes = [_box(block, rows, columns) for block in blocks]
+    seen = [span.seen for span in spans if span.seen is not None]
+    free = [box for box, _ in words if not any(share_inside(box, span) > 0.5 for span in seen)]
+    near_rows = fitted(rows, [LineAxis.ROWS.extent(box) for box in free])
+    near_columns = fitted(columns, [LineAxis.COLUMNS.extent(box) for box in free])
+    near = [_box(block, near_rows, near_columns) for block in blocks]
     held: list[list[Word]] = [[] for _ in blocks]
     for box, word in words:
-        held[_best(box, boxes)].append(word)
+        held[_best(box, near, blocks)].append(word)
     cells = tuple(
         Cell(
             row=block.row,
@@ -91,6 +93,20 @@ def _filled(
         )
         for block, box, inside in zip(blocks, boxes, held, strict=True)
     )
+    table = Table(len(rows), len(columns), cells)
+    return _without_empty_lines(table) if words else table
+
+
+def _without_empty_lines(table: Table) -> Table:
+    """The table without the rows and columns that got no word in the end, and that no span crosses."""
+    rows = {r for c in table.cells if c.text or c.rowspan > 1 for r in range(c.row, c.row + c.rowspan)}
+    columns = {k for c in table.cells if c.text or c.colspan > 1 for k in range(c.col, c.col + c.colspan)}
+    if len(rows) == table.n_rows and len(columns) == table.n_cols:
+        return table
+    row_of = {row: i for i, row in enumerate(sorted(rows))}
+    col_of = {col: i for i, col in enumerate(sorted(columns))}
+    kept = (c for c in table.cells if c.row in row_of and c.col in col_of)
+    cells = tuple(replace(c, row=row_of[c.row], col=col_of[c.col]) for c in kept)
     return Table(len(rows), len(columns), cells)
 
 
@@ -104,10 +120,22 @@ def _blocks(n_rows: int, n_cols: int, spans: Sequence[Span]) -> Iterator[Span]:
                 yield Span(row, row + 1, col, col + 1)
 
 
-def _best(word: Box, boxes: Sequence[Box]) -> int:
-    """The cell that covers most of a word, else the nearest one."""
+def _box(block: Span, rows: Sequence[Line], columns: Sequence[Line]) -> Box:
+    x0, x1 = columns[block.col].start, columns[block.col_end - 1].end
+    y0, y1 = rows[block.row].start, rows[block.row_end - 1].end
+    return Box(x0, y0, max(x0, x1), max(y0, y1))
+
+
+def _best(word: Box, boxes: Sequence[Box], blocks: Sequence[Span]) -> int:
+    """The cell that covers most of a word, else the nearest one.
+
+    A spanning cell also has what lies where the network saw it: its last line may reach over its last row.
+    """
     shares = [word.intersection_area(box) for box in boxes]
     best = max(range(len(boxes)), key=lambda i: shares[i])
+    for i, block in enumerate(blocks):
+        if block.seen is not None and word.intersection_area(block.seen) > shares[best] + 1e-6:
+            best, shares[i] = i, word.intersection_area(block.seen)
     if shares[best] > 0:
         return best
     return min(range(len(boxes)), key=lambda i: _distance(word, boxes[i]))

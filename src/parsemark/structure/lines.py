@@ -99,6 +99,36 @@ def _lines_of_text(parts: Sequence[Part], words: Sequence[Word]) -> list[Line] |
     return lines if len(lines) <= CROWD * len(distinct) else None
 
 
+def fitted(lines: Sequence[Line], extents: Sequence[tuple[float, float]]) -> list[Line]:
+    """The lines with the borders between them where they cut words least, for the sake of these words.
+
+    A network that sees a dense table half a line off cuts each line of text in two: which row takes a word
+    would then depend on how tall it is. A border stays between the middles of its two lines; of equally good
+    places the nearest to where it was is taken.
+
+    Args:
+        lines: In order; they may overlap, or leave gaps.
+        extents: Start and end of each word in the direction in which the lines follow each other.
+    """
+    if not lines:
+        return []
+    borders = [lines[0].start]
+    for before, after in pairwise(lines):
+        seen = max(borders[-1], (before.end + after.start) / 2)
+        low = min(seen, max(borders[-1], (before.start + before.end) / 2))
+        high = max(seen, (after.start + after.end) / 2)
+        near = [(a, b) for a, b in extents if b > low and a < high and b > a]
+        places = [seen, *(v for pair in near for v in pair if low < v < high)]
+        borders.append(min(places, key=lambda at: (round(cut_depth(at, near), 6), abs(at - seen), at)))
+    borders.append(max(borders[-1], lines[-1].end))
+    return [Line(a, max(a, b)) for a, b in pairwise(borders)]
+
+
+def cut_depth(border: float, extents: Sequence[tuple[float, float]]) -> float:
+    """How deep a border cuts into words: of each the smaller part, in shares of it."""
+    return sum(max(0.0, min(border - a, b - border)) / (b - a) for a, b in extents)
+
+
 def split_rows(
     rows: Sequence[Line], columns: Sequence[Line], words: Sequence[Word], first: int
 ) -> list[Line]:

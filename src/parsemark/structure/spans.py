@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from parsemark.structure.lines import Line
+from parsemark.model import Box
+from parsemark.structure.lines import Line, share_inside
 from parsemark.structure.parts import Kind, Part, Rules
+
+SURE = 0.75
+"""A span that covers less than this of its outermost row or column may only reach into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Span:
     col: int
     col_end: int
     projected: bool = False
+    seen: Box | None = None
+    """Where the network saw it."""
 
     @property
     def places(self) -> int:
@@ -51,7 +57,12 @@ def header_rows(parts: Sequence[Part], rows: Sequence[Line], rules: Rules) -> in
 
 
 def choose_spans(
-    parts: Sequence[Part], rows: Sequence[Line], columns: Sequence[Line], n_header: int, rules: Rules
+    parts: Sequence[Part],
+    rows: Sequence[Line],
+    columns: Sequence[Line],
+    words: Sequence[Box],
+    n_header: int,
+    rules: Rules,
 ) -> list[Span]:
     """The cells that cover more than one place, disjoint; the lower-scored of two that overlap shrinks."""
     kinds = (Kind.SPANNING_CELL, Kind.PROJECTED_ROW_HEADER)
@@ -60,7 +71,7 @@ def choose_spans(
     )
     chosen: list[Span] = []
     for part in ranked:
-        candidate = _snap(part, rows, columns, rules)
+        candidate = _snap(part, rows, columns, words, rules)
         span = None if candidate is None else _on_one_side(candidate, n_header)
         for other in chosen:
             span = None if span is None else _shrunk(span, other)
@@ -69,15 +80,51 @@ def choose_spans(
     return chosen
 
 
-def _snap(part: Part, rows: Sequence[Line], columns: Sequence[Line], rules: Rules) -> Span | None:
-    taken = _snapped(part.box.y0, part.box.y1, rows, rules.snap_share)
-    across = _snapped(part.box.x0, part.box.x1, columns, rules.snap_share)
+def _snap(
+    part: Part, rows: Sequence[Line], columns: Sequence[Line], words: Sequence[Box], rules: Rules
+) -> Span | None:
+    box = part.box
+    taken = _snapped(box.y0, box.y1, rows, rules.snap_share)
+    across = _snapped(box.x0, box.x1, columns, rules.snap_share)
     if not taken or not across:
         return None
+    left, right = columns[across[0]].start, columns[across[-1]].end
+    top, bottom = rows[taken[0]].start, rows[taken[-1]].end
+
+    def cuts_row(line: Line) -> bool:
+        return _cuts(Box(left, line.start, right, line.end), box, words)
+
+    def cuts_column(line: Line) -> bool:
+        return _cuts(Box(line.start, top, line.end, bottom), box, words)
+
+    taken = _without_doubtful_ends(taken, rows, (box.y0, box.y1), cuts_row)
+    across = _without_doubtful_ends(across, columns, (box.x0, box.x1), cuts_column)
     projected = part.kind is Kind.PROJECTED_ROW_HEADER
     if projected and len(columns) > 1:
         across = [0, len(columns) - 1]  # a projected row header is the only content of its row
-    return Span(taken[0], taken[-1] + 1, across[0], across[-1] + 1, projected)
+    return Span(taken[0], taken[-1] + 1, across[0], across[-1] + 1, projected, box)
+
+
+def _without_doubtful_ends(
+    taken: list[int], lines: Sequence[Line], extent: tuple[float, float], cuts: Callable[[Line], bool]
+) -> list[int]:
+    """The lines that a span takes, without those at its ends into which it only reaches.
+
+    It covers half of such a line and cuts text there that has a line of its own: two rows would become one.
+    """
+    kept = list(taken)
+    while len(kept) > 1:
+        end = min((0, -1), key=lambda i: lines[kept[i]].overlap(*extent) / max(lines[kept[i]].length, 1e-9))
+        line = lines[kept[end]]
+        if line.overlap(*extent) >= SURE * line.length or not cuts(line):
+            break
+        kept.pop(end)
+    return kept
+
+
+def _cuts(place: Box, span: Box, words: Sequence[Box]) -> bool:
+    """Whether a place holds a word a good part of which lies outside of the span that reaches into it."""
+    return any(share_inside(w, place) >= SURE and share_inside(w, span) < SURE for w in words)
 
 
 def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> list[int]:
