@@ -160,7 +160,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
             else:  # a table of some page of it: which pages have none cannot be told
                 likely.unplaced.append(_Unplaced(path, Remark(where, said)))
         elif (owner := _named_after(path, by_path)) is not None:
-            said = f"is named as truth of {owner.name}.pdf, but {path.suffix} is not read. Save it as .csv or .html."
+            said = f"is named as truth of {owner.name}.pdf, but {path.suffix} is not read. Save it as .csv."
             owner.unplaced.append(_Unplaced(path, Remark(where, said)))
         elif path.suffix.lower() in _TABLE_FILES:
             remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
