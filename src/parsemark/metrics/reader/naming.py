@@ -115,7 +115,9 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
         around = Around(around.outside)
     texts = {text for name in named for text in name.truth}
     best = [_best(name, texts) for name in named]
-    exchanged = _exchanges({name.truth: given for name, (_, given, _) in zip(named, best, strict=True)})
+    # Two exchanged headers make every row say something false, and each of them is charged.
+    pairs = zip(named, best, strict=True) if axis is ROWS else ()
+    exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
     for name, (how, given, found) in zip(named, best, strict=True):
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
