@@ -166,6 +166,10 @@ def changed_options(thing: Any, name: str) -> str:
     return str(Spec(name, tuple(sorted(changed))))
 
 
+plugins_loaded: set[str] = set()
+"""What other packages have registered and was imported in this process, as `module:attribute`."""
+
+
 @dataclass(slots=True)
 class Registry:
     """Maps names to lazily imported objects.
@@ -209,6 +213,7 @@ class Registry:
         module, _, attribute = targets[name].partition(":")
         if name in self.builtin:
             return getattr(importlib.import_module(module), attribute)
+        plugins_loaded.add(targets[name])
         try:
             return getattr(importlib.import_module(module), attribute)
         except (Exception, SystemExit) as error:  # another package's code: named, and costs this name alone

@@ -200,3 +200,9 @@ def test_a_damaged_output_costs_its_page_when_it_travels_too(parsed: Run) -> Non
 def test_an_unknown_executor_is_refused(parsed: Run) -> None:
     with pytest.raises(UsageError, match="executor"):
         score_run(parsed, executor="cloud")
+
+
+def test_no_copy_is_made_of_a_process_with_code_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have started threads, which a fork would lose while they hold locks."""
+    monkeypatch.setattr(scoring, "plugins_loaded", {"acme:Protocol"})
+    assert scoring.ready_to_score(("document(profile=v1.6)",)) is None

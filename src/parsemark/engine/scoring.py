@@ -22,7 +22,7 @@ from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
 from parsemark.protocols.broken import complete_summary
-from parsemark.registry import parse_spec
+from parsemark.registry import parse_spec, plugins_loaded
 from parsemark.store import Run
 from parsemark.store.schemas import PROTOCOL_TABLES
 from parsemark.system import remove_tree
@@ -166,11 +166,14 @@ class Pool(Protocol):
         """What became of each chunk, as they end, until there are none left."""
 
 
-def ready_to_score(specs: Iterable[str]) -> Template:
-    """A copy of this process that has imported what these protocols need; only where `forking.is_fresh`."""
+def ready_to_score(specs: Iterable[str]) -> Template | None:
+    """A copy of this process that has imported what these protocols need; only where `forking.is_fresh`.
+
+    None where code of other packages was loaded for them, which may have started threads.
+    """
     for spec in specs:
         get_protocol(spec).preload()
-    return Template()
+    return None if plugins_loaded else Template()
 
 
 def _pool_maker(
