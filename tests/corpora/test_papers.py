@@ -17,12 +17,13 @@ from parsemark.corpora.files import read_manifest
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.corpora.latex.synthetic.papers.axes import ticks
+from parsemark.corpora.latex.synthetic.papers.comparisons import Ablation, Results
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
-from parsemark.corpora.latex.synthetic.papers.figures import _ticks
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, Sheet
 from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
 from parsemark.corpora.latex.synthetic.papers.subject import read_subject, subject_names
-from parsemark.corpora.latex.synthetic.papers.tables import Ablation, Counts, Regression, Results
+from parsemark.corpora.latex.synthetic.papers.tables import Counts, Regression
 from parsemark.corpora.latex.synthetic.papers.tokens import Block, Setter, Token
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, cite_numbers
@@ -160,9 +161,9 @@ def test_axes_fit_what_is_plotted(seed: int, name: str) -> None:
             assert "⟦" not in latex
             assert figure.caption().endswith(".")
             if figure.spec.get("y", ["", ""])[1] == "%":
-                ticks = [float(t) for t in re.findall(r"\(-2\.2,0\) node\[left[^]]*\] \{([\d.]+)\}", latex)]
-                assert ticks
-                assert max(ticks) <= 100
+                labels = [float(t) for t in re.findall(r"\(-2\.2,0\) node\[left[^]]*\] \{([\d.]+)\}", latex)]
+                assert labels
+                assert max(labels) <= 100
 
 
 def test_numbers_of_a_paper_agree() -> None:
@@ -173,9 +174,9 @@ def test_numbers_of_a_paper_agree() -> None:
     best = max(cells[0] for cells in main.values[0][:-1])
     assert main.fact("gain") == f"{main.values[0][-1][0] - best:.1f}"
     assert main.fact("ours") in writer.fill(writer.subject.data["abstract"][0])
-    assert _ticks(0, 100)[-1] == (100, "100")
-    assert [text for _, text in _ticks(0, 12)] == ["0", "3", "6", "9", "12"]
-    assert _ticks(-0.1, 0.1)[0][1] == "$-$0.10"
+    assert ticks(0, 100)[-1] == (100, "100")
+    assert [text for _, text in ticks(0, 12)] == ["0", "3", "6", "9", "12"]
+    assert ticks(-0.1, 0.1)[0][1] == "$-$0.10"
 
 
 def test_citations_are_written_as_the_styles_have_them() -> None:

@@ -1,6 +1,7 @@
 """The generator: shares are kept, truth is reproducible and faithful, the demo corpus is what it makes."""
 
 import hashlib
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -22,7 +23,7 @@ from parsemark.corpora.make_demo import FROM_THE_LEFT
 from parsemark.corpora.make_demo import LATEX as DEMO_OPTIONS
 from parsemark.corpora.synthetic.draft import lay_out
 from parsemark.corpora.synthetic.randomness import stream
-from parsemark.corpora.synthetic.table_kinds import KINDS
+from parsemark.corpora.synthetic.table_kinds import KINDS, daytime
 from parsemark.errors import LatexError, UsageError
 from parsemark.formats import read_table
 from parsemark.model import Box, Element
@@ -147,6 +148,22 @@ def test_truth_is_what_the_pdf_shows(small: Path) -> None:
     assert figures.glyphs_inside >= 0.999 * figures.glyphs > 0
     assert figures.cells_equal >= 0.99 * figures.cells > 0
     assert figures.elements_found == figures.elements > 0
+
+
+@given(seed=st.integers(0, 500), rows=st.integers(2, 150), language=st.sampled_from(["english", "french"]))
+def test_timetables_end_in_the_evening(seed: int, rows: int, language: str) -> None:
+    drawn = KINDS["schedule"](stream(seed), language, rows, 5)
+    draft = daytime(drawn, language)
+    labels = [row.pieces[0].text for row in draft.rows if row.kind != "section"]
+    assert len(set(labels)) == len(labels) == sum(row.kind != "section" for row in drawn.rows)
+    weeks: dict[str, int] = {}
+    for label in labels:
+        week, hours, minutes, end, rest = re.fullmatch(
+            r"(\(\d+\) )?(\d+)(?:[:]| h )(\d\d)–(\d+)(?:[:]| h )(\d\d)", label
+        ).groups()
+        first, last = int(hours) * 60 + int(minutes), int(end) * 60 + int(rest)
+        assert max(8 * 60, weeks.get(week, 0)) <= first < last <= 20 * 60
+        weeks[week] = last
 
 
 @pytest.mark.latex

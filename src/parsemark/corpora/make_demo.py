@@ -31,6 +31,7 @@ LATEX = SyntheticOptions(
     rotated=0.15,
     french=0.3,
     lines={"full": 0.25, "booktabs": 0.3, "partial": 0.2, "none": 0.25},
+    edition=1,
     papers=0.0,  # the demo was drawn before there were any; results on it are quoted in many places
 )
 FROM_THE_LEFT = tuple(language for language in LANGUAGES if not vocabulary(language).right_to_left)

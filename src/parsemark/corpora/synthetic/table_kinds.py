@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.language import number, paragraph, vocabulary
@@ -145,6 +147,44 @@ def schedule(rng: random.Random, language: str, rows: int, cols: int) -> Draft:
         body.append(DraftRow((plain(label), *cells)))
     levels = one_level([plain(day) for day in days])
     return Draft("schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days))))
+
+
+EVENING = 20 * 60
+"""When timetables end, in minutes."""
+
+
+def daytime(draft: Draft, language: str) -> Draft:
+    """A timetable whose hours fit into a day (shorter lessons, or weeks that alternate); else as it is."""
+    lessons = sum(row.kind != "section" for row in draft.rows)
+    if draft.kind != "schedule" or lessons == 0 or _end(draft) <= EVENING:
+        return draft
+    per_day = next((count for count in (12, 15, 24) if lessons <= count), 12)
+    step = (EVENING - 8 * 60) // per_day
+    body, index = [], 0
+    for row in draft.rows:
+        if row.kind == "section":
+            body.append(row)
+            continue
+        week, place = divmod(index, per_day)
+        start = 8 * 60 + place * step
+        text = f"{_clock(start, language)}–{_clock(start + step, language)}"
+        label = plain(f"({week + 1}) {text}" if lessons > per_day else text)
+        at = len(draft.stub) - 1
+        body.append(DraftRow((*row.pieces[:at], label, *row.pieces[at + 1 :]), row.kind))
+        index += 1
+    return replace(draft, rows=tuple(body))
+
+
+def _end(draft: Draft) -> int:
+    """The latest hour of a timetable in minutes; beyond midnight if its hours start again."""
+    at, latest, days = len(draft.stub) - 1, 0, 0
+    for row in draft.rows:
+        numbers = re.findall(r"\d+", row.pieces[at].text) if row.kind != "section" else []
+        if len(numbers) == 4:
+            begin, end = (int(numbers[i]) * 60 + int(numbers[i + 1]) for i in (0, 2))
+            days += begin < latest % (24 * 60)
+            latest = max(latest, days * 24 * 60 + end)
+    return latest
 
 
 def _lesson(rng: random.Random, words: dict[str, Sequence[str]]) -> Piece:

@@ -22,7 +22,7 @@ from parsemark.corpora.synthetic.story import (
     TableLook,
     TextBlock,
 )
-from parsemark.corpora.synthetic.table_kinds import KINDS, kinds_in
+from parsemark.corpora.synthetic.table_kinds import KINDS, daytime, kinds_in
 from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import Category
 
@@ -222,7 +222,7 @@ def _table(rng: random.Random, language: str, look: Look, counter: _Counter) -> 
     kind = rng.choice(kinds_in(language))
     rows = rng.choice([3, 4, 5, 6, 8, 10, 12])
     cols = rng.choice([3, 4, 5, 6]) if kind != "glossary" else rng.choice([2, 3])
-    draft = varied(rng, KINDS[kind](rng, language, rows, cols), language)
+    draft = varied(rng, daytime(KINDS[kind](rng, language, rows, cols), language), language)
     return _captioned(rng, language, draft, _table_look(rng, look), counter)
 
 

@@ -60,16 +60,21 @@ class Likenesses:
 
     def __init__(self, truth: Sheet) -> None:
         self.ids, self.texts = _numbered(truth.texts)
+        self.sections = _sections(truth)
         self._known: dict[str, int] = {}
-        self._matrix: Floats = np.zeros((0, 0), dtype=np.float32)
+        self._matrix: Floats = np.zeros((len(self.texts), 0), dtype=np.float32)
 
     def matrix(self, pred: list[str]) -> Floats:
         """For each text of the truth and each of the prediction how alike they are."""
-        if len(pred) == len(self._known) and all(text in self._known for text in pred):
-            return self._matrix[:, [self._known[text] for text in pred]]
-        self._matrix = text_likeness(self.texts, pred)
-        self._known = {text: index for index, text in enumerate(pred)}
-        return self._matrix
+        new = [text for text in pred if text not in self._known]
+        if new and (2 * len(new) > len(pred) or _are_long(self.texts, pred)):
+            self._known = {text: index for index, text in enumerate(pred)}
+            self._matrix = text_likeness(self.texts, pred)
+            return self._matrix
+        if new:  # rows that were joined, columns that were cut
+            self._known |= {text: index for index, text in enumerate(new, len(self._known))}
+            self._matrix = np.hstack([self._matrix, text_likeness(self.texts, new)])
+        return self._matrix[:, [self._known[text] for text in pred]]
 
 
 class Lookup:
@@ -88,8 +93,11 @@ class Lookup:
         starts = np.array(truth.starts, dtype=bool)
         self.truth_asked = self.truth_filled & starts
         self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
-        self.truth_sections = [r for r in range(truth.n_rows) if is_section(truth, r)]
-        self.pred_sections = [r for r in range(pred.n_rows) if is_section(pred, r)]
+        self.truth_sections, self.pred_sections = likenesses.sections, _sections(pred)
+
+
+def _sections(sheet: Sheet) -> list[int]:
+    return [row for row in range(sheet.n_rows) if is_section(sheet, row)]
 
 
 def _check_lines(truth: Sheet, pred: Sheet) -> None:
@@ -101,11 +109,16 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
     check_pairs("columns", truth.n_cols, pred.n_cols, MAX_VOLUME // max(rows, _TOP))
 
 
+def _are_long(truth: list[str], pred: list[str]) -> bool:
+    """Whether texts are aligned by their beginnings alone."""
+    return sum(map(len, truth)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
+
+
 def text_likeness(truth: list[str], pred: list[str]) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
     one, other = [f.bare for f in ours], [f.bare for f in theirs]
-    if sum(map(len, one)) * sum(map(len, other)) > MAX_CHARACTER_PAIRS:
+    if _are_long(one, other):
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     np.square(matrix, out=matrix)

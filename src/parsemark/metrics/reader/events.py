@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from parsemark.metrics.reader.parameters import Parameters
@@ -121,6 +122,15 @@ class Account:
 
     def score(self, parameters: Parameters) -> float:
         """The value of `reader`."""
+        if parameters not in self._scores:
+            self._scores[parameters] = self._score(parameters)
+        return self._scores[parameters]
+
+    @cached_property
+    def _scores(self) -> dict[Parameters, float]:
+        return {}
+
+    def _score(self, parameters: Parameters) -> float:
         costs = [(event.kind is Kind.PADDED, self.cost(event, parameters)) for event in self.events]
         harm = sum(cost for harmless, cost in costs if not harmless)
         form = max((cost for harmless, cost in costs if harmless), default=0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import and_
 
@@ -47,6 +47,8 @@ def find_events(
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         judge(list(_columns(values)), COLUMNS, Around(outside, heads), causes)
+        if hopeless(account := Account((*causes.events(), *of_values), values.total)):
+            return account
         judge(list(_rows(values)), ROWS, Around(outside), causes)
     return Account((*causes.events(), *of_values), values.total)
 
@@ -72,10 +74,11 @@ def _columns(values: Values) -> Iterable[Named]:
     """The columns of the truth with their headers."""
     side = values.side
     truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
-    padded = column_paths(side.truth, range(side.structure.n_header), Fill.PADDED)
+    padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
     heads, torn = _mended(side, rows)
-    given = {fill: column_paths(heads, rows, fill) for fill in Fill}
+    literal = column_paths(heads, rows, Fill.NOT)
+    given = {fill: _carried(heads, rows, literal, fill) for fill in Fill}
     partners = side.alignment.columns
     groups = [_groups(side.truth, r, partners) for r in range(side.structure.n_header)]
     counted = counted_paths(heads, rows, sorted(partners.values()), groups)
@@ -108,6 +111,12 @@ def _columns(values: Values) -> Iterable[Named]:
         needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
+
+
+def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:
+    """The header paths with empty cells filled, which are the literal ones where none is empty."""
+    full = all(all(sheet.present[row]) for row in rows)
+    return literal if full or fill is Fill.NOT else column_paths(sheet, rows, fill)
 
 
 def _names_run_together(side: Side, truth: list[Path], given: list[Path]) -> dict[int, str]:
@@ -147,7 +156,11 @@ def _led_by_the_first(side: Side, truth: list[Path], given: list[Path]) -> dict[
 
 def _says(text: str, name: str) -> bool:
     """Whether a header holds a name, arrows aside: they are set tight."""
-    return holds(text.translate(_ARROWS), name.translate(_ARROWS))
+    return holds(_unarrowed(text), _unarrowed(name))
+
+
+def _unarrowed(text: str) -> str:
+    return text if text.isascii() else text.translate(_ARROWS)
 
 
 def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:

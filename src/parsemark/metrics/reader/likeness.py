@@ -90,7 +90,7 @@ def tight(text: str) -> str:
     """The text without white space and hyphens inside words, and with one character for look-alikes."""
     if text.isascii() and text.replace(".", "").isalnum():
         return text
-    dropped = _DROPPED.sub("", text)
+    dropped = _DROPPED.sub("", text) if "-" in text else "".join(text.split())
     if len(dropped) > 1 and not dropped.isascii():
         dropped = dropped.translate(_BESIDE)
     return dropped.translate(_LOOKS_ALIKE) if len(dropped) > 1 else dropped

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from rapidfuzz.distance import Levenshtein
@@ -19,7 +20,7 @@ from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import Change, slip
-from parsemark.metrics.reader.paths import Level, Match, Path, holds, match
+from parsemark.metrics.reader.paths import Level, Match, Path, holds, match, worded
 
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
@@ -85,7 +86,7 @@ COLUMNS = Axis("Column", Kind.HEADER_LOST, Kind.HEADER_MISREAD, Kind.HEADER_CONT
 ROWS = Axis("Row", Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.SECTION_LOST)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Around:
     """What else a reader sees."""
 
@@ -96,7 +97,13 @@ class Around:
 
     def row_of(self, text: str) -> int | None:
         """The header row in which a text stands."""
-        return next((r for r, row in enumerate(self.headers) if any(holds(t, text) for t in row)), None)
+        words = worded(text)
+        return next((r for r, said in enumerate(self._said) if len(words) > 2 and words in said), None)
+
+    @cached_property
+    def _said(self) -> list[str]:
+        """The words of each header row; a line for each text, so that no name goes on in the next one."""
+        return ["\n".join(map(worded, row)) for row in self.headers]
 
 
 def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) -> None:
@@ -108,14 +115,16 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
         around = Around(around.outside)
     texts = {text for name in named for text in name.truth}
     best = [_best(name, texts) for name in named]
-    exchanged = _exchanges({name.truth: given for name, (_, given, _) in zip(named, best, strict=True)})
+    # Two exchanged headers make every row say something false, and each of them is charged.
+    pairs = zip(named, best, strict=True) if axis is ROWS else ()
+    exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
     for name, (how, given, found) in zip(named, best, strict=True):
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN:
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, named):
             cause = exchanged.get(name.truth, frozenset())
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
@@ -129,6 +138,16 @@ class Others:
     """All texts that name something."""
     exchanged: frozenset[str]
     """The texts that the name at hand was exchanged with, and its own."""
+
+
+def _is_reordered(truth: Path, given: Path, named: Sequence[Named]) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones."""
+
+    def words(path: Path) -> list[str]:
+        return sorted(worded(" ".join(path)).split())
+
+    told = words(truth)
+    return told == words(given) and all(name.truth == truth or words(name.truth) != told for name in named)
 
 
 def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:

@@ -40,7 +40,7 @@ class Fill(Enum):
 def column_paths(sheet: Sheet, header_rows: Iterable[int], fill: Fill) -> list[Path]:
     """The header path of each column, given which rows are headers."""
     rows = [sheet.texts[r] if fill is Fill.NOT else _filled(sheet, r, fill) for r in header_rows]
-    return [_path(row[col] for row in rows) for col in range(sheet.n_cols)]
+    return [_path(column) for column in zip(*rows, strict=True)] if rows else [()] * sheet.n_cols
 
 
 def _path(texts: Iterable[str]) -> Path:
@@ -172,7 +172,7 @@ def _flat(truth: Path, given: Path) -> bool:
 
 def _letters(path: Path) -> str:
     """The words of a path without what parts them."""
-    return _worded(" ".join(path)).replace(" ", "")
+    return worded(" ".join(path)).replace(" ", "")
 
 
 def _rest(text: str, truth: Path) -> str:
@@ -223,14 +223,15 @@ def _essential(level: str) -> str:
 
 
 @lru_cache(_CACHE)
-def _worded(text: str) -> str:
+def worded(text: str) -> str:
+    """The words of a text, a space before and behind each."""
     return f" {_SEPARATORS.sub(' ', text).strip()} "
 
 
 def holds(text: str, part: str) -> bool:
     """Whether a text holds a part between word ends."""
-    words = _worded(part)
-    return len(words) > 2 and words in _worded(text)
+    words = worded(part)
+    return len(words) > 2 and words in worded(text)
 
 
 def _unexplained(text: str, truth: Path) -> float:

@@ -89,16 +89,17 @@ class Values:
 
     def __init__(self, side: Side, no_value: float) -> None:
         self.side = side
-        truth, structure = side.truth, side.structure
+        truth, structure, stubs = side.truth, side.structure, side.stubs
         self.weights: dict[Position, float] = {}
         for row in range(structure.n_header, truth.n_rows):
             if row in structure.sections:
                 continue
-            named_only = not any(truth.present[row][c] for c in range(truth.n_cols) if c not in side.stubs)
-            for col in range(truth.n_cols):
+            texts, there = truth.texts[row], [c for c, present in enumerate(truth.present[row]) if present]
+            named_only = stubs.issuperset(there)
+            for col in there:
                 # A name is no value of its own where it names something.
-                if truth.present[row][col] and (named_only or not self._is_name(row, col)):
-                    self.weights[row, col] = 1.0 if truth.texts[row][col] else no_value
+                if named_only or not self._is_name(row, col):
+                    self.weights[row, col] = 1.0 if texts[col] else no_value
         self.of_row: dict[int, float] = defaultdict(float)
         self.of_column: dict[int, float] = defaultdict(float)
         for (row, col), weight in self.weights.items():
@@ -109,6 +110,8 @@ class Values:
     def _is_name(self, row: int, col: int) -> bool:
         """Whether a cell is in a label column, or is one that begins there and spans further columns."""
         truth, stubs = self.side.truth, self.side.stubs
+        if truth.starts[row][col]:
+            return col in stubs
         while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
             col -= 1
         if col in stubs:

@@ -189,13 +189,13 @@ class Draw:
         plans = []
         for _ in range(page.tables):
             rows, cols = self._table_size(rng, page)
-            plan = plan_table(rng, self.style, rows=rows, cols=cols, lines=self.options.lines)
+            plan = self._plan_table(rng, rows, cols)
             if self.options.pool is not None and rng.random() < POOL_SHARE:
                 plan = plan_harvested(rng, self.style, usable_entries(self.options.pool))
             plans.append(replace(plan, rotate=rng.choice([90, 270]) if page.rotated else 0))
         for limit in (8, 4):
             rows, cols = rng.randint(2, limit), rng.randint(2, 4)
-            plan = plan_table(rng, self.style, rows=rows, cols=cols, lines=self.options.lines)
+            plan = self._plan_table(rng, rows, cols)
             plans.append(replace(plan, rotate=rng.choice([90, 270]) if page.rotated else 0))
         return plans
 
@@ -208,10 +208,14 @@ class Draw:
             return rows, rng.randint(2, 5)
         return rows, rng.choice([rng.randint(2, 5), rng.randint(3, 9), rng.randint(5, 15)])
 
+    def _plan_table(self, rng: random.Random, rows: int, cols: int, *, vary: bool = True) -> TablePlan:
+        lines, edition = self.options.lines, self.options.edition
+        return plan_table(rng, self.style, rows=rows, cols=cols, lines=lines, edition=edition, vary=vary)
+
     def _long_plan(self) -> TablePlan:
         rng = self.stream("tables", 0)
         cols = rng.randint(3, 6)
-        plan = plan_table(rng, self.style, rows=150, cols=cols, lines=self.options.lines, vary=False)
+        plan = self._plan_table(rng, 150, cols, vary=False)
         return replace(plan, notes=())
 
     def _cut(self, plan: TablePlan, sizes: dict[str, Size], first_room: float) -> OwnTable:

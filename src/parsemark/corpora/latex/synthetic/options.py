@@ -40,6 +40,8 @@ class SyntheticOptions:
     tables, and without a pool. The others are set block by block."""
     looks: tuple[str, ...] = tuple(LOOKS)
     """The looks that are drawn from; a document takes part if one of them has its number of columns."""
+    edition: int = 2
+    """Of the kinds of tables. In the first, of which the demo is, timetables ran through the night."""
     pool: Path | None = None
     """Harvested tables, used for half of the tables."""
 
@@ -65,6 +67,8 @@ class SyntheticOptions:
         settings = asdict(self)
         settings["pool"] = None if self.pool is None else self.pool.name
         del settings["seed"], settings["name"]
+        if self.edition == 1:  # it had no number
+            del settings["edition"]
         return settings
 
 

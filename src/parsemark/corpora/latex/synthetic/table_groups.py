@@ -15,7 +15,7 @@ from parsemark.corpora.synthetic.draft import Draft, lay_out
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.story import OMNIDOCBENCH_LINE, table_attributes
-from parsemark.corpora.synthetic.table_kinds import KINDS
+from parsemark.corpora.synthetic.table_kinds import KINDS, daytime
 from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import AttributeValue, Category
 
@@ -63,11 +63,19 @@ def plan_harvested(rng: random.Random, style: Style, entries: Sequence[PoolEntry
 
 
 def plan_table(
-    rng: random.Random, style: Style, *, rows: int, cols: int, lines: dict[str, float], vary: bool = True
+    rng: random.Random,
+    style: Style,
+    *,
+    rows: int,
+    cols: int,
+    lines: dict[str, float],
+    edition: int,
+    vary: bool = True,
 ) -> TablePlan:
     """Draw a table of about the given size."""
     kind = rng.choice(sorted(KINDS))
     draft = KINDS[kind](rng, style.language, rows, cols)
+    draft = daytime(draft, style.language) if edition > 1 else draft
     if vary:
         draft = varied(rng, draft, style.language)
     draft = _with_text_widths(draft, style)

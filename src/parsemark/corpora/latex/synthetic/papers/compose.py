@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
+from parsemark.corpora.latex.synthetic.papers.comparisons import Results
+from parsemark.corpora.latex.synthetic.papers.exhibits import PaperTable
 from parsemark.corpora.latex.synthetic.papers.front import Front, Matter
 from parsemark.corpora.latex.synthetic.papers.looks import Look, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import Citations
@@ -19,7 +21,6 @@ from parsemark.corpora.latex.synthetic.papers.setting import (
     numbered,
 )
 from parsemark.corpora.latex.synthetic.papers.subject import Part, Subject, common
-from parsemark.corpora.latex.synthetic.papers.tables import PaperTable, Results
 from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, in_order
 from parsemark.corpora.synthetic.draft import lay_out

@@ -8,19 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parsemark.corpora.latex.synthetic.papers.axes import Axes, decades, mark, span, tex, ticks
 from parsemark.corpora.latex.synthetic.papers.pictures import FIELDS, picture
-from parsemark.corpora.latex.synthetic.papers.subject import with_formulas
-from parsemark.corpora.synthetic.pieces import to_latex
 
 if TYPE_CHECKING:
     from parsemark.corpora.latex.synthetic.papers.writing import Writer
 
-PALETTES = (
-    ("blue!70!black", "red!75!black", "green!55!black", "orange!90!black", "violet"),
-    ("black", "gray", "blue!60!black", "gray!60", "black!70"),
-    ("cyan!60!black", "orange!90!black", "teal!80!black", "magenta!70!black", "brown"),
-    ("blue", "red", "green!60!black", "purple", "orange"),
-)
 _MARKS = ("circle", "square", "triangle")
 _DASHES = ("", ",dashed", ",dash dot", ",dotted", ",densely dashed")
 
@@ -54,137 +47,6 @@ class Plot(ABC):
         """Name and unit of an axis."""
         name = self.writer.fill(axis[0])
         return f"{name} ({axis[1]})" if axis[1] else name
-
-
-class _Axes:
-    """Frame, ticks and labels; data are given in their own units."""
-
-    def __init__(
-        self,
-        plot: Plot,
-        size: tuple[float, float],
-        x: tuple[float, float],
-        y: tuple[float, float],
-        *,
-        log: bool = False,
-    ) -> None:
-        self.width, self.height = size
-        self.x, self.y, self.log = x, y, log
-        writer = plot.writer
-        palette, boxed, grid, sans = writer.plot_style
-        self.colours, self.boxed, self.grid, self.sans = PALETTES[palette], boxed, grid, sans
-        self.parts: list[str] = []
-        self.points: list[tuple[float, float]] = []
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """In points."""
-        low, high = self.x
-        share = math.log(x / low) / math.log(high / low) if self.log else (x - low) / (high - low)
-        return share * self.width, (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
-
-    def place(self, x: float, y: float) -> str:
-        px, py = self.at(x, y)
-        self.points.append((px, py))
-        return f"({px:.1f},{py:.1f})"
-
-    def frame(
-        self, x_ticks: Sequence[tuple[float, str]], x_title: str, y_title: str, *, mark_x: bool = True
-    ) -> None:
-        """Ticks and names; below the data."""
-        for value, text in _ticks(*self.y):
-            _, py = self.at(self.x[0], value)
-            if self.grid:
-                self.parts.append(rf"\draw[black!12] (0,{py:.1f}) -- ({self.width:.1f},{py:.1f});")
-            self.parts.append(rf"\draw (0,{py:.1f}) -- ++(-2.2,0) node[left,inner sep=1.5pt] {{{text}}};")
-        for value, text in x_ticks:
-            px, _ = self.at(value, self.y[0])
-            tick = (
-                r"-- ++(0,-2.2) node[below,inner sep=1.5pt]"
-                if mark_x
-                else r"++(0,-1) node[below,inner sep=1.5pt,align=center]"
-            )
-            self.parts.append(rf"\draw ({px:.1f},0) {tick} {{{text}}};")
-        frame = rf"\draw (0,0) rectangle ({self.width:.1f},{self.height:.1f});"
-        axes = rf"\draw (0,{self.height:.1f}) -- (0,0) -- ({self.width:.1f},0);"
-        self.parts.append(frame if self.boxed else axes)
-        if x_title:
-            self.parts.append(rf"\node[below] at ({self.width / 2:.1f},-10) {{{_tex(x_title)}}};")
-        wide = max(len(text.replace("$", "")) for _, text in _ticks(*self.y))
-        self.parts.append(
-            rf"\node[rotate=90] at ({-11 - 3.6 * wide:.1f},{self.height / 2:.1f}) {{{_tex(y_title)}}};"
-        )
-
-    def legend(self, names: Sequence[str], swatch: Callable[[int], str]) -> None:
-        """In the corner where it hides least."""
-        step = 8.6
-        wide, high = max(len(n) for n in names) * 3.7 + 24, step * len(names) + 2
-        corners = [(x, y) for y in (self.height - high - 3, 3.0) for x in (self.width - wide - 3, 3.0)]
-        hidden = [
-            sum(x - 2 < px < x + wide + 2 and y - 2 < py < y + high + 2 for px, py in self.points)
-            for x, y in corners
-        ]
-        x, y = corners[hidden.index(min(hidden))]
-        if min(hidden) > 0.04 * len(self.points):  # no room inside: above the plot, in a row
-            left = 0.0
-            for i, name in enumerate(names):
-                px = left
-                self.parts.append(
-                    rf"\begin{{scope}}[shift={{({px:.1f},{self.height + 7:.1f})}}]{swatch(i)}\end{{scope}}"
-                )
-                self.parts.append(
-                    rf"\node[right,inner sep=0pt] at ({px + 17:.1f},{self.height + 7:.1f}) {{{_tex(name)}}};"
-                )
-                left += 26 + 3.6 * len(name)
-            return
-        self.parts.append(
-            rf"\filldraw[fill=white,fill opacity=.85,draw=black!35] ({x:.1f},{y:.1f}) rectangle ({x + wide:.1f},{y + high:.1f});"
-        )
-        for i, name in enumerate(names):
-            py = y + high - step * (i + 0.5) - 1
-            self.parts.append(rf"\begin{{scope}}[shift={{({x + 3:.1f},{py:.1f})}}]{swatch(i)}\end{{scope}}")
-            self.parts.append(rf"\node[right,inner sep=0pt] at ({x + 20:.1f},{py:.1f}) {{{_tex(name)}}};")
-
-    def picture(self) -> str:
-        font = r"\fontsize{6.5}{7.5}\selectfont" + (r"\sffamily" if self.sans else "")
-        return rf"\begin{{tikzpicture}}[x=1pt,y=1pt,font={font},line width=.4pt]{''.join(self.parts)}\end{{tikzpicture}}"
-
-
-def _tex(text: str) -> str:
-    """Text with formulas in it."""
-    return "".join(f"${part}$" if is_formula else to_latex(part) for part, is_formula in with_formulas(text))
-
-
-def _ticks(low: float, high: float, about: int = 5) -> list[tuple[float, str]]:
-    """Round numbers between two values, as they are written."""
-    raw = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(raw))
-    thirds = 3 if abs((high - low) / (3 * power) % 1) < 1e-9 else 2.5
-    step = next(s * power for s in (1, 2, thirds, 5, 10) if s * power >= raw * 0.999)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (
-        1 if abs(step / power - 2.5) < 1e-9 and step < 10 else 0
-    )
-    first = math.ceil(low / step - 1e-9)
-    ticks = [(first + i) * step for i in range(int((high - first * step) / step + 1e-6) + 1)]
-    return [(t, f"{'$-$' if t < -1e-12 else ''}{abs(t):.{decimals}f}") for t in ticks]
-
-
-def _decades(low: float, high: float) -> list[tuple[float, str]]:
-    """Powers of ten between two values."""
-    powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-    return [(10.0**p, str(10**p) if 0 <= p <= 2 else f"$10^{{{p}}}$") for p in powers]
-
-
-def _span(values: Sequence[float], unit: str, *, from_zero: bool = False) -> tuple[float, float]:
-    """Limits of an axis: round, no percentages over 100, nothing below zero that cannot be."""
-    low, high = min(values), max(values)
-    low = 0.0 if from_zero or (low >= 0 and low < 0.35 * high) else low
-    room = (high - low) * 0.09 or 1.0
-    bottom, top = (low - room if low != 0 else 0.0), high + room
-    if min(values) >= 0:
-        bottom = max(0.0, bottom)
-    if unit == "%" and high <= 100:
-        top = min(100.0, top)
-    return bottom, top
 
 
 _SHAPES: dict[str, Callable[[float, float], float]] = {
@@ -249,9 +111,9 @@ class Lines(Plot):
             y + s * spread * bands for _, points, spread in self.curves for _, y in points for s in (-1, 1)
         ]
         low, high = self.spec["x"][2:4]
-        axes = _Axes(self, (width, height), (low, high), _span(values, unit), log=self.log)
+        axes = Axes(self.writer.plot_style, (width, height), (low, high), span(values, unit), log=self.log)
         axes.frame(
-            _decades(low, high) if self.log else _ticks(low, high),
+            decades(low, high) if self.log else ticks(low, high),
             self.label(self.spec["x"]),
             self.label(self.spec["y"]),
         )
@@ -267,25 +129,17 @@ class Lines(Plot):
             path = " -| ".join(places) if self.stepped else " -- ".join(places)
             axes.parts.append(rf"\draw[{colour},line width=.8pt,line join=round{dash}] {path};")
             if marked:
-                axes.parts += [_mark(place, colour, _MARKS[i % 3]) for place in places]
+                axes.parts += [mark(place, colour, _MARKS[i % 3]) for place in places]
         names = [name for name, _, _ in self.curves]
         if len(names) > 1:
             axes.legend(
                 names,
                 lambda i: (
                     rf"\draw[{axes.colours[i % 5]},line width=.8pt{_DASHES[i] if self.style > 0.7 and not marked else ''}] (0,0) -- (14,0);"
-                    + (_mark("(7,0)", axes.colours[i % 5], _MARKS[i % 3]) if marked else "")
+                    + (mark("(7,0)", axes.colours[i % 5], _MARKS[i % 3]) if marked else "")
                 ),
             )
         return axes.picture()
-
-
-def _mark(place: str, colour: str, kind: str) -> str:
-    if kind == "square":
-        return rf"\fill[{colour}] {place} ++(-1.4,-1.4) rectangle ++(2.8,2.8);"
-    if kind == "triangle":
-        return rf"\fill[{colour}] {place} ++(-1.7,-1.2) -- ++(3.4,0) -- ++(-1.7,2.9) -- cycle;"
-    return rf"\fill[{colour}] {place} circle[radius=1.5];"
 
 
 class Bars(Plot):
@@ -309,10 +163,13 @@ class Bars(Plot):
         """Bars."""
         with_errors = self.style < 0.6 and self.spec.get("errors", True)
         values = [v * (1.06 if with_errors else 1) for _, vs in self.series for v in vs]
-        axes = _Axes(
-            self, (width, height), (0, len(self.groups)), _span(values, self.spec["y"][1], from_zero=True)
+        axes = Axes(
+            self.writer.plot_style,
+            (width, height),
+            (0, len(self.groups)),
+            span(values, self.spec["y"][1], from_zero=True),
         )
-        ticks = [(i + 0.5, _tex(g)) for i, g in enumerate(self.groups)]
+        ticks = [(i + 0.5, tex(g)) for i, g in enumerate(self.groups)]
         if sum(len(g) for g in self.groups) * 3.6 > width:
             ticks = [(x, rf"\shortstack{{{text.replace(' ', chr(92) * 2)}}}") for x, text in ticks]
         axes.frame(ticks, "", self.label(self.spec["y"]), mark_x=False)
@@ -378,11 +235,11 @@ class Scatter(Plot):
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Points and their line."""
         (x0, x1), (y0, y1) = self.spec["x"][2:4], self.spec["y"][2:4]
-        axes = _Axes(self, (width, height), (x0, x1), (y0, y1))
-        axes.frame(_ticks(x0, x1), self.label(self.spec["x"]), self.label(self.spec["y"]))
+        axes = Axes(self.writer.plot_style, (width, height), (x0, x1), (y0, y1))
+        axes.frame(ticks(x0, x1), self.label(self.spec["x"]), self.label(self.spec["y"]))
         for i, points in enumerate(self.sets):
             axes.parts += [
-                _mark(axes.place(x, y), f"{axes.colours[i]},opacity=.65", _MARKS[i % 3]) for x, y in points
+                mark(axes.place(x, y), f"{axes.colours[i]},opacity=.65", _MARKS[i % 3]) for x, y in points
             ]
         if self.spec.get("fit", True):
             mx, my = self.middle
@@ -392,7 +249,7 @@ class Scatter(Plot):
                     rf"\draw[black,line width=.8pt{',dashed' if self.style < 0.5 else ''}] {axes.place(*ends[0])} -- {axes.place(*ends[1])};"
                 )
         if len(self.classes) > 1:
-            axes.legend(self.classes, lambda i: _mark("(7,0)", axes.colours[i], _MARKS[i % 3]))
+            axes.legend(self.classes, lambda i: mark("(7,0)", axes.colours[i], _MARKS[i % 3]))
         return axes.picture()
 
 
@@ -421,8 +278,10 @@ class Boxes(Plot):
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Boxes."""
         values = [v for g in self.groups for v in (g[1], g[5], *g[6])]
-        axes = _Axes(self, (width, height), (0, len(self.groups)), _span(values, self.spec["y"][1]))
-        ticks = [(i + 0.5, _tex(g[0])) for i, g in enumerate(self.groups)]
+        axes = Axes(
+            self.writer.plot_style, (width, height), (0, len(self.groups)), span(values, self.spec["y"][1])
+        )
+        ticks = [(i + 0.5, tex(g[0])) for i, g in enumerate(self.groups)]
         if sum(len(g[0]) for g in self.groups) * 3.8 > width:
             ticks = [(x, rf"\shortstack{{{text.replace(' ', chr(92) * 2)}}}") for x, text in ticks]
         axes.frame(ticks, "", self.label(self.spec["y"]), mark_x=False)
@@ -472,8 +331,8 @@ class Histogram(Plot):
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Bars that touch."""
         low, high = self.spec["x"][2:4]
-        axes = _Axes(self, (width, height), (low, high), (0, max(self.counts) * 1.1))
-        axes.frame(_ticks(low, high), self.label(self.spec["x"]), str(self.spec.get("of", "Count")))
+        axes = Axes(self.writer.plot_style, (width, height), (low, high), (0, max(self.counts) * 1.1))
+        axes.frame(ticks(low, high), self.label(self.spec["x"]), str(self.spec.get("of", "Count")))
         for count, a, b in zip(self.counts, self.edges, self.edges[1:], strict=False):
             axes.parts.append(
                 rf"\filldraw[fill={axes.colours[0]}!50,draw=white,line width=.3pt] {axes.place(a, 0)} rectangle {axes.place(b, count)};"
@@ -525,7 +384,7 @@ class Heat(Plot):
         longest = max(len(r) for r in self.rows) * 3.6 if not self.spec.get("y") else 14
         width = min(width - 30 - max(0.0, longest - 20), height * 1.6 * cols / max(rows, 1))
         low, high = self.spec["range"]
-        axes = _Axes(self, (width, height), (0, cols), (0, rows))
+        axes = Axes(self.writer.plot_style, (width, height), (0, cols), (0, rows))
         colour = axes.colours[0]
         with_numbers = self.style < 0.5 and width / cols > 17
         decimals = self.spec.get("decimals", 2)
@@ -542,25 +401,25 @@ class Heat(Plot):
                     )
         for r, name in enumerate(self.rows):
             axes.parts.append(
-                rf"\node[left,inner sep=2pt] at {axes.place(0, rows - r - 0.5)} {{{_tex(name)}}};"
+                rf"\node[left,inner sep=2pt] at {axes.place(0, rows - r - 0.5)} {{{tex(name)}}};"
             )
         turned = max(len(c) for c in self.columns) * 3.4 > width / cols
         for c, name in enumerate(self.columns):
             setting = "rotate=45,anchor=north east,inner sep=1pt" if turned else "below,inner sep=2pt"
-            axes.parts.append(rf"\node[{setting}] at {axes.place(c + 0.5, 0)} {{{_tex(name)}}};")
+            axes.parts.append(rf"\node[{setting}] at {axes.place(c + 0.5, 0)} {{{tex(name)}}};")
         if self.spec.get("x"):
             axes.parts.append(
-                rf"\node[below] at ({width / 2:.1f},-9) {{{_tex(self.writer.fill(self.spec['x']))}}};"
+                rf"\node[below] at ({width / 2:.1f},-9) {{{tex(self.writer.fill(self.spec['x']))}}};"
             )
         if self.spec.get("y"):
             axes.parts.append(
-                rf"\node[rotate=90] at (-24,{height / 2:.1f}) {{{_tex(self.writer.fill(self.spec['y']))}}};"
+                rf"\node[rotate=90] at (-24,{height / 2:.1f}) {{{tex(self.writer.fill(self.spec['y']))}}};"
             )
         left = width + 8
         axes.parts.append(
             rf"\shade[bottom color={colour}!3!white,top color={colour}] ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});\draw ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});"
         )
-        for value, text in _ticks(low, high, 4):
+        for value, text in ticks(low, high, 4):
             py = (value - low) / (high - low) * height
             axes.parts.append(
                 rf"\draw ({left + 7:.1f},{py:.1f}) -- ++(2,0) node[right,inner sep=1pt] {{{text}}};"
@@ -594,7 +453,7 @@ class Scheme(Plot):
                 x, y = start + i * (wide + gap) + wide / 2, -r * (tall + 20)
                 parts.append(
                     rf"\node[draw,{corner}fill={fills[r % 2]},minimum height={tall:.0f}pt,text width={wide - 8:.1f}pt,align=center,inner sep=3pt] "
-                    rf"(n{r}x{i}) at ({x:.1f},{y:.1f}) {{{_tex(name)}}};"
+                    rf"(n{r}x{i}) at ({x:.1f},{y:.1f}) {{{tex(name)}}};"
                 )
                 if i:
                     parts.append(rf"\draw[-{{Stealth[length=4pt]}}] (n{r}x{i - 1}) -- (n{r}x{i});")
@@ -636,10 +495,10 @@ class Picture(Plot):
                 drawn = (
                     rf"\begin{{tikzpicture}}[x=1pt,y=1pt,inner sep=0pt]\node[anchor=south west] at (0,0) {{{drawn}}};"
                     rf"\fill[white] (5,5) rectangle ({5 + length:.1f},7);"
-                    rf"\node[white,anchor=south west,font=\fontsize{{6.5}}{{7}}\selectfont\sffamily] at (5,9) {{{_tex(scale)}}};\end{{tikzpicture}}"
+                    rf"\node[white,anchor=south west,font=\fontsize{{6.5}}{{7}}\selectfont\sffamily] at (5,9) {{{tex(scale)}}};\end{{tikzpicture}}"
                 )
             below = (
-                rf"\par\vskip2pt{{\footnotesize {_tex(f'({chr(97 + index)}) {panel}' if count > 1 else '')}}}"
+                rf"\par\vskip2pt{{\footnotesize {tex(f'({chr(97 + index)}) {panel}' if count > 1 else '')}}}"
                 if count > 1
                 else ""
             )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
+from parsemark.corpora.latex.synthetic.papers.exhibits import PaperTable
 from parsemark.corpora.latex.synthetic.papers.looks import Look, heading_number, roman, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
-from parsemark.corpora.latex.synthetic.papers.tables import PaperTable
 from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter, Token
 from parsemark.corpora.latex.synthetic.papers.writing import MARK, Reference
 from parsemark.corpora.synthetic.draft import lay_out

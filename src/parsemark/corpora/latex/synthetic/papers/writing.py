@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, number
 from parsemark.corpora.latex.synthetic.papers.figures import FIGURES, Plot
 from parsemark.corpora.latex.synthetic.papers.subject import Subject, common
-from parsemark.corpora.latex.synthetic.papers.tables import TABLES, Exhibit, number
+from parsemark.corpora.latex.synthetic.papers.tables import TABLES
 
 MARK = re.compile(r"⟦(\w+):([^⟧]*)⟧")
 """What is set later, in a text."""
