@@ -360,3 +360,26 @@ pairs inclusive & Pythia & 16.6 & 1988 \\
     ]
     assert value(truth, markdown(rows)) >= 9.5
     assert kinds(truth, markdown(rows).replace("3881", "3818")) == {"value_wrong"}
+
+
+def test_words_of_a_header_may_stand_in_another_order() -> None:
+    truth = r"""\begin{tabular}{lcccc}
+\toprule
+& \multicolumn{2}{c}{2022} & \multicolumn{2}{c}{2023} \\
+Shop & Sales (kEUR) & Staff & Sales (kEUR) & Staff \\ \midrule
+North & 94.8 & 95 & 83.6 & 84 \\
+South & 91.1 & 92 & 80.4 & 81 \\ \bottomrule
+\end{tabular}"""
+    head = ["Shop", "Sales 2022 (kEUR)", "Staff 2022", "Sales 2023 (kEUR)", "Staff 2023"]
+    body = [["North", "94.8", "95", "83.6", "84"], ["South", "91.1", "92", "80.4", "81"]]
+    assert value(truth, markdown([head, *body])) >= 9.5
+    # Where the order is what tells two names apart, another order is another name.
+    rows = [["Data", "A to B", "B to A", "n"], ["x", "1.5", "2.5", "7"], ["y", "3.5", "4.5", "8"]]
+    assert value(latex(rows), markdown([["Data", "B to A", "A to B", "n"], *rows[1:]])) < 5
+
+
+@pytest.mark.parametrize("pred", ["", "<table></table>", "no table at all"])
+def test_nothing_at_all_is_an_event(pred: str) -> None:
+    found = read(markdown(CITIES), pred)
+    assert found.value == 0
+    assert found.details["counts"] == {"row_missing": 1}

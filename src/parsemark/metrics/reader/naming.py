@@ -124,7 +124,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN:
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, named):
             cause = exchanged.get(name.truth, frozenset())
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
@@ -138,6 +138,16 @@ class Others:
     """All texts that name something."""
     exchanged: frozenset[str]
     """The texts that the name at hand was exchanged with, and its own."""
+
+
+def _is_reordered(truth: Path, given: Path, named: Sequence[Named]) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones."""
+
+    def words(path: Path) -> list[str]:
+        return sorted(worded(" ".join(path)).split())
+
+    told = words(truth)
+    return told == words(given) and all(name.truth == truth or words(name.truth) != told for name in named)
 
 
 def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:

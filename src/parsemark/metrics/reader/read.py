@@ -152,7 +152,9 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
-    best = best or Account((), 0.0)
+    if best is None:
+        total = reader.nothing_happened().total
+        best = Account((Event(Kind.ROW_MISSING, total, "All is missing: the output has no table."),), total)
     for layout in _layouts(truth, structure, pages):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
         for sheet, extra in _arrangements(pages, reader.structure):
