@@ -71,8 +71,23 @@ def test_a_significant_drop_fails_and_names_the_parser(runs: tuple[Run, Run]) ->
     command = ["compare", str(runs[0].path), str(runs[1].path), "--fail-below", "-0.01"]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 1
-    assert result.output.startswith("**1 significant drop(s).**")
+    assert result.output.startswith("**1 significant drop, 1 below -0.01.**")
     assert "### first" in result.output
+
+
+@pytest.mark.parametrize(
+    ("flags", "head"),
+    [((), "**1 significant drop.**"), (("--fail-below", "-0.9"), "**1 significant drop, none below -0.9.**")],
+)
+def test_a_drop_is_said_whether_or_not_it_is_allowed(
+    runs: tuple[Run, Run], flags: tuple[str, ...], head: str
+) -> None:
+    """The first line must not deny what the table below it shows; every sign is that of new minus old."""
+    result = CliRunner().invoke(app, ["compare", str(runs[0].path), str(runs[1].path), *flags])
+    assert result.exit_code == 0 and result.output.startswith(f"{head}\n")
+    words = next(line for line in result.output.splitlines() if " is worse than " in line)
+    assert words.startswith("first (new) is worse than first (old): ") and "difference -0." in words
+    assert f"--against {runs[0].path}" in result.output
 
 
 def test_a_small_or_allowed_drop_passes(runs: tuple[Run, Run]) -> None:

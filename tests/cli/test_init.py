@@ -139,6 +139,7 @@ def test_gate_takes_its_baseline_only_once_it_is_there(here: Path) -> None:
     gate = defaults_of_commands(settings)["gate"]
     assert gate == {"max_drop": 0.1, "minimum": ["te_f1_con=0.5"]}
     assert "names is not there: base. Without one" in invoke("gate", "no-run").stderr
+    assert "is not there: base" not in invoke("gate", "no-run", "an-old-run").stderr
     (here / "base").mkdir()
     (here / "base" / "manifest.json").write_text("{}")
     assert defaults_of_commands(settings)["gate"]["old"] == "base"

@@ -73,6 +73,32 @@ def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
     assert "reprot.p1.t1.csv" in remark.where and "report.pdf" in remark.message
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ghost.p1.html", "no ghost.pdf"),
+        ("ghost.p1.md", "no ghost.pdf"),
+        ("ghost.csv", "no ghost.pdf"),
+        ("ghost/page-1.html", "no ghost.pdf"),
+        ("page-1.html", "names no PDF"),
+        ("report.p2.t2.xlsx", ".xlsx is not read"),
+        ("report/page-2.docx", ".docx is not read"),
+        ("reprot.p2.md", "Is it for report.pdf?"),
+    ],
+)
+def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str) -> None:
+    """Where it may be of a document's page, pages without a file have no truth instead of no tables."""
+    make_pdf(tmp_path / "report.pdf", (595, 842), (595, 842), (595, 842))
+    write(tmp_path / "report.p1.t1.csv", "a,b\n")
+    write(tmp_path / "report.p3.png", "a picture of a page")
+    write(tmp_path / name, "| a |\n|---|\n| b |")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    (remark,) = corpus.left_out
+    assert remark.where == name and said in remark.message
+    is_theirs = "report.pdf" in remark.message
+    assert [s.truth is None for s in corpus.samples()] == [False, is_theirs, is_theirs]
+
+
 def test_two_truths_of_one_table_leave_the_page_without(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf")
     write(tmp_path / "x.p1.t1.csv", "a,b\n")

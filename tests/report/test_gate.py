@@ -199,3 +199,9 @@ def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compar
     result = gate_runs(run, run, GateLimits(), parsers=["good"])
     assert [c.name for c in result.failed] == ["failing pages"]
     assert "match was" in result.notes[-1]
+
+
+@pytest.mark.parametrize("limits", [{"minimum": {"te_f1_con": float("nan")}}, {"max_drop": float("nan")}])
+def test_a_limit_that_is_no_number_is_refused(limits: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="is no number"):
+        GateLimits(**limits)  # type: ignore[arg-type]

@@ -176,3 +176,17 @@ def test_a_found_table_shows_truth_prediction_and_difference(open_page: Open, si
     assert shown == [cell.text for cell in truth.table.cells]
     counts = page.locator(".diff-counts strong").all_inner_texts()
     assert sum(map(int, counts)) >= len(truth.table.cells)
+
+
+def test_a_page_without_truth_shows_what_was_predicted_unjudged(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "")
+    shown = """(elements) => {
+      const data = { prediction: { elements } };
+      const matches = parsemark.withoutTruth(data);
+      return parsemark.renderMatches(matches, { truth: null }, data, null, () => {}).textContent;
+    }"""
+    table = {"n_rows": 1, "n_cols": 1, "cells": [{"row": 0, "col": 0, "text": "a"}]}
+    said = page.evaluate(shown, [{"id": "p0", "table": table}, {"id": "p1", "text": "no table"}])
+    assert "no truth" in said and "predicted" in said and "p0" in said
+    assert "invented" not in said and "p1" not in said
+    assert "no truth" in page.evaluate(shown, []) and "neither true" not in page.evaluate(shown, [])

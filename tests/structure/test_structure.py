@@ -429,3 +429,13 @@ def test_an_exponent_stays_with_its_base() -> None:
         Word("m", Box(16, 12, 20, 18)),
     ]
     assert join_words(words) == "first 10 3 m"
+
+
+def test_text_that_runs_up_or_down_the_page_is_read_along_its_lines() -> None:
+    first = [Word("Running", Box(195, 373, 203, 404))]
+    up = [*first, Word("time", Box(207, 390, 213, 406)), Word("[ms]", Box(206, 372, 214, 387))]
+    assert join_words(up) == "Running time [ms]"
+    down = [Word("Running", Box(207, 373, 215, 404)), Word("time", Box(196, 373, 203, 389))]
+    down.append(Word("[ms]", Box(195, 392, 204, 407)))
+    assert join_words(down) == "Running time [ms]"
+    assert join_words([Word("I", Box(0, 0, 2, 8)), Word("am", Box(4, 0, 12, 8))]) == "I am"

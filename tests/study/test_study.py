@@ -250,3 +250,21 @@ def test_an_interval_of_a_correlation_stays_in_its_range() -> None:
     x = [0.1 * k for k in range(24)]
     found = correlate(x, [3 * v + 1 for v in x], [str(k // 2) for k in range(24)])
     assert found.ci95 is not None and -1 <= found.ci95[0] <= found.ci95[1] <= 1
+
+
+def test_a_broken_entry_of_any_kind_costs_itself(tmp_path: Path) -> None:
+    good = {"id": "a", "truth": "a,b\n1,2\n", "pred": "a,b\n1,2\n", "ratings": [9]}
+    judged = {**good, "id": "b", "judges": [{"judge": "m", "score": 99}]}
+    file = tmp_path / "ratings.json"
+    file.write_text(json.dumps({"schema_version": 1, "pairs": [good, 5, judged, {**good, "pred": ""}, None]}))
+    ratings = read_ratings(file)
+    assert [pair.id for pair in ratings.pairs] == ["a"]
+    assert ratings.problems == (
+        "pair 2: the entry: must be an object",
+        "pair 3 ('b'): judges.0.score: must be at most 10.0",
+        "pair 4 ('a'): id: another pair has it already",
+        "pair 5: the entry: must be an object, not nothing",
+    )
+    file.write_text(json.dumps({"schema_version": 2, "pairs": [good]}))
+    with pytest.raises(StudyError, match="schema_version: must be 1"):
+        read_ratings(file)

@@ -9,6 +9,7 @@ import typer
 
 
 def gate(
+    context: typer.Context,
     new: Annotated[Path, typer.Argument(help="The run to check.")],
     old: Annotated[Path | None, typer.Argument(help="The run, or baseline, that it is held against.")] = None,
     *,
@@ -46,6 +47,8 @@ def gate(
     from parsemark.store import Run
     from parsemark.system.files import write_text
 
+    if old is None and context.obj:  # what the settings name and is not there
+        typer.echo(f"{context.obj}. Without one only fixed limits are checked.", err=True)
     limits = room.GateLimits(
         minimum=_values(minimum or ()),
         max_drop=max_drop,

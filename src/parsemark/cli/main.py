@@ -77,8 +77,7 @@ def root(
             typer.echo(f"Settings: {path}", err=True)
         baseline = settings.gate.baseline
         if context.invoked_subcommand == "gate" and baseline and "old" not in context.default_map["gate"]:
-            missing = f"The baseline that {path} names is not there: {baseline}"
-            typer.echo(f"{missing}. Without one only fixed limits are checked.", err=True)
+            context.obj = f"The baseline that {path} names is not there: {baseline}"
 
 
 for register in (  # in the order of the help

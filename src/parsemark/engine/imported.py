@@ -25,6 +25,8 @@ from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
+IMPORTED = "imported"
+"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
 MAX_FILE_BYTES = 64 * 1024 * 1024
 _TEXT_FORMATS = {
     ".html": "html",
@@ -219,8 +221,6 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".csv": _read_csv,
 }
 """Suffix to reader; of several files for one sample the first suffix counts."""
-IMPORTED = "imported"
-"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
 _MAX_LISTED = 5
 
 
@@ -346,5 +346,5 @@ def _record(
             sample, parser, Status.PARSER_FAILED, IMPORTED, error=f"{path.name}: {error}", finished=now
         )
     blob = run.blobs.put(raw)
-    key = work_key(blob, 1, "imported")
+    key = work_key(blob, 1, IMPORTED)
     return ParseRecord(sample, parser, Status.OK, key, blob=blob, n_bytes=len(raw), finished=now)

@@ -115,10 +115,16 @@ def require_comparable(old: Summary, new: Summary) -> None:
             )
 
 
-def in_words(comparison: Comparison) -> str:
-    """The answer to "is A better than B?" as one or two sentences."""
+def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
+    """The answer to "is A better than B?" as one or two sentences.
+
+    Args:
+        comparison: Of A with B.
+        better_first: Name the better one first, and its number. Without, A stays first, and signs are those
+            of A minus B.
+    """
     a, b, v = comparison.a, comparison.b, comparison.primary
-    if v.state == "worse":  # the better one is named first, and so is its number
+    if v.state == "worse" and better_first:
         a, b, v = b, a, v.seen_from(v.b)
     interval = "" if v.low is None else f", simultaneous 95 % interval {v.low:+.3f} to {v.high:+.3f}"
     values = f"{_number(v.value_a)} ({a}) against {_number(v.value_b)} ({b})"
@@ -127,8 +133,8 @@ def in_words(comparison: Comparison) -> str:
         f"p = {format_p(v.p)} on {counted(comparison.n_pages, 'page')} of "
         f"{counted(v.n_documents, 'document')}"
     )
-    if v.state == "better":
-        return f"{a} is better than {b}: {evidence}."
+    if v.state in ("better", "worse"):
+        return f"{a} is {v.state} than {b}: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
     return f"The difference between {a} and {b} is not resolved: {evidence}."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import math
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
+from parsemark.plain_words import counted
 from parsemark.protocols import Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.comparison import Comparison, format_p, in_words
@@ -37,8 +39,10 @@ class RunComparison:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
-    def drops(self, below: float) -> list[Comparison]:
+    def drops(self, below: float = 0.0) -> list[Comparison]:
         """Parsers whose primary figure is worse, and by more than allowed."""
+        if math.isnan(below):
+            raise UsageError("A difference that is allowed must be a number.")
         return [c for c in self.comparisons if c.primary.state == "worse" and c.primary.difference < below]
 
 
@@ -60,10 +64,10 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
     return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
 
 
-def comparison_markdown(comparison: Comparison) -> str:
+def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
     """Words, figures and most changed pages, ready for a pull request."""
     lines = [
-        in_words(comparison),
+        in_words(comparison, better_first=better_first),
         "",
         f"| figure | {_cell(comparison.a)} | {_cell(comparison.b)} "
         "| difference | 95 % interval | p | verdict |",
@@ -78,18 +82,18 @@ def comparison_markdown(comparison: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def side_by_side(run: Run, comparison: Comparison, *, older: bool = False) -> str:
+def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None) -> str:
     """Where the two can be looked at beside the truth: addresses in the run's report, or how to make one.
 
     Args:
         run: The run whose report is meant; of two runs the new one.
         comparison: Of two parsers, or of one parser in two runs.
-        older: Whether the second one is of an older run.
+        older: The older run that the second one is of, if it is of another.
     """
     report = run.path / "report"
-    made = report_holds(report, older=older)
+    made = report_holds(report, older=older is not None)
     if not made:
-        again = " --against OLD" if older else ""
+        again = f" --against {shlex.quote(str(older))}" if older else ""
         return f"Side by side: parsemark report {shlex.quote(str(run.path))}{again}, then Compare.\n"
     a = comparison.a.removesuffix(" (new)") if older else comparison.a
     beside = {"beside_older": a} if older else {"beside": comparison.b}
@@ -110,8 +114,11 @@ def report_holds(report: Path, *, older: bool) -> bool:
 
 def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     """The comparison of two runs for a pull request: one row for each parser, then the details."""
-    drops = result.drops(below) if below is not None else []
-    head = f"**{len(drops)} significant drop(s).**" if drops else "No significant drop."
+    worse = result.drops()
+    head = f"**{counted(len(worse), 'significant drop')}" if worse else "No significant drop"
+    if worse and below is not None:
+        head += f", {len(result.drops(below)) or 'none'} below {below:g}"
+    head += ".**" if worse else "."
     lines = [
         head,
         "",
@@ -122,8 +129,8 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     for label, names in (("Only in the old run", result.only_old), ("Only in the new run", result.only_new)):
         if names:
             lines += ["", f"{label}: {', '.join(_cell(n) for n in names)}."]
-    for c in drops:
-        lines += ["", f"### {_parser(c)}", "", comparison_markdown(c).rstrip()]
+    for c in worse:
+        lines += ["", f"### {_parser(c)}", "", comparison_markdown(c, better_first=False).rstrip()]
     return "\n".join(lines) + "\n"
 
 

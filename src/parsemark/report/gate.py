@@ -53,6 +53,12 @@ class GateLimits:
     max_memory: float | None = None
     """Ratio of peak memory, new to old."""
 
+    def __post_init__(self) -> None:
+        ratios = {"max_drop": self.max_drop, "max_slowdown": self.max_slowdown, "max_memory": self.max_memory}
+        for name, value in {**self.minimum, **ratios}.items():
+            if value is not None and math.isnan(value):
+                raise UsageError(f"The limit of {name} is no number, so nothing could be held against it.")
+
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
@@ -317,7 +323,7 @@ def _drop(
             f"{info.label}: plain drop",
             not fell,
             found,
-            f"≥ −{limits.max_drop:g}",
+            f"≥ -{limits.max_drop:g}",
             pages if fell else (),
         )
 

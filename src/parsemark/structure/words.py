@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 from typing import Protocol
 
@@ -13,6 +14,8 @@ _HYPHENS = "-\u00ad\u2010\ufffe\x02"
 """What may stand at the end of a line where a word is divided; the last two are pdfium's own marks."""
 _SMALLEST_REACH = 4.0
 _SAME_LINE = 0.4
+_TALL = 1.5
+"""In widths: a word of several letters that is higher than this is set sideways."""
 _SMALL = 0.8
 """Of the usual height in a cell: below it a word may be an exponent or an index."""
 
@@ -107,7 +110,7 @@ def join_words(words: Sequence[Word]) -> str:
     """The text of a cell: its words line by line, a word that was divided at a line's end made whole."""
     text = ""
     divided = False
-    for line in _lines(words):
+    for line in _lines(_upright(words)):
         for word in line:
             if divided:
                 text = text.rstrip(_HYPHENS) + word.text
@@ -117,6 +120,21 @@ def join_words(words: Sequence[Word]) -> str:
         last = line[-1]
         divided = last.glued and last.text[-1:] in _HYPHENS and len(last.text) > 1
     return text.replace("\ufffe", "").replace("\x02", "")
+
+
+def _upright(words: Sequence[Word]) -> Sequence[Word]:
+    """The words of a cell whose text runs up or down the page, turned; others as they are.
+
+    Such words are higher than wide. Which way they run is told by those that follow each other on a line; a
+    label in a column of labels nearly always runs up.
+    """
+    long = [w.box for w in words if len(w.text) > 1]
+    if not long or 2 * sum(box.height > _TALL * box.width for box in long) <= len(long):
+        return words
+    beside = [(a, b) for a, b in pairwise(w.box for w in words) if min(a.x1, b.x1) > max(a.x0, b.x0)]
+    if sum(1 if b.y0 < a.y0 else -1 for a, b in beside) >= 0:
+        return [replace(w, box=Box(-w.box.y1, w.box.x0, -w.box.y0, w.box.x1)) for w in words]
+    return [replace(w, box=Box(w.box.y0, -w.box.x1, w.box.y1, -w.box.x0)) for w in words]
 
 
 def _lines(words: Sequence[Word]) -> list[list[Word]]:

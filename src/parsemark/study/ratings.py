@@ -38,7 +38,7 @@ class Judgement(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: str
-    score: float
+    score: float = Field(ge=0, le=10)
     prompt: str = DEFAULT_PROMPT
     cost_usd: float | None = None
     errors: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class RatingsFile(BaseModel):
 
     schema_version: Literal[1]
     kind: Literal["table", "formula"] = "table"
-    pairs: list[dict[str, Any]]
+    pairs: list[Any]
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,15 @@ def read_ratings(path: Path) -> Ratings:
     kind, entries = _entries(data, path)
     pairs: list[RatedPair] = []
     problems: list[str] = []
+    known: set[str] = set()
     for name, entry in entries:
         try:
-            pairs.append(RatedPair.model_validate(entry))
+            pair = RatedPair.model_validate(entry)
+            if pair.id in known:
+                problems.append(f"{name}: id: another pair has it already")
+                continue
+            known.add(pair.id)
+            pairs.append(pair)
         except ValidationError as error:
             problems.append(f"{name}: {first_problem(error, 'the entry')}")
     if not pairs:

@@ -329,3 +329,57 @@ def test_lines_of_one_column_are_one_text() -> None:
 def test_rows_that_are_counted_have_no_header() -> None:
     truth = "\\begin{tabular}{ll}(i) & first of all \\\\ (ii) & second to none\\end{tabular}"
     assert read(truth, "| (i) | first of all |\n|---|---|\n| (ii) | second |").details["n_values"] == 2
+
+
+NAMES = ["Aachen", "Bonn", "Celle", "Dorsten", "Essen", "Fulda"]
+CITIES = [["City", "People"], *([name, str(110 + 7 * k)] for k, name in enumerate(NAMES))]
+
+
+def test_a_narrow_table_may_stand_in_blocks_beside_each_other() -> None:
+    beside = [[*CITIES[0], *CITIES[0]], *([*CITIES[k], *CITIES[k + 3]] for k in (1, 2, 3))]
+    assert value(latex(CITIES), markdown(beside)) >= 9.5
+    assert value(latex(CITIES), markdown(beside[1:])) < 9.5  # the header is lost
+    last = [*beside[:3], [*CITIES[3], "", ""]]
+    assert kinds(latex(CITIES), markdown(last)) & {"row_missing", "cut_off"}
+
+
+def test_a_row_of_the_truth_may_go_on_in_the_next_one() -> None:
+    truth = r"""\begin{tabular}{l|ccc}
+Process & Generator & Cross section & Events \\ \hline
+top (s-channel) & Powheg with & 3.344 & 6952 \\
+four flavours & Pythia & & \\ \hline
+top (t-channel) & Powheg & 80.95 & 3881 \\
+inclusive \\ \hline
+pairs inclusive & Pythia & 16.6 & 1988 \\
+\end{tabular}"""
+    rows = [
+        ["Process", "Generator", "Cross section", "Events"],
+        ["top (s-channel) four flavours", "Powheg with Pythia", "3.344", "6952"],
+        ["top (t-channel) inclusive", "Powheg", "80.95", "3881"],
+        ["pairs inclusive", "Pythia", "16.6", "1988"],
+    ]
+    assert value(truth, markdown(rows)) >= 9.5
+    assert kinds(truth, markdown(rows).replace("3881", "3818")) == {"value_wrong"}
+
+
+def test_words_of_a_header_may_stand_in_another_order() -> None:
+    truth = r"""\begin{tabular}{lcccc}
+\toprule
+& \multicolumn{2}{c}{2022} & \multicolumn{2}{c}{2023} \\
+Shop & Sales (kEUR) & Staff & Sales (kEUR) & Staff \\ \midrule
+North & 94.8 & 95 & 83.6 & 84 \\
+South & 91.1 & 92 & 80.4 & 81 \\ \bottomrule
+\end{tabular}"""
+    head = ["Shop", "Sales 2022 (kEUR)", "Staff 2022", "Sales 2023 (kEUR)", "Staff 2023"]
+    body = [["North", "94.8", "95", "83.6", "84"], ["South", "91.1", "92", "80.4", "81"]]
+    assert value(truth, markdown([head, *body])) >= 9.5
+    # Where the order is what tells two names apart, another order is another name.
+    rows = [["Data", "A to B", "B to A", "n"], ["x", "1.5", "2.5", "7"], ["y", "3.5", "4.5", "8"]]
+    assert value(latex(rows), markdown([["Data", "B to A", "A to B", "n"], *rows[1:]])) < 5
+
+
+@pytest.mark.parametrize("pred", ["", "<table></table>", "no table at all"])
+def test_nothing_at_all_is_an_event(pred: str) -> None:
+    found = read(markdown(CITIES), pred)
+    assert found.value == 0
+    assert found.details["counts"] == {"row_missing": 1}

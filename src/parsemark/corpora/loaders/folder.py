@@ -48,6 +48,10 @@ FORMATS = {
 """Suffix of a table's truth to the format that it is read as; None where the format is found out."""
 OF_ONE_PAGE = (".html", ".htm", ".csv", ".tsv", ".tex")
 """What is truth beside a PDF of one page, under its bare name. Text and Markdown may be anything."""
+_TABLE_FILES = (".html", ".htm", ".csv", ".tsv")
+"""What lies beside PDFs for its table, and is named where there is no PDF of its name."""
+_UNREAD = frozenset({".xlsx", ".xls", ".ods", ".docx", ".doc", ".odt", ".xml", ".rtf"})
+"""Formats in which people keep tables, and which are not read as truth."""
 PAGE_SUFFIX = ".json"
 NO_TABLES = "no-tables"
 
@@ -150,10 +154,16 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
             bare = path.stem == name and path.suffix.lower() in OF_ONE_PAGE
             owner.unplaced.append(_Unplaced(path, Remark(where, said), bare))
         elif label is not None:
-            said, is_likely = _no_document(label[0], documents, root)
-            # A bare `page-3.html` may be anything.
-            if is_likely or label[1].table is not None or not label[1].is_of_tables:
+            said, likely = _no_document(label[0], documents, root)
+            if likely is None:
                 remarks.append(Remark(where, said))
+            else:  # a table of some page of it: which pages have none cannot be told
+                likely.unplaced.append(_Unplaced(path, Remark(where, said)))
+        elif (owner := _named_after(path, by_path)) is not None:
+            said = f"is named as truth of {owner.name}.pdf, but {path.suffix} is not read. Save it as .csv."
+            owner.unplaced.append(_Unplaced(path, Remark(where, said)))
+        elif path.suffix.lower() in _TABLE_FILES:
+            remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
     for document in documents:
         document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
 
@@ -198,12 +208,25 @@ def _suffix(path: Path) -> str:
     return path.suffix if path.suffix.lower() in FORMATS else ".html"
 
 
-def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, bool]:
-    """What to say of truth without a PDF, and whether there is one of nearly that name."""
+def _named_after(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+    """The document that a file of a spreadsheet or a text program is named after, as its truth would be."""
+    if path.suffix.lower() not in _UNREAD:
+        return None
+    if beside := _BESIDE.fullmatch(path.stem):
+        return documents.get(path.with_name(beside[1]))
+    return documents.get(path.parent) if _WITHIN.fullmatch(path.stem) else None
+
+
+def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, _Document | None]:
+    """What to say of truth without a PDF, and the document of nearly that name."""
+    if document == root:
+        return "looks like truth, but names no PDF. Put it into a folder that is named as its PDF is.", None
     wanted = document.relative_to(root).as_posix() if document.is_relative_to(root) else document.name
-    nearest = difflib.get_close_matches(wanted, [d.name for d in documents], n=1)
+    by_name = {d.name: d for d in documents}
+    nearest = difflib.get_close_matches(wanted, list(by_name), n=1)
     hint = f" Is it for {nearest[0]}.pdf?" if nearest else ""
-    return f"looks like truth, but there is no {wanted}.pdf.{hint}", bool(nearest)
+    said = f"looks like truth, but there is no {wanted}.pdf.{hint}"
+    return said, by_name[nearest[0]] if nearest else None
 
 
 def _samples(document: _Document, root: Path, ids: SampleIds, remarks: list[Remark]) -> Iterator[Sample]:

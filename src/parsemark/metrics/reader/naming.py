@@ -115,14 +115,16 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
         around = Around(around.outside)
     texts = {text for name in named for text in name.truth}
     best = [_best(name, texts) for name in named]
-    exchanged = _exchanges({name.truth: given for name, (_, given, _) in zip(named, best, strict=True)})
+    # Two exchanged headers make every row say something false, and each of them is charged.
+    pairs = zip(named, best, strict=True) if axis is ROWS else ()
+    exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
     for name, (how, given, found) in zip(named, best, strict=True):
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN:
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, named):
             cause = exchanged.get(name.truth, frozenset())
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
@@ -136,6 +138,16 @@ class Others:
     """All texts that name something."""
     exchanged: frozenset[str]
     """The texts that the name at hand was exchanged with, and its own."""
+
+
+def _is_reordered(truth: Path, given: Path, named: Sequence[Named]) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones."""
+
+    def words(path: Path) -> list[str]:
+        return sorted(worded(" ".join(path)).split())
+
+    told = words(truth)
+    return told == words(given) and all(name.truth == truth or words(name.truth) != told for name in named)
 
 
 def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:

@@ -23,9 +23,10 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
-from parsemark.metrics.reader.rejoin import joined_rows
+from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import (
+    blocks_below,
     parts_beside,
     pivoted,
     recorded,
@@ -151,8 +152,10 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
-    best = best or Account((), 0.0)
-    for layout in _layouts(truth, structure):
+    if best is None:
+        total = reader.nothing_happened().total
+        best = Account((Event(Kind.ROW_MISSING, total, "All is missing: the output has no table."),), total)
+    for layout in _layouts(truth, structure, pages):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
         for sheet, extra in _arrangements(pages, reader.structure):
             found = reader.sheet(with_symbols_of(truth, sheet))
@@ -160,9 +163,15 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     return best
 
 
-def _layouts(truth: Sheet, structure: Structure) -> Iterable[Sheet]:
+def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet]:
     """The truth laid out in another way that says the same."""
-    found = (_below_each_other(truth, structure), parts_beside(truth), recorded(truth), pivoted(truth))
+    found = (
+        lines_joined(truth, structure.n_header, pages.sheets),
+        _below_each_other(truth, structure),
+        parts_beside(truth),
+        recorded(truth),
+        pivoted(truth),
+    )
     return (layout for layout in found if layout is not None)
 
 
@@ -305,7 +314,8 @@ class _Reader:
             message = "The columns stand in reversed order."
             events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
             best = self.better(best, dataclasses.replace(mirrored, events=events))
-        for other in filter(None, (pivoted(pred), recorded(pred), parts_beside(pred))):
+        blocks = blocks_below(pred, self.truth.n_cols)
+        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.likeness import likeness, most_alike, weight
+from parsemark.metrics.reader.likeness import is_numeric, likeness, most_alike, tight, weight
 from parsemark.metrics.reader.sheet import Sheet
 
 _GAIN = 0.05
@@ -52,6 +52,37 @@ class _Wanted:
     def most(self, up: int, down: int) -> float:
         """Its likeness is at most this, which falls with every row."""
         return most_alike(self.above[up] + self.below[down], self.text)
+
+
+def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:
+    """The truth with rows joined to the one above that only go on with its texts, if the prediction does so.
+
+    Args:
+        truth: The truth.
+        first: Its first row of data.
+        given: The predicted tables.
+    """
+    going_on = [r for r in range(first + 1, truth.n_rows) if _may_go_on(truth, r)]
+    if not going_on:
+        return None
+    said = {tight(text) for sheet in given for row in sheet.texts for text in row if text}
+    groups: dict[int, list[int]] = {}
+    begins = {r: r for r in range(truth.n_rows)}
+    for row in going_on:
+        begin = begins[row - 1]
+        group = [*groups.get(begin, [begin]), row]
+        wanted = {tight(_joined_text(truth, group, c)) for c in range(truth.n_cols) if truth.texts[row][c]}
+        if all(any(text.startswith(part) for text in said) for part in wanted):
+            groups[begin] = group
+            begins[row] = begin
+    return _merge(truth, groups) if groups else None
+
+
+def _may_go_on(truth: Sheet, row: int) -> bool:
+    """Whether a row says little, and no numbers, below one that says more."""
+    texts = [t for t, starts in zip(truth.texts[row], truth.starts[row], strict=True) if t and starts]
+    more = sum(map(bool, truth.texts[row - 1]))
+    return 0 < 2 * len(texts) <= truth.n_cols and len(texts) <= more and not any(map(is_numeric, texts))
 
 
 def _best_group(

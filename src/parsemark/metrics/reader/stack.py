@@ -103,6 +103,20 @@ def _under(heading: str, sheet: Sheet) -> Sheet:
     return Sheet.stacked([dataclasses.replace(over, starts=starts), sheet], [], sheet.n_cols)
 
 
+def blocks_below(sheet: Sheet, width: int) -> Sheet | None:
+    """Blocks of so many columns that stand beside each other, below each other; a header again is dropped."""
+    if width < 2 or sheet.n_cols < 2 * width or sheet.n_cols % width:
+        return None
+    blocks = []
+    for begin in range(0, sheet.n_cols, width):
+        columns = range(begin, begin + width)
+        rows = [r for r in range(sheet.n_rows) if any(sheet.present[r][c] for c in columns)]
+        if len(rows) < 2 or rows[-1] != len(rows) - 1:
+            return None  # a list has no gaps
+        blocks.append(sheet.part(rows, columns))
+    return stacked(blocks, [""] * len(blocks))
+
+
 def parts_beside(sheet: Sheet) -> Sheet | None:
     """Parts below each other in one table, each with a header of its own over the same rows, side by side.
 

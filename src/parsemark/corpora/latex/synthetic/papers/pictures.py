@@ -85,8 +85,8 @@ def _sky(noise: np.random.Generator, level: float) -> Field:
     """Stars of all magnitudes, and a galaxy or two."""
     field = 0.05 + 0.015 * _smooth(noise, 40)
     yy, xx = np.mgrid[0:_HIGH, 0:_WIDE]
-    for _ in range(140):
-        cy, cx, bright = noise.uniform(0, _HIGH), noise.uniform(0, _WIDE), noise.pareto(1.6) * 0.06
+    for _ in range(190):
+        cy, cx, bright = noise.uniform(0, _HIGH), noise.uniform(0, _WIDE), noise.pareto(1.4) * 0.14
         field += min(bright, 1.3) * np.exp(
             -((yy - cy) ** 2 + (xx - cx) ** 2) / (2 * (1.0 + min(bright, 1)) ** 2)
         )
@@ -112,7 +112,13 @@ def _flow(noise: np.random.Generator, level: float) -> Field:
         field += (
             sign * np.exp(-((xx - cx) ** 2 / (1.4 * wide**2) + (yy - cy) ** 2 / wide**2)) * (1 - 0.05 * k)
         )
-    field += level * 0.18 * _smooth(noise, 7) * (xx > 60) * np.exp(-((yy - _HIGH / 2) ** 2) / 2500)
+    field += (
+        level
+        * 0.18
+        * _smooth(noise, 7)
+        * np.clip((xx - 45) / 60, 0, 1)
+        * np.exp(-((yy - _HIGH / 2) ** 2) / 2500)
+    )
     body = np.hypot(xx - 28, yy - _HIGH / 2) < 12
     return np.asarray(np.where(body, 0.5, 0.5 + 0.45 * field) * np.where(body, 0.0, 1.0))
 

@@ -35,13 +35,13 @@
     return { rows, row: rows.find((r) => isRow(r, view.table, null)) ?? rows.find((r) => !r.invented) ?? rows[0] ?? null };
   };
 
-  parsemark.renderBesideMatches = (contenders, rows, chosen, metric, choose) => {
-    if (!rows.length) return el("p", { class: "muted" }, "Nothing to match here, neither true nor predicted.");
+  parsemark.renderBesideMatches = (page, contenders, rows, chosen, metric, choose) => {
+    if (!rows.length) return parsemark.nothingToMatch(page);
     const line = (row) => {
       const scores = row.matches.map((m) => (m ? scoreOf(m, metric) ?? 0 : null));
       const difference = row.invented || scores.includes(null) ? null : scores[0] - scores[1];
       return el("tr", { class: row === chosen ? "chosen" : "" },
-        el("th", { scope: "row", class: "name" }, el("button", { type: "button", "aria-pressed": String(row === chosen), on: { click: () => choose(row) } }, parsemark.foreign(row.invented ? `invented ${row.id}` : row.id))),
+        el("th", { scope: "row", class: "name" }, el("button", { type: "button", "aria-pressed": String(row === chosen), on: { click: () => choose(row) } }, parsemark.foreign(row.invented ? `${row.matches.some((m) => m?.kind === "unjudged") ? "predicted" : "invented"} ${row.id}` : row.id))),
         row.matches.map((m) => el("td", {}, outcome(m, metric))),
         el("td", { class: difference === null || Math.abs(difference) < 5e-5 ? "" : difference > 0 ? "delta-up" : "delta-down" }, difference === null ? "–" : parsemark.signed(difference)));
     };
@@ -102,7 +102,7 @@
         truth ? tally(marks) : null,
         truth ? el("p", { class: "muted small" }, "In the truth a cell is coloured by who has it right; in A and B the cells in which the two part have a frame.") : null),
       el("div", { class: "three-sides" },
-        el("section", { class: "side" }, el("h3", {}, "Truth"), truth ? parsemark.renderTable(truth, "Truth", mark) : el("p", { class: "muted" }, row.invented ? "There is no table here." : "The truth has no cells.")),
+        el("section", { class: "side" }, el("h3", {}, "Truth"), truth ? parsemark.renderTable(truth, "Truth", mark) : el("p", { class: "muted" }, !page.truth ? "This page has no truth." : row.invented ? "There is no table here." : "The truth has no cells.")),
         contenders.map((c, k) => panel(c, "AB"[k], row.matches[k], sides[k], marks))));
   };
 })();

@@ -87,7 +87,7 @@
     return el("div", { class: "detail" },
       el("div", { class: explained ? "with-explanation" : "" }, comparison(truth, pred), explanation(explained, data.error_labels)),
       el("div", { class: "sides" },
-        side("Truth", truth, "Nothing of this kind is here: the parser invented it."),
+        side("Truth", truth, page.truth ? "Nothing of this kind is here: the parser invented it." : "This page has no truth."),
         side("Prediction", pred, unread ? "This was read from the parser's whole text: see the raw output below, and the text beside the truth under Whole pages." : "The parser has nothing here.")),
       source("Truth as given", truth), source("Prediction as given", pred), rawPanel(page, parserIndex));
   };

@@ -3,7 +3,7 @@
 (() => {
   const { el } = parsemark;
   const KINDS = {
-    pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented",
+    pair: "found", split: "found in pieces", merge: "merged with another", many: "mixed up", miss: "missed", extra: "invented", unjudged: "predicted",
   };
   parsemark.theta = 0; // of the chosen protocol: what overlaps by less does not count as found
   const isPartly = ({ kind, overlap }) => kind === "pair" && overlap !== null && overlap <= parsemark.theta;
@@ -34,14 +34,23 @@
     return { truth, pred, kind, overlap, key, scores: scoresOf(data, rule, key, truth.join("+"), pred.join("+")) };
   });
 
+  // A page without truth has no matches; what was predicted can be looked at all the same.
+  parsemark.withoutTruth = (data) => (data.prediction?.elements || []).filter((e) => e.table)
+    .map((e) => ({ truth: [], pred: [e.id], kind: "unjudged", overlap: null, key: e.id, scores: [] }));
+
+  parsemark.nothingToMatch = (page) => el("p", { class: "muted" }, page.truth
+    ? "Nothing to match here, neither true nor predicted."
+    : "This page has no truth, so nothing is matched or scored, and no table was predicted.");
+
   const confidence = (data, match) => {
     const found = (data.prediction?.elements || []).find((e) => e.id === match.pred[0]);
     return found?.confidence === undefined ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "confidence"), " ", found.confidence.toFixed(2));
   };
 
-  parsemark.renderMatches = (matches, data, chosen, choose) => {
-    if (!matches.length) return el("p", { class: "muted" }, "Nothing to match here, neither true nor predicted.");
-    return el("ol", { class: "matches" }, matches.map((match) => {
+  parsemark.renderMatches = (matches, page, data, chosen, choose) => {
+    if (!matches.length) return parsemark.nothingToMatch(page);
+    const untold = page.truth ? null : el("p", { class: "notice" }, "This page has no truth: these tables were predicted, and nobody knows whether they are right.");
+    return el("div", {}, untold, el("ol", { class: "matches" }, matches.map((match) => {
       const button = el("button", { type: "button", class: `match ${parsemark.kindClass(match)}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },
           el("span", { class: "kind" }, parsemark.kindWord(match)),
@@ -50,7 +59,7 @@
           match.overlap === null ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "overlap"), " ", parsemark.number(match.overlap)),
           confidence(data, match), chips(match)));
       return el("li", {}, button);
-    }));
+    })));
   };
 
   parsemark.renderParse = (data) => {

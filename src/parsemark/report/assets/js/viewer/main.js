@@ -117,7 +117,7 @@
     };
     contender.selected = new Set(match?.pred);
     byId("sheet").replaceChildren(parsemark.renderSheet(page, [contender], new Set(match?.truth), chooseElement));
-    byId("matches").replaceChildren(parsemark.renderMatches(matches, data, match, choose));
+    byId("matches").replaceChildren(parsemark.renderMatches(matches, page, data, match, choose));
     byId("parse").replaceChildren(parsemark.renderParse(data));
     byId("detail").replaceChildren(parsemark.renderDetail(page, data, match, view.parser));
   };
@@ -131,7 +131,7 @@
     };
     contenders.forEach((c, k) => { c.selected = new Set(row?.matches[k]?.pred); });
     byId("sheet").replaceChildren(parsemark.renderSheet(page, contenders, new Set(row && !row.invented ? [row.id] : []), chooseElement));
-    byId("matches").replaceChildren(parsemark.renderBesideMatches(contenders, rows, row, contenders[0].metric, choose));
+    byId("matches").replaceChildren(parsemark.renderBesideMatches(page, contenders, rows, row, contenders[0].metric, choose));
     byId("parse").replaceChildren(...contenders.flatMap((c, k) => [el("h3", {}, `${"AB"[k]} `, parsemark.foreign(c.name)), parsemark.renderParse(c.data)]));
     byId("detail").replaceChildren(parsemark.renderBeside(page, contenders, row));
   };
@@ -140,13 +140,13 @@
   const NOTHING = { parse: null, scored: [], prediction: null };
 
   // What a parser made of a page, with what the chosen protocol says about it.
-  const contender = (stored, parser, view, ending = "") => {
+  const contender = (page, stored, parser, view, ending = "") => {
     const data = { ...stored, ...(stored.scored[view.protocol] ?? NOT_SCORED) };
     const { main_metric: metric, metric_names, errors } = state.pages.protocols[view.protocol];
     parsemark.metricNames = metric_names;
     parsemark.theta = state.pages.protocols[view.protocol].theta;
     data.error_labels = Object.fromEntries(errors.map((e) => [e.name, e.label]));
-    return { data, name: parser.name + ending, colour: parser.colour, metric, matches: parsemark.matchesOf(data, view.rule) };
+    return { data, name: parser.name + ending, colour: parser.colour, metric, matches: page.truth ? parsemark.matchesOf(data, view.rule) : parsemark.withoutTruth(data) };
   };
 
   // What the second contender made of a page; nothing where the older run does not have it.
@@ -157,7 +157,7 @@
   };
 
   const showPage = async (page, view) => {
-    const first = contender(page.parsers[view.parser], state.pages.parsers[view.parser], view);
+    const first = contender(page, page.parsers[view.parser], state.pages.parsers[view.parser], view);
     const other = view.beside ? await besideData(page, view.beside) : null;
     showHead(page);
     byId("legend").className = `sheet-tools parser-${first.colour}`;
@@ -165,7 +165,7 @@
     byId("beside-key").hidden = !other;
     if (other) {
       byId("beside-key").className = `check parser-${besideParser(view.beside).colour}`;
-      showTwo(page, view, [first, contender(other, besideParser(view.beside), view, isOlder(view.beside) ? " (old)" : "")]);
+      showTwo(page, view, [first, contender(page, other, besideParser(view.beside), view, isOlder(view.beside) ? " (old)" : "")]);
     } else showOne(page, view, first);
   };
 
