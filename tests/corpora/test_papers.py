@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -93,6 +94,12 @@ def test_a_subject_speaks_of_all_that_it_shows(name: str) -> None:
     assert {exhibit for one in named if len(one) == 1 for exhibit in one} == there
     cited = {key for keys in re.findall(r"\{citet?:([^}]*)\}", subject_text(name)) for key in keys.split(",")}
     assert cited <= set(subject.data["works"])
+    for before, part in pairwise(subject.parts):  # what leads to a formula or list is never left out
+        if part.kind in ("formula", "list"):
+            assert before.kind in ("text", "more"), part
+            assert not before.optional, part
+            assert not before.exhibits, part
+        assert part.kind != "more" or not part.exhibits, part
 
 
 def subject_text(name: str) -> str:

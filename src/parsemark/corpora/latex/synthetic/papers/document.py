@@ -78,8 +78,8 @@ def make_paper(
     look = look_of(options, plan, attempt)
     subject = read_subject(_subject_of(options, plan, attempt))
     with_tables = sum(page.tables > 0 for page in plan.pages)
-    count = len(plan.pages) + rng.choice([1, 1, 2])
-    tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
+    count = len(plan.pages) + rng.choice([1, 1, 2]) + attempt  # one that was too short is drawn longer
+    tables = with_tables + rng.choice([1, 1, 2]) + attempt if with_tables else 0
     paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
