@@ -1,14 +1,17 @@
 """docs/parsers.md is made of the registry, and its example works as it is printed."""
 
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
 from tests.parsers.pages import write_page
+from tests.parsers.scripts import write_worker
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.parsers import get_parser, parser_names
 from parsemark.parsers.listing import parser_table, with_table
-from parsemark.parsers.trial import try_parser
 
 PAGE = Path(__file__).parents[2] / "docs" / "parsers.md"
 
@@ -33,11 +36,36 @@ def test_every_worker_says_where_it_stands(name: str) -> None:
 
 
 @pytest.mark.parsers
-def test_add_your_parser_works_as_the_page_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("section", ["## Your own parser", "### A parser of whole documents"])
+def test_add_your_parser_works_as_the_page_says(
+    section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The script as it is printed, saved under the name and tried by the command that the page says."""
     text = PAGE.read_text(encoding="utf-8")
-    section = text[text.index("## Your own parser") :]
-    code = re.search(r"```python\n(.*?)```", section, re.DOTALL)
-    assert code is not None
-    (tmp_path / "my_parser.py").write_text(code[1])
-    trial = try_parser(get_parser(str(tmp_path / "my_parser.py")), write_page(tmp_path / "paper.pdf"))
-    assert trial.prediction.tables and "pdfplumber" in trial.hello.versions
+    code = re.search(r"```python\n(.*?)```", text[text.index(section) :], re.DOTALL)
+    command = re.search(r"Save it as `([^`]+)`, then `parsemark ([^`]+)`", text)
+    assert code is not None and command is not None
+    monkeypatch.chdir(tmp_path)
+    Path(command[1]).write_text(code[1])
+    write_page(Path(command[2].split()[-1]))
+    done = CliRunner().invoke(app, command[2].split(), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "pdfplumber" in done.output and re.search(r"\d+ tables? on page 1", done.output)
+    assert "cell" in done.output and "33" in done.output
+
+
+@pytest.mark.parsers
+def test_a_parser_of_docx_works_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    line = re.search(r"says so, `(# reads = [^`]+)`", text)
+    command = re.search(r"Try it with such a file: `parsemark ([^`]+)`", text)
+    assert line is not None and command is not None
+    monkeypatch.chdir(tmp_path)
+    body = "from parsemark_worker import serve, text_output\nserve(lambda pdf, page, options: "
+    body += 'text_output("markdown", f"| {page} |\\n|---|\\n| {pdf[-4:]} |"))\n'
+    write_worker(tmp_path, body, "my_parser.py", fact=line[1].removeprefix("# "))
+    with zipfile.ZipFile(command[1].split()[-1], "w") as file:
+        file.writestr("word/document.xml", "<w:document/>")
+    done = CliRunner().invoke(app, command[1].split(), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "1 table in report.docx" in done.output and "docx" in done.output
