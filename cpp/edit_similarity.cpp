@@ -124,15 +124,19 @@ int window_distance(PatternMasks& masks, int other, int pattern, int cutoff) {
   for (std::uint32_t c : wanted) ++needed[c];
   int common = 0;  // characters that pattern and window share, wherever they stand
   int best = cutoff + 1;
+  std::size_t next = 0;  // the first window that can be closer: one step changes a distance by two at most
   for (std::size_t end = 0; end < text.size(); ++end) {
     if (++present[text[end]] <= needed[text[end]]) ++common;
     if (end + 1 < wanted.size()) continue;
     const std::size_t start = end + 1 - wanted.size();
-    if (length - common < best) {  // what is not shared has to be edited
+    if (start >= next && length - common < best) {  // what is not shared has to be edited
       const TextRange window{text.data() + start, text.data() + end + 1};
-      best = std::min(best, masks.usable() ? levenshtein_to_range(masks, window, length)
-                                           : levenshtein_plain(DenseText(window.begin(), window.end()), wanted));
+      const int distance = masks.usable()
+                               ? levenshtein_to_range(masks, window, length)
+                               : levenshtein_plain(DenseText(window.begin(), window.end()), wanted);
+      best = std::min(best, distance);
       if (best == 0) break;
+      next = start + 1 + (distance - best) / 2;
     }
     if (present[text[start]]-- <= needed[text[start]]) --common;
   }

@@ -132,7 +132,8 @@ def ticks(low: float, high: float, about: int = 5) -> list[tuple[float, str]]:
 def decades(low: float, high: float) -> list[tuple[float, str]]:
     """Powers of ten between two values."""
     powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-    return [(10.0**p, str(10**p) if 0 <= p <= 2 else f"$10^{{{p}}}$") for p in powers]
+    plain = all(0 <= power <= 2 for power in powers)
+    return [(10.0**power, str(10**power) if plain else f"$10^{{{power}}}$") for power in powers]
 
 
 def span(values: Sequence[float], unit: str, *, from_zero: bool = False) -> tuple[float, float]:
