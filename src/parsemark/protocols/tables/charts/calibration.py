@@ -63,8 +63,8 @@ def risk_over_coverage(run: RunView) -> Chart | None:
         "Risk over coverage",
         "If only the predictions with the highest confidence were taken: the share of all that this is, and "
         "how many of them are wrong (an overlap of at most one half, matched by "
-        f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 and rises late. Confidences of estimated(…) and "
-        "ensemble are parsemark's.",
+        f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 "
+        "and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
         Axis("coverage", 0.0, 1.0),
         Axis("risk", 0.0, 1.0),
         tuple(series),
