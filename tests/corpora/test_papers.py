@@ -22,11 +22,11 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.axes import ticks
 from parsemark.corpora.latex.synthetic.papers.comparisons import Ablation, Results
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
-from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, Sheet
+from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, PageMargins
 from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
 from parsemark.corpora.latex.synthetic.papers.subject import read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.tables import Counts, Regression
-from parsemark.corpora.latex.synthetic.papers.tokens import Block, Setter, Token
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock, PaperToken, Setter
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, cite_numbers
 from parsemark.corpora.synthetic.pieces import to_latex
@@ -294,17 +294,17 @@ def words_at(first: int, places: list[tuple[float, float]]) -> dict[int, Box]:
 
 
 def test_a_paragraph_over_two_columns_is_two_parts_and_floats_stand_between_them() -> None:
-    tokens = [Token(word, word) for word in ["one", "two", "three", "four"]]
-    text = Block(Category.TEXT_BLOCK, tokens, 1)
-    figure = Block(Category.FIGURE, [], 5)
-    caption = Block(Category.FIGURE_CAPTION, [Token("Fig. 1.", "Fig. 1.")], 6, parent=1)
+    tokens = [PaperToken(word, word) for word in ["one", "two", "three", "four"]]
+    text = PaperBlock(Category.TEXT_BLOCK, tokens, 1)
+    figure = PaperBlock(Category.FIGURE, [], 5)
+    caption = PaperBlock(Category.FIGURE_CAPTION, [PaperToken("Fig. 1.", "Fig. 1.")], 6, parent=1)
     blocks = [text, figure, caption]
     paragraph = words_at(1, [(50, 700), (80, 700), (350, 200), (380, 200)])
     floating = {5: Box(320, 50, 560, 150), 6: Box(330, 160, 400, 170)}
-    nothing = Sheet((None, None, None), (None, None, None))
+    nothing = PageMargins((None, None, None), (None, None, None))
     furniture = Furniture(nothing, nothing, nothing, 1)
 
-    def truth(boxes: dict[int, Box], shown: list[Block]) -> Page:
+    def truth(boxes: dict[int, Box], shown: list[PaperBlock]) -> Page:
         marks = MarkedPage(1, 612, 792, (), boxes, {})
         return page_truth(find_parts(shown, [marks], 2)[0], shown, furniture, 1, "p", {}, frozenset())
 
