@@ -21,32 +21,41 @@ from parsemark.store import ParseRecord, Run, schema_of
 N_TABLES = 10_000
 N_PARSERS = 8
 SCORING_AIM_S = 60.0
+WITHOUT_READER = "tables(metrics=grits_con+teds+grits_top)"
+TABLE_AIMS_MS = {WITHOUT_READER: 3.0, "tables": 6.0}
+"""One predicted table: raw output read, three rules matched, pairs scored, rows written."""
 OVERHEAD_AIM = 0.05
 
 
 def main(corpus: str = "demo") -> bool:
     loaded = load_corpus(corpus)
     with tempfile.TemporaryDirectory() as folder:
-        cpu_s = measure_scoring(Path(folder) / "scoring", loaded)
+        met, cpu_s = measure_scoring(Path(folder) / "scoring", loaded)
         share = measure_overhead(Path(folder) / "parsing", loaded)
-    return cpu_s < SCORING_AIM_S and share < OVERHEAD_AIM
+    return met and cpu_s < SCORING_AIM_S and share < OVERHEAD_AIM
 
 
-def measure_scoring(out: Path, corpus: Corpus) -> float:
-    """CPU seconds for reading, matching and scoring 10,000 predicted tables, summary included."""
+def measure_scoring(out: Path, corpus: Corpus) -> tuple[bool, float]:
+    """Whether a table costs what it may, and CPU seconds for 10,000 of them, summary included."""
     run, n_tables = store_predictions(out, corpus)
     score_page_once(run)
+    met = True
+    for spec, aim_ms in TABLE_AIMS_MS.items():
+        before = time.process_time()
+        for chunk in _chunks(run, (spec,), Events()):
+            score_chunk(chunk)
+        chunks_s = time.process_time() - before
+        per_table = 1000 * chunks_s / n_tables
+        met = met and per_table <= aim_ms
+        print(f"{spec}: {per_table:.2f} ms CPU for a predicted table (aim <= {aim_ms:.0f})")
     before = time.process_time()
-    for chunk in _chunks(run, ("tables",), Events()):
-        score_chunk(chunk)
-    chunks_s = time.process_time() - before
     score_run(run)  # all chunks are done: this puts the tables together and summarises
-    total_s = time.process_time() - before
+    total_s = chunks_s + time.process_time() - before
     print(
         f"scoring {n_tables} predicted tables: {total_s:.1f} s CPU, of which {total_s - chunks_s:.1f} s for "
         f"tables and summary (aim < {SCORING_AIM_S:.0f} s)"
     )
-    return total_s
+    return met, total_s
 
 
 def score_page_once(run: Run) -> None:

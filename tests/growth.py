@@ -10,6 +10,7 @@ import gc
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from parsemark.errors import FormatError
@@ -84,15 +85,24 @@ def inputs(pieces: list[str]) -> Iterator[tuple[str, Callable[[int], str]]]:
         yield f"{piece!r}, blanks, a tail", lambda n, p=piece: p + " " * (n - len(p) - 1) + "!"
 
 
-def measure(read: Callable[[str], object], make: Callable[[int], str]) -> Growth:
-    """The growth of the cost of reading; a refusal is an answer.
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cycles, where CPU time is measured.
 
-    Without the collector of cycles: a large input sets off more of its rounds, and each walks through all
-    that the tests before have left in memory, which is not the reader's cost.
+    A large input sets off more of its rounds, and each walks through all that the tests before have left in
+    memory, which is not the cost of what is measured.
     """
-    seconds = []
     gc.disable()
     try:
+        yield
+    finally:
+        gc.enable()
+
+
+def measure(read: Callable[[str], object], make: Callable[[int], str]) -> Growth:
+    """The growth of the cost of reading; a refusal is an answer."""
+    seconds = []
+    with uncollected():
         for size in SIZES:
             text = make(size)
             start = time.process_time()
@@ -103,8 +113,6 @@ def measure(read: Callable[[str], object], make: Callable[[int], str]) -> Growth
             seconds.append(time.process_time() - start)
             if seconds[-1] > 10 * MAX_CPU_S:
                 break
-    finally:
-        gc.enable()
     return Growth(tuple(seconds))
 
 

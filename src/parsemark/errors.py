@@ -39,6 +39,8 @@ class UnknownNameError(UsageError):
 
     def __init__(self, kind: str, name: str, nearest: Sequence[str]) -> None:
         hint = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else ""
+        if not nearest and kind in ("metric", "corpus", "protocol", "judge"):
+            hint = " If another package brings it, install that package here."
         super().__init__(f"Unknown {kind} {name!r}.{hint}")
         self.kind = kind
         self.name = name

@@ -9,11 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.engine.fakes import make_corpus
+from tests.waiting import PATIENCE_S, wait_until
 
 from parsemark.cli.main import run
 from parsemark.corpora import load_corpus
@@ -181,11 +181,9 @@ def test_ctrl_c_says_how_to_go_on(workplace: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--workers", "1"], cwd=workplace, env=env, stdout=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 120
-    while not _records(workplace / "stopped") and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: _records(workplace / "stopped"))
     process.send_signal(signal.SIGINT)
-    shown, _ = process.communicate(timeout=60)
+    shown, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "Stopped. 1 of 6 pages are done and kept. Go on with:" in shown
     assert "parsemark parse -c corpus -o stopped" in shown

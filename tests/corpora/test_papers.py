@@ -4,6 +4,8 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,13 +22,14 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.axes import ticks
 from parsemark.corpora.latex.synthetic.papers.comparisons import Ablation, Results
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
-from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, Sheet
+from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, PageMargins
 from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
 from parsemark.corpora.latex.synthetic.papers.subject import read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.tables import Counts, Regression
-from parsemark.corpora.latex.synthetic.papers.tokens import Block, Setter, Token
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock, PaperToken, Setter
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, cite_numbers
+from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.formats import write_document
@@ -93,6 +96,19 @@ def test_a_subject_speaks_of_all_that_it_shows(name: str) -> None:
     assert {exhibit for one in named if len(one) == 1 for exhibit in one} == there
     cited = {key for keys in re.findall(r"\{citet?:([^}]*)\}", subject_text(name)) for key in keys.split(",")}
     assert cited <= set(subject.data["works"])
+    for before, part in pairwise(subject.parts):  # what leads to a formula or list is never left out
+        if part.kind in ("formula", "list"):
+            assert before.kind in ("text", "more"), part
+            assert not before.optional, part
+            assert not before.exhibits, part
+        assert part.kind != "more" or not part.exhibits, part
+
+
+@pytest.mark.parametrize("name", subject_names())
+def test_latex_can_set_all_characters_of_a_subject(name: str) -> None:
+    file = files("parsemark.corpora.latex.synthetic.papers") / "subjects" / f"{name}.txt"
+    text = to_latex(file.read_text(encoding="utf-8"))
+    assert {character for character in text if ord(character) > 0x17F} == set()
 
 
 def subject_text(name: str) -> str:
@@ -206,9 +222,9 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     make_synthetic(replace(OPTIONS, pages=2), tmp_path / "one", workers=1)
     make_synthetic(replace(OPTIONS, pages=2), tmp_path / "two", workers=2)
     roots = [tmp_path / "one", tmp_path / "two"]
-    files = [sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()) for root in roots]
-    assert files[0] == files[1] != []
-    for file in files[0]:
+    found = [sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()) for root in roots]
+    assert found[0] == found[1] != []
+    for file in found[0]:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
 
@@ -278,17 +294,17 @@ def words_at(first: int, places: list[tuple[float, float]]) -> dict[int, Box]:
 
 
 def test_a_paragraph_over_two_columns_is_two_parts_and_floats_stand_between_them() -> None:
-    tokens = [Token(word, word) for word in ["one", "two", "three", "four"]]
-    text = Block(Category.TEXT_BLOCK, tokens, 1)
-    figure = Block(Category.FIGURE, [], 5)
-    caption = Block(Category.FIGURE_CAPTION, [Token("Fig. 1.", "Fig. 1.")], 6, parent=1)
+    tokens = [PaperToken(word, word) for word in ["one", "two", "three", "four"]]
+    text = PaperBlock(Category.TEXT_BLOCK, tokens, 1)
+    figure = PaperBlock(Category.FIGURE, [], 5)
+    caption = PaperBlock(Category.FIGURE_CAPTION, [PaperToken("Fig. 1.", "Fig. 1.")], 6, parent=1)
     blocks = [text, figure, caption]
     paragraph = words_at(1, [(50, 700), (80, 700), (350, 200), (380, 200)])
     floating = {5: Box(320, 50, 560, 150), 6: Box(330, 160, 400, 170)}
-    nothing = Sheet((None, None, None), (None, None, None))
+    nothing = PageMargins((None, None, None), (None, None, None))
     furniture = Furniture(nothing, nothing, nothing, 1)
 
-    def truth(boxes: dict[int, Box], shown: list[Block]) -> Page:
+    def truth(boxes: dict[int, Box], shown: list[PaperBlock]) -> Page:
         marks = MarkedPage(1, 612, 792, (), boxes, {})
         return page_truth(find_parts(shown, [marks], 2)[0], shown, furniture, 1, "p", {}, frozenset())
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
+from tests.waiting import PATIENCE_S, wait_until
 
 from parsemark.corpora import Corpus
 from parsemark.engine.limits import PageLimits
@@ -21,7 +22,7 @@ from parsemark.parsers import Info
 from parsemark.store import Run
 
 BEHAVIOURS = ["fine", "crash", "fine", "error", "hang", "crash-once", "fine", "fine", "silent-exit", "fine"]
-LIMITS = PageLimits(timeout_s=1.0)
+LIMITS = PageLimits(timeout_s=3.0)
 PARSERS = [FakeParser("one", fingerprint="1"), FakeParser("two", fingerprint="2")]
 MEASURED = ["wall_s", "cpu_s", "peak_memory_mb", "finished", "attempts", "stderr_tail"]
 
@@ -104,7 +105,7 @@ from pathlib import Path
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from tests.engine.fakes import FakeParser, make_corpus
 folder = Path(sys.argv[1])
-corpus = make_corpus(folder / "corpus", ["slow"] * 12)
+corpus = make_corpus(folder / "corpus", sys.argv[2].split())
 parsers = [FakeParser("one", fingerprint="1"), FakeParser("two", fingerprint="2")]
 options = ParseOptions(n_workers=2)
 try:
@@ -114,29 +115,30 @@ except KeyboardInterrupt:
 """
 
 
-def start(folder: Path) -> subprocess.Popen[bytes]:
+def start(folder: Path, behaviours: str = "slow " * 12) -> subprocess.Popen[bytes]:
     root = Path(__file__).parents[2]
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], cwd=root)
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), behaviours], cwd=root)
 
 
 def wait_for_work(folder: Path, n_pages: int) -> None:
-    deadline = time.monotonic() + 30
-    while len(list((folder / "corpus").glob("*.log"))) < n_pages and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(list((folder / "corpus").glob("*.log"))) >= n_pages)
 
 
 def test_killed_and_resumed_equals_undisturbed(tmp_path: Path) -> None:
     undisturbed = tmp_path / "undisturbed"
-    assert start(undisturbed).wait(60) == 0
+    assert start(undisturbed).wait(PATIENCE_S) == 0
     rng = random.Random(1)
     killed = tmp_path / "killed"
+    ended = []
     for n_pages in (1, 4, 8):
         process = start(killed)
         wait_for_work(killed, n_pages)
         time.sleep(rng.uniform(0, 0.2))
         process.kill()
-        assert process.wait(10) == -signal.SIGKILL
-    assert start(killed).wait(60) == 0
+        ended.append(process.wait(PATIENCE_S))
+    # On a busy machine the last one may have come to its end before.
+    assert ended[0] == -signal.SIGKILL and set(ended) <= {0, -signal.SIGKILL}
+    assert start(killed).wait(PATIENCE_S) == 0
     one, other = results(Run.open(killed / "run")), results(Run.open(undisturbed / "run"))
     assert one.height == 24 and one.equals(other)
     # Only the pages that were under way at a kill were asked for again.
@@ -145,10 +147,10 @@ def test_killed_and_resumed_equals_undisturbed(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_cleanly_and_keeps_what_is_done(tmp_path: Path) -> None:
-    process = start(tmp_path)
-    wait_for_work(tmp_path, 4)
+    process = start(tmp_path, "fine " * 6 + "hang " * 6)
+    wait_for_work(tmp_path, 7)  # one of them hangs by now
     os.kill(process.pid, signal.SIGINT)
-    assert process.wait(10) == 77
+    assert process.wait(PATIENCE_S) == 77
     run = Run.open(tmp_path / "run")
     done = run.table("parses")
     assert 2 <= done.height < 24 and set(done["status"]) == {"ok"}
@@ -157,7 +159,7 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_is_done(tmp_path: Path) -> None:
 
 def test_two_processes_on_one_run(tmp_path: Path) -> None:
     processes = [start(tmp_path), start(tmp_path)]
-    assert [process.wait(60) for process in processes] == [0, 0]
+    assert [process.wait(PATIENCE_S) for process in processes] == [0, 0]
     run = Run.open(tmp_path / "run")
     assert run.table("parses").height == 24
     assert all(run.raw(blob) for blob in run.table("parses")["blob"])

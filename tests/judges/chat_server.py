@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
+from tests.waiting import PATIENCE_S
+
 Request = dict[str, Any]
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -103,7 +105,7 @@ class ChatServer:
 
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
-        assert ready.wait(10)
+        assert ready.wait(PATIENCE_S)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -10,12 +10,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.judges.chat_server import Answer, ChatServer, Request, completion, error, honest
+from tests.waiting import wait_until
 
 from parsemark.errors import JudgeError, UsageError
 from parsemark.judges import (
@@ -324,9 +324,7 @@ def test_a_killed_run_goes_on_and_repeats_no_answered_call(tmp_path: Path) -> No
                 cwd=Path(__file__).parents[2],
                 env=os.environ,
             )
-            limit = time.monotonic() + 60
-            while len(server.requests) < kill_after and time.monotonic() < limit:
-                time.sleep(0.005)
+            wait_until(lambda n=kill_after: len(server.requests) >= n)
             process.send_signal(signal.SIGKILL)
             process.wait()
         n_killed = len(server.requests)

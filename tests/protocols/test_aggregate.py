@@ -45,3 +45,12 @@ def test_scores_go_up_to_one_unless_they_say_otherwise() -> None:
     assert (
         FigureInfo(**named, style="seconds").top is None and FigureInfo(**named, style="rate").margin is None
     )
+
+
+@pytest.mark.parametrize(
+    ("n", "said"), [(1, "1 document: there is no interval"), (2, "Fewer than 6 documents")]
+)
+def test_notes_say_what_so_few_documents_resolve(n: int, said: str) -> None:
+    notes = rank(of_scores([(0.9, 0.2), (0.8, 0.4)][:n], 1.0)).notes
+    assert notes[0].startswith(said)
+    assert (n == 1) == (not any("intervals are wide" in note for note in notes))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.store.fabricate import fabricate_run
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.errors import UsageError
 from parsemark.report import build_report
 from parsemark.report.build import MARK
@@ -70,3 +72,19 @@ def test_other_files_beside_a_report_stay(run: Run, tmp_path: Path) -> None:
 
 def test_characters_that_hide_or_move_text_are_shown() -> None:
     assert visible("a\x1b[31mb\u202ec\u200bd\te\nf") == "a⟨U+001B⟩[31mb⟨U+202E⟩c⟨U+200B⟩d\te\nf"
+
+
+def test_a_protocol_that_is_not_installed_costs_itself(tmp_path: Path) -> None:
+    """A colleague without the plug-in sees what the other protocols say, and which one is missing."""
+    run = fabricate_run(tmp_path / "run", n_pages=2, parsers=("good", "poor"))
+    (spec,) = run.protocols
+    folder = run.protocol_folder("stranger")
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_bytes((run.protocol_folder(spec) / "summary.json").read_bytes())
+    run.update_manifest(lambda manifest: manifest.with_protocols((spec, "stranger")))
+    done = CliRunner().invoke(app, ["report", str(run.path), "--out", str(tmp_path / "site")])
+    assert done.exit_code == 0, done.output
+    assert "Not shown: stranger, of a package that is not installed" in done.output
+    run.update_manifest(lambda manifest: manifest.model_copy(update={"protocols": ["stranger"]}))
+    with pytest.raises(UsageError, match="was scored by stranger"):
+        build_report(run.path, tmp_path / "other")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.waiting import wait_until
 from tests.web.serve import served
 from tests.web.test_annotate import LINK, first_sample, folder, truth
 from tests.web.test_rate_browser import accessible
@@ -120,6 +121,10 @@ def test_every_keystroke_is_kept(folder: Path, open_page: Callable[..., Any]) ->
         page.keyboard.type("half a wor")
         saved(page)
         # The person never leaves the cell: the tab is closed in the middle of a word.
-        page.wait_for_timeout(300)
+        wait_until(lambda: _first_cell(folder) == "half a wor")
         page.close()
-    assert truth(folder, 1).tables[0].table.text_rows()[0][0] == "half a wor"
+    assert _first_cell(folder) == "half a wor"
+
+
+def _first_cell(folder: Path) -> str:
+    return truth(folder, 1).tables[0].table.text_rows()[0][0]

@@ -7,13 +7,15 @@ import signal
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.waiting import wait_until
 from tests.web.serve import PAIRS, Person, Rater, served, write_pairs
 from typer.testing import CliRunner
 
@@ -242,6 +244,14 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
     lock = threading.Lock()
     raters: list[Rater] = []
     port = "0"
+
+    def n_confirmed() -> int:
+        with lock:
+            return confirmed.total()
+
+    def has_gone_on(before: int, running: list[Future[None]]) -> bool:
+        return n_confirmed() > before or all(job.done() for job in running)
+
     for round_number in range(3):
         with served("rate", str(file), "--port", port, "--repeats", "0") as (links, process):
             port = str(httpx.URL(links[RATERS]).port)
@@ -258,9 +268,11 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
                 except (httpx.HTTPError, ValueError):
                     return
 
+            before = n_confirmed()
             with ThreadPoolExecutor(4) as pool:
                 running = [pool.submit(work, rater, k + round_number) for k, rater in enumerate(raters)]
-                time.sleep(0.4)
+                wait_until(partial(has_gone_on, before, running))
+                time.sleep(0.2)
                 process.send_signal(signal.SIGKILL)
                 for job in running:
                     job.result()

@@ -20,7 +20,11 @@ def report(
 ) -> None:
     """Write the report of a run: leaderboard, figures, parsers, page viewer, comparison, provenance."""
     from parsemark.report import build_report
+    from parsemark.report.source import readable_protocols
+    from parsemark.store import Run
 
+    for spec in readable_protocols(Run.open(run))[1]:
+        typer.echo(f"Not shown: {spec}, of a package that is not installed here, or does not work.", err=True)
     typer.echo(build_report(run, out or run / "report", against=against, also=also or ()))
 
 

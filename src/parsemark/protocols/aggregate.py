@@ -318,6 +318,8 @@ def _state(contrast: Contrast, info: FigureInfo) -> State:
 
 def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
     notes = []
+    if n_documents == 1:
+        return ["1 document: there is no interval, and no difference is resolved."]
     if resolution is not None and n_documents < FEWEST_DOCUMENTS:
         notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
     elif resolution is not None:

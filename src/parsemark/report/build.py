@@ -14,7 +14,7 @@ from parsemark.report.parser_page import write_parser_pages
 from parsemark.report.profiles_page import write_profiles
 from parsemark.report.provenance import write_provenance
 from parsemark.report.site import ReportOptions, Site
-from parsemark.report.source import RunSource
+from parsemark.report.source import RunSource, readable_protocols
 from parsemark.report.tables_page import write_tables
 from parsemark.report.viewer import write_page_images, write_viewer
 from parsemark.report.whole_pages import write_whole_pages
@@ -55,7 +55,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
         try:
             with run.blaming_damage():
-                sources = [RunSource(run, protocol) for protocol in run.protocols] or [RunSource(run)]
+                sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
                 _write_site(Site(scratch.path, sources, chosen.home), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:

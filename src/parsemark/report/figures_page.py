@@ -10,7 +10,7 @@ from parsemark.report.charts.catalogue import stored_sections
 from parsemark.report.charts.paper import Format, save_chart
 from parsemark.report.chunks import write_chunk
 from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import RunSource
+from parsemark.report.source import RunSource, readable_protocols
 from parsemark.store import Run
 from parsemark.system import make_folder
 
@@ -30,8 +30,9 @@ def write_paper_figures(run_dir: Path, out_dir: Path, kind: Format) -> Iterator[
     """Write each figure of a run to `OUT/KEY.FORMAT`, one at a time, and yield its path."""
     run = Run.open(run_dir)
     make_folder(out_dir)
-    for source in [RunSource(run, protocol) for protocol in run.protocols] or [RunSource(run)]:
-        first = source.protocol == next(iter(run.protocols), None)
+    sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
+    for source in sources:
+        first = source is sources[0]
         for section in stored_sections(source, first=first):
             for chart in section.charts:
                 path = out_dir / f"{chart.key}.{kind}"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from parsemark.errors import PluginError, UnknownNameError, UsageError
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums, PageProtocol, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums
@@ -33,6 +34,28 @@ class ShownParser:
     def href(self) -> str:
         """Its page."""
         return f"parser-{self.key}.html"
+
+
+def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
+    """The protocols of a run whose code is here, and those of packages that are not installed.
+
+    Raises:
+        UsageError: None is here.
+    """
+    here: list[str] = []
+    missing: list[str] = []
+    for spec in run.protocols:
+        try:
+            get_protocol(spec)
+            here.append(spec)
+        except (UnknownNameError, PluginError):
+            missing.append(spec)
+    if missing and not here:
+        raise UsageError(
+            f"{run.path} was scored by {', '.join(missing)}, of a package that is not installed here, or "
+            f"does not work. Install it, or score otherwise: parsemark score {run.path} --protocol tables"
+        )
+    return here, missing
 
 
 class RunSource:

@@ -10,7 +10,7 @@ from parsemark.corpora.synthetic.pieces import to_latex
 
 PALETTES = (
     ("blue!70!black", "red!75!black", "green!55!black", "orange!90!black", "violet"),
-    ("black", "gray", "blue!60!black", "gray!60", "black!70"),
+    ("black", "gray", "blue!60!black", "lightgray", "darkgray"),
     ("cyan!60!black", "orange!90!black", "teal!80!black", "magenta!70!black", "brown"),
     ("blue", "red", "green!60!black", "purple", "orange"),
 )
@@ -132,7 +132,8 @@ def ticks(low: float, high: float, about: int = 5) -> list[tuple[float, str]]:
 def decades(low: float, high: float) -> list[tuple[float, str]]:
     """Powers of ten between two values."""
     powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-    return [(10.0**p, str(10**p) if 0 <= p <= 2 else f"$10^{{{p}}}$") for p in powers]
+    plain = all(0 <= power <= 2 for power in powers)
+    return [(10.0**power, str(10**power) if plain else f"$10^{{{power}}}$") for power in powers]
 
 
 def span(values: Sequence[float], unit: str, *, from_zero: bool = False) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.comparisons import Results
 from parsemark.corpora.latex.synthetic.papers.exhibits import PaperTable
 from parsemark.corpora.latex.synthetic.papers.front import Front, Matter
-from parsemark.corpora.latex.synthetic.papers.looks import Look, title_case
+from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import Citations
 from parsemark.corpora.latex.synthetic.papers.setting import (
     CHARACTER,
@@ -20,7 +20,7 @@ from parsemark.corpora.latex.synthetic.papers.setting import (
     Typesetter,
     numbered,
 )
-from parsemark.corpora.latex.synthetic.papers.subject import Part, Subject, common
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, SubjectPart, common
 from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, in_order
 from parsemark.corpora.synthetic.draft import lay_out
@@ -34,7 +34,7 @@ class Paper:
     """One paper, from its subject to its LaTeX."""
 
     rng: random.Random
-    look: Look
+    look: PaperLook
     subject: Subject
     lines: dict[str, float]
     folder: Path
@@ -120,7 +120,7 @@ class Paper:
             items += [Item("heading", name), Item("text", said)]
         return items
 
-    def _chosen(self) -> list[Part]:
+    def _chosen(self) -> list[SubjectPart]:
         """The parts that speak of exhibits that are shown, and as many of the others as there is room for."""
         rng, subject = self.rng, self.subject
         shown = self._shown()
@@ -140,7 +140,7 @@ class Paper:
             kept.add(index)
         chosen = [able[i] for i in sorted(kept)]
         return [  # headings with nothing below them go
-            part for part, following in zip(chosen, [*chosen[1:], Part("heading", "")], strict=True)
+            part for part, following in zip(chosen, [*chosen[1:], SubjectPart("heading", "")], strict=True)
             if part.kind != "heading" or following.kind != "heading" or following.level > part.level
         ]  # fmt: skip
 
@@ -160,7 +160,7 @@ class Paper:
         self._partners = {one: pair for pair in pairs for one in pair}
         return {("table", name) for name in chosen} | {("figure", name) for name in drawn}
 
-    def _items(self, part: Part) -> list[Item]:
+    def _items(self, part: SubjectPart) -> list[Item]:
         """A part with the floats that it names first."""
         text = self.writer.fill(part.text) if part.kind != "formula" else part.text
         lines = tuple(

@@ -13,7 +13,7 @@ from parsemark.corpora.latex.marks import MARKS_FILE, read_marks
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, furnish
-from parsemark.corpora.latex.synthetic.papers.looks import Look, choose_look
+from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, choose_look
 from parsemark.corpora.latex.synthetic.papers.subject import Subject, read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.truth import PageParts, find_parts, page_truth
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan
@@ -52,7 +52,7 @@ LIVELY = 0.85
 """How often pages that are mere lists of references are passed over where others are as planned."""
 
 
-def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Look:
+def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> PaperLook:
     """The look that an attempt at a document has."""
     return choose_look(
         stream(options.name, options.seed, plan.name, "look", attempt), plan.columns, options.looks
@@ -78,8 +78,9 @@ def make_paper(
     look = look_of(options, plan, attempt)
     subject = read_subject(_subject_of(options, plan, attempt))
     with_tables = sum(page.tables > 0 for page in plan.pages)
-    count = len(plan.pages) + rng.choice([1, 1, 2])
-    tables = with_tables + rng.choice([1, 1, 2]) if with_tables else 0
+    count = len(plan.pages) + rng.choice([1, 1, 2]) + attempt  # one that was too short is drawn longer
+    spare = rng.choice([1, 1, 2]) + attempt if with_tables == len(plan.pages) else rng.choice([0, 1])
+    tables = with_tables + spare if with_tables else 0
     paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
@@ -122,7 +123,9 @@ def _hold(sample: Sample) -> None:
         )
 
 
-def _compile(look: Look, furniture: Furniture, body: str, folder: Path, name: str, *, begin: str) -> Compiled:
+def _compile(
+    look: PaperLook, furniture: Furniture, body: str, folder: Path, name: str, *, begin: str
+) -> Compiled:
     source = f"{REPRODUCIBLE}\n{look.opening}\\begin{{document}}{begin}{MACROS}{furniture.latex()}{body}\n\\end{{document}}\n"
     result = compile_latex(source, folder, name=name, format=precompiled(look.preamble), limits=LIMITS)
     if not result.ok or result.pdf is None:
@@ -165,7 +168,7 @@ def _choose(
     return sorted([*rng.sample(with_one, k=with_tables), *rng.sample(without, k=count - with_tables)])
 
 
-def _attributes(look: Look, subject: Subject) -> dict[str, AttributeValue]:
+def _attributes(look: PaperLook, subject: Subject) -> dict[str, AttributeValue]:
     return {
         "data_source": "synthetic",
         "maker": "latex",

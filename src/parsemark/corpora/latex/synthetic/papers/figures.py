@@ -88,6 +88,7 @@ class Lines(Plot):
                 x = low * (high / low) ** t if self.log else low + (high - low) * t
                 wobble = rng.gauss(0, noise) if not self.stepped and t > 0 else 0.0
                 y = first + (last - first) * (_SHAPES[shape](t, rate * rng.uniform(0.999, 1.001)) + wobble)
+                y = max(y, 0.0) if min(ends) >= 0 else y
                 points.append((x, min(y, 100.0) if spec["y"][1] == "%" else y))
             if self.stepped:
                 drops = sorted(rng.sample(range(1, count), k=count * 2 // 5))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from parsemark.corpora.latex.synthetic.papers.looks import Look
-from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter, Token
+from parsemark.corpora.latex.synthetic.papers.looks import PaperLook
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperToken, Register, Setter
 from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.model import Category
 
@@ -47,7 +47,7 @@ class Matter:
 class Front:
     """Sets the front matter of one document."""
 
-    def __init__(self, look: Look, matter: Matter, register: Register, setter: Setter) -> None:
+    def __init__(self, look: PaperLook, matter: Matter, register: Register, setter: Setter) -> None:
         self.look, self.matter, self.register, self.setter = look, matter, register, setter
 
     def latex(self) -> str:
@@ -69,13 +69,13 @@ class Front:
         words = self.register.text(Category.TEXT_BLOCK, self.setter(text, look=look))
         return f"{{{setting}{words}\\par}}"
 
-    def _tokens(self, setting: str, tokens: Sequence[Token]) -> str:
+    def _tokens(self, setting: str, tokens: Sequence[PaperToken]) -> str:
         return f"{{{setting}{self.register.text(Category.TEXT_BLOCK, tokens)}\\par}}"
 
     def _marked_names(
         self, separator: str = ",", *, letters: bool = False, bold: bool = False
-    ) -> list[Token]:
-        tokens: list[Token] = []
+    ) -> list[PaperToken]:
+        tokens: list[PaperToken] = []
         count = len(self.matter.authors)
         for index, (given, family) in enumerate(self.matter.authors):
             home = self.matter.homes[index]
@@ -88,9 +88,9 @@ class Front:
                 (family, f"{family}^{{{mark}{star}}}{tail}", " "),
             ):
                 latex = to_latex(word) + (raised + to_latex(tail) if truth != word else "")
-                tokens.append(Token(rf"\textbf{{{latex}}}" if bold else latex, truth, before))
+                tokens.append(PaperToken(rf"\textbf{{{latex}}}" if bold else latex, truth, before))
             if index == count - 2:
-                tokens.append(Token("and", "and"))
+                tokens.append(PaperToken("and", "and"))
         return tokens
 
     def _homes(self, setting: str, *, letters: bool = False) -> str:
@@ -99,11 +99,11 @@ class Front:
             mark = "abcdefgh"[index] if letters else str(index + 1)
             tokens = self.setter(", ".join(home))
             first = tokens[0]
-            tokens[0] = Token(rf"\textsuperscript{{{mark}}}{first.latex}", f"^{{{mark}}}{first.text}")
+            tokens[0] = PaperToken(rf"\textsuperscript{{{mark}}}{first.latex}", f"^{{{mark}}}{first.text}")
             lines.append(self._tokens(setting, tokens))
         return "".join(lines)
 
-    def _lead(self, lead: str, text: str, lead_look: str, look: str = "{}") -> list[Token]:
+    def _lead(self, lead: str, text: str, lead_look: str, look: str = "{}") -> list[PaperToken]:
         """A paragraph that begins with a word of its own look (`Abstract—`)."""
         return [*self.setter(lead, look=lead_look), *self.setter(text, look=look)]
 
@@ -136,12 +136,12 @@ class Front:
             above += self._line(r"\large ", ", ".join(matter.names()))
         above += r"\end{center}\vskip14pt "
         abstract = self._lead("Abstract—", matter.abstract, r"\textit{\textbf{{}}}", r"\textbf{{}}")
-        joined = Token(abstract[0].latex + abstract[1].latex, abstract[0].text + abstract[1].text)
+        joined = PaperToken(abstract[0].latex + abstract[1].latex, abstract[0].text + abstract[1].text)
         below = self._tokens(r"\small ", [joined, *abstract[2:]])
         terms = self._lead(
             "Index Terms—", ", ".join(matter.keywords) + ".", r"\textit{\textbf{{}}}", r"\textbf{{}}"
         )
-        glued = Token(terms[1].latex + terms[2].latex, terms[1].text + terms[2].text)
+        glued = PaperToken(terms[1].latex + terms[2].latex, terms[1].text + terms[2].text)
         return above, below + r"\vskip4pt " + self._tokens(
             r"\small ", [terms[0], glued, *terms[3:]]
         ) + r"\vskip4pt "
@@ -251,7 +251,7 @@ class Front:
             + self._homes(r"\noindent\small\raggedright ")
         )
         tokens = self.setter(f"Correspondence: {matter.email(0)}")
-        tokens[0] = Token(rf"\textsuperscript{{*}}{tokens[0].latex}", f"^{{*}}{tokens[0].text}")
+        tokens[0] = PaperToken(rf"\textsuperscript{{*}}{tokens[0].latex}", f"^{{*}}{tokens[0].text}")
         above += self._tokens(r"\noindent\small ", tokens)
         last = min(12, month + 2)
         above += self._line(
@@ -320,13 +320,15 @@ class Front:
         ) + r"\vskip24pt ", ""
 
 
-def _raised(setter: Setter, text: str) -> list[Token]:
+def _raised(setter: Setter, text: str) -> list[PaperToken]:
     """Tokens of a text with marks `⟦raise:1⟧` before words."""
-    tokens: list[Token] = []
+    tokens: list[PaperToken] = []
     for part in text.split("⟦raise:"):
         mark, found, rest = part.partition("⟧")
         words = setter(rest if found else part)
         if found and words:
-            words[0] = Token(rf"\textsuperscript{{{mark}}}{words[0].latex}", f"^{{{mark}}}{words[0].text}")
+            words[0] = PaperToken(
+                rf"\textsuperscript{{{mark}}}{words[0].latex}", f"^{{{mark}}}{words[0].text}"
+            )
         tokens += words
     return tokens

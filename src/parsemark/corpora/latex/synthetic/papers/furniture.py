@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from parsemark.corpora.latex.synthetic.papers.front import MONTHS, Matter
-from parsemark.corpora.latex.synthetic.papers.looks import Look
+from parsemark.corpora.latex.synthetic.papers.looks import PaperLook
 from parsemark.corpora.latex.synthetic.papers.writing import Writer
 from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.model import Category
@@ -18,7 +18,7 @@ PAGE = "@P@"
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarginPiece:
     """Something in the head or the foot of a page."""
 
     category: Category
@@ -26,20 +26,20 @@ class Piece:
     setting: str = ""
 
 
-Line = tuple[Piece | None, Piece | None, Piece | None]
+Line = tuple[MarginPiece | None, MarginPiece | None, MarginPiece | None]
 """Left, middle, right."""
 NOTHING: Line = (None, None, None)
-NUMBER = Piece(Category.PAGE_NUMBER, PAGE)
+NUMBER = MarginPiece(Category.PAGE_NUMBER, PAGE)
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PageMargins:
     """Head and foot of one kind of page."""
 
     head: Line
     foot: Line
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[MarginPiece]:
         """In the order of their numbers."""
         return [piece for piece in (*self.head, *self.foot) if piece is not None]
 
@@ -48,13 +48,13 @@ class Sheet:
 class Furniture:
     """What stands around the text of a document."""
 
-    first: Sheet
-    odd: Sheet
-    even: Sheet
+    first: PageMargins
+    odd: PageMargins
+    even: PageMargins
     first_number: int
     stamp: str | None = None
 
-    def sheet(self, number: int) -> Sheet:
+    def sheet(self, number: int) -> PageMargins:
         """Of a page, by its number."""
         if number == self.first_number:
             return self.first
@@ -84,7 +84,7 @@ class Furniture:
         )
 
 
-def _lines(odd: Sheet, even: Sheet) -> str:
+def _lines(odd: PageMargins, even: PageMargins) -> str:
     """Head and foot; classes with one-sided pages know the odd ones alone, so these look at the number."""
     heads, feet = (
         [_line(sheet, sheet.head) for sheet in (odd, even)],
@@ -94,7 +94,7 @@ def _lines(odd: Sheet, even: Sheet) -> str:
     return rf"\def\@oddhead{{{head}}}\let\@evenhead\@oddhead\def\@oddfoot{{{foot}}}\let\@evenfoot\@oddfoot"
 
 
-def _line(sheet: Sheet, pieces: Line) -> str:
+def _line(sheet: PageMargins, pieces: Line) -> str:
     numbers = {id(piece): index for index, piece in enumerate(sheet.pieces())}
     parts = []
     for piece in pieces:
@@ -108,7 +108,7 @@ def _line(sheet: Sheet, pieces: Line) -> str:
 
 
 def furnish(  # noqa: PLR0911 - one return for each kind of head
-    rng: random.Random, look: Look, matter: Matter, writer: Writer
+    rng: random.Random, look: PaperLook, matter: Matter, writer: Writer
 ) -> Furniture:
     """Heads and feet as the publisher has them."""
     journal = rng.choice(writer.subject.data["journals"])
@@ -125,14 +125,14 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
     title = (
         matter.title if len(matter.title) < most else matter.title[: matter.title.rfind(" ", 0, most)] + " …"
     )
-    plain_foot = Sheet(NOTHING, (None, Piece(Category.PAGE_NUMBER, PAGE), None))
-    bare = Sheet(NOTHING, NOTHING)
+    plain_foot = PageMargins(NOTHING, (None, MarginPiece(Category.PAGE_NUMBER, PAGE), None))
+    bare = PageMargins(NOTHING, NOTHING)
     stamp = None
     if look.head == "none":
-        first = Sheet(
+        first = PageMargins(
             NOTHING,
             (
-                Piece(
+                MarginPiece(
                     Category.FOOTER,
                     f"978-1-{rng.randint(1000, 9999)}-{rng.randint(1000, 9999)}-{rng.randint(0, 9)}/{year % 100:02d}/$31.00 ©{year} IEEE",
                     r"\footnotesize ",
@@ -148,12 +148,15 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         line = line.upper() if look.name == "ieee-journal" else line
         small = r"\scriptsize " if look.name == "ieee-journal" else r"\footnotesize\itshape "
         start = rng.choice([1, rng.randint(11, 1900)])
-        odd = Sheet((Piece(Category.HEADER, line, small), None, Piece(Category.PAGE_NUMBER, PAGE)), NOTHING)
-        even = Sheet(
+        odd = PageMargins(
+            (MarginPiece(Category.HEADER, line, small), None, MarginPiece(Category.PAGE_NUMBER, PAGE)),
+            NOTHING,
+        )
+        even = PageMargins(
             (
-                Piece(Category.PAGE_NUMBER, PAGE),
+                MarginPiece(Category.PAGE_NUMBER, PAGE),
                 None,
-                Piece(
+                MarginPiece(
                     Category.HEADER,
                     f"{short.upper() if look.name == 'ieee-journal' else short}: {title}",
                     small,
@@ -161,27 +164,27 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
             ),
             NOTHING,
         )
-        notice = Piece(
+        notice = MarginPiece(
             Category.FOOTER,
             f"0018-{rng.randint(1000, 9999)} © {year} The authors. Published under CC BY 4.0.",
             r"\scriptsize ",
         )
-        first = Sheet(odd.head, (notice, None, None)) if rng.random() < 0.7 else odd
+        first = PageMargins(odd.head, (notice, None, None)) if rng.random() < 0.7 else odd
         return Furniture(first, odd, even, start)
     if look.head == "authors":
         upper = look.name == "ams"
-        odd = Sheet(
+        odd = PageMargins(
             (
                 None,
-                Piece(Category.HEADER, title.upper() if upper else title, r"\footnotesize "),
-                Piece(Category.PAGE_NUMBER, PAGE),
+                MarginPiece(Category.HEADER, title.upper() if upper else title, r"\footnotesize "),
+                MarginPiece(Category.PAGE_NUMBER, PAGE),
             ),
             NOTHING,
         )
-        even = Sheet(
+        even = PageMargins(
             (
-                Piece(Category.PAGE_NUMBER, PAGE),
-                Piece(Category.HEADER, short.upper() if upper else short, r"\footnotesize "),
+                MarginPiece(Category.PAGE_NUMBER, PAGE),
+                MarginPiece(Category.HEADER, short.upper() if upper else short, r"\footnotesize "),
                 None,
             ),
             NOTHING,
@@ -191,46 +194,58 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         place = f"{rng.choice(['Conf', 'Workshop', 'Symposium'])} ’{year % 100:02d}, {MONTHS[month - 1]} {year}, {rng.choice(writer.people['city'])}"
         small = r"\footnotesize "
         if look.name == "icml":
-            head = Sheet(
-                (None, Piece(Category.HEADER, title, r"\footnotesize\bfseries "), None),
-                (None, Piece(Category.PAGE_NUMBER, PAGE), None),
+            head = PageMargins(
+                (None, MarginPiece(Category.HEADER, title, r"\footnotesize\bfseries "), None),
+                (None, MarginPiece(Category.PAGE_NUMBER, PAGE), None),
             )
-            note = Piece(
+            note = MarginPiece(
                 Category.FOOTER,
                 f"Proceedings of the {rng.randint(3, 38)}th International Conference, {year}. Copyright {year} by the authors.",
                 r"\footnotesize ",
             )
-            return Furniture(Sheet(NOTHING, (note, None, None)), head, head, 1)
-        odd = Sheet(
-            (Piece(Category.HEADER, title, small), None, Piece(Category.FOOTER, place, small)), NOTHING
+            return Furniture(PageMargins(NOTHING, (note, None, None)), head, head, 1)
+        odd = PageMargins(
+            (MarginPiece(Category.HEADER, title, small), None, MarginPiece(Category.FOOTER, place, small)),
+            NOTHING,
         )
-        even = Sheet(
-            (Piece(Category.HEADER, place, small), None, Piece(Category.FOOTER, short, small)), NOTHING
+        even = PageMargins(
+            (MarginPiece(Category.HEADER, place, small), None, MarginPiece(Category.FOOTER, short, small)),
+            NOTHING,
         )
         first = (
-            Sheet(NOTHING, (Piece(Category.FOOTER, place, small), None, None)) if rng.random() < 0.6 else bare
+            PageMargins(NOTHING, (MarginPiece(Category.FOOTER, place, small), None, None))
+            if rng.random() < 0.6
+            else bare
         )
-        odd = Sheet(
-            (Piece(Category.HEADER, title, small), None, Piece(Category.HEADER, place, small)), NOTHING
+        odd = PageMargins(
+            (MarginPiece(Category.HEADER, title, small), None, MarginPiece(Category.HEADER, place, small)),
+            NOTHING,
         )
-        even = Sheet(
-            (Piece(Category.HEADER, place, small), None, Piece(Category.HEADER, short, small)), NOTHING
+        even = PageMargins(
+            (MarginPiece(Category.HEADER, place, small), None, MarginPiece(Category.HEADER, short, small)),
+            NOTHING,
         )
         return Furniture(first, odd, even, 1)
     if look.head == "thesis":
         style = rng.choice([r"\slshape ", r"\itshape ", r"\scshape "])
         label = f"Chapter {matter.chapter}. {title}"
-        odd = Sheet((Piece(Category.HEADER, label, style), None, Piece(Category.PAGE_NUMBER, PAGE)), NOTHING)
-        even = Sheet((Piece(Category.PAGE_NUMBER, PAGE), None, Piece(Category.HEADER, label, style)), NOTHING)
+        odd = PageMargins(
+            (MarginPiece(Category.HEADER, label, style), None, MarginPiece(Category.PAGE_NUMBER, PAGE)),
+            NOTHING,
+        )
+        even = PageMargins(
+            (MarginPiece(Category.PAGE_NUMBER, PAGE), None, MarginPiece(Category.HEADER, label, style)),
+            NOTHING,
+        )
         run = (odd, even) if rng.random() < 0.6 else (plain_foot, plain_foot)
         return Furniture(plain_foot, *run, rng.randint(3, 140))
     if look.head == "preprint":
         foot = (
-            Piece(Category.FOOTER, f"Preprint submitted to {journal}", r"\footnotesize\itshape "),
+            MarginPiece(Category.FOOTER, f"Preprint submitted to {journal}", r"\footnotesize\itshape "),
             None,
-            Piece(Category.FOOTER, f"{MONTHS[month - 1]} {matter.day[0]}, {year}", r"\footnotesize "),
+            MarginPiece(Category.FOOTER, f"{MONTHS[month - 1]} {matter.day[0]}, {year}", r"\footnotesize "),
         )
-        return Furniture(Sheet(NOTHING, foot), plain_foot, plain_foot, 1)
+        return Furniture(PageMargins(NOTHING, foot), plain_foot, plain_foot, 1)
     if rng.random() < 0.55:
         stamp = f"arXiv:{year % 100:02d}{month:02d}.{rng.randint(1, 19999):05d}v{rng.choice([1, 1, 2, 3])} [{writer.subject.data['arxiv']}] {matter.day[0]} {MONTHS[month - 1][:3]} {year}"
     return Furniture(plain_foot, plain_foot, plain_foot, 1, stamp)

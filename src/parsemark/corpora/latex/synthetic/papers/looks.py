@@ -22,7 +22,7 @@ _PLAIN_ARTICLE = r"\makeatletter\setlength\abovecaptionskip{6pt}\setlength\below
 
 
 @dataclass(frozen=True)
-class Look:
+class PaperLook:
     """How the papers of one publisher look."""
 
     name: str
@@ -86,10 +86,10 @@ _ITALIC_LABELS = r"""\makeatletter\long\def\@makecaption#1#2{\vskip 8pt{\small\s
 _SECTIONS = r"""\makeatletter\def\section{\@startsection{section}{1}{\z@}{-2ex plus -.5ex minus -.2ex}{1.2ex plus .2ex}{%s}}
 \def\subsection{\@startsection{subsection}{2}{\z@}{-1.6ex plus -.4ex minus -.2ex}{.8ex plus .2ex}{%s}}\makeatother"""
 
-LOOKS: dict[str, Look] = {
+LOOKS: dict[str, PaperLook] = {
     look.name: look
     for look in (
-        Look(
+        PaperLook(
             "ieee-conference",
             "IEEEtran",
             2,
@@ -108,7 +108,7 @@ LOOKS: dict[str, Look] = {
             alphabetical=False,
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "ieee-journal",
             "IEEEtran",
             2,
@@ -126,7 +126,7 @@ LOOKS: dict[str, Look] = {
             alphabetical=False,
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "acm",
             "acmart",
             2,
@@ -141,7 +141,7 @@ LOOKS: dict[str, Look] = {
             head="conference",
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "llncs",
             "llncs",
             1,
@@ -158,7 +158,7 @@ LOOKS: dict[str, Look] = {
             head="authors",
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "icml",
             "article",
             2,
@@ -181,7 +181,7 @@ LOOKS: dict[str, Look] = {
             head="conference",
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "neurips",
             "article",
             1,
@@ -201,7 +201,7 @@ LOOKS: dict[str, Look] = {
             head="foot",
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "acl",
             "article",
             2,
@@ -222,7 +222,7 @@ LOOKS: dict[str, Look] = {
             table_caption_below=True,
             title_case=True,
         ),
-        Look(
+        PaperLook(
             "elsevier",
             "elsarticle",
             2,
@@ -236,7 +236,7 @@ LOOKS: dict[str, Look] = {
             "a4",
             figure_label="Figure {}:",
         ),
-        Look(
+        PaperLook(
             "elsevier-preprint",
             "elsarticle",
             1,
@@ -251,7 +251,7 @@ LOOKS: dict[str, Look] = {
             figure_label="Figure {}:",
             head="preprint",
         ),
-        Look(
+        PaperLook(
             "mdpi",
             "article",
             1,
@@ -273,7 +273,7 @@ LOOKS: dict[str, Look] = {
             figure_label="Figure {}.",
             alphabetical=False,
         ),
-        Look(
+        PaperLook(
             "revtex",
             "article",
             2,
@@ -300,7 +300,7 @@ LOOKS: dict[str, Look] = {
             head="journal",
             alphabetical=False,
         ),
-        Look(
+        PaperLook(
             "ams",
             "amsart",
             1,
@@ -320,7 +320,7 @@ LOOKS: dict[str, Look] = {
             figure_label="Figure {}.",
             head="authors",
         ),
-        Look(
+        PaperLook(
             "preprint",
             "article",
             1,
@@ -334,7 +334,7 @@ LOOKS: dict[str, Look] = {
             "letter",
             head="foot",
         ),
-        Look(
+        PaperLook(
             "preprint-two-column",
             "article",
             2,
@@ -351,7 +351,7 @@ LOOKS: dict[str, Look] = {
             head="foot",
             alphabetical=False,
         ),
-        Look(
+        PaperLook(
             "thesis",
             "report",
             1,
@@ -371,7 +371,7 @@ LOOKS: dict[str, Look] = {
             head="thesis",
             is_thesis=True,
         ),
-        Look(
+        PaperLook(
             "thesis-book",
             "scrreprt",
             1,
@@ -391,12 +391,12 @@ LOOKS: dict[str, Look] = {
 }
 
 
-def choose_look(rng: random.Random, columns: int, names: Iterable[str]) -> Look:
+def choose_look(rng: random.Random, columns: int, names: Iterable[str]) -> PaperLook:
     """One of the looks, with that many columns."""
     return LOOKS[rng.choice(sorted(name for name in names if LOOKS[name].columns == columns))]
 
 
-def heading_number(look: Look, path: tuple[int, ...]) -> str:
+def heading_number(look: PaperLook, path: tuple[int, ...]) -> str:
     """`II.`, `A.`, `3`, `3.1.`: the number of a heading as the look writes it; empty if it has none."""
     if look.numbering == "none":
         return ""

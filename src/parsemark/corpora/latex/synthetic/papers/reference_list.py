@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parsemark.corpora.latex.synthetic.papers.tokens import Setter, Token
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperToken, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import Reference, cite_numbers
 from parsemark.corpora.synthetic.pieces import to_latex
 
@@ -53,13 +53,13 @@ def _spaced(text: str) -> str:
     return to_latex(text)
 
 
-def entry_tokens(work: Reference, style: str, setter: Setter) -> list[Token]:
+def entry_tokens(work: Reference, style: str, setter: Setter) -> list[PaperToken]:
     """An entry of the list, without its label."""
     is_talk = work.is_talk and style in ("ieee", "apa", "plain")
     return _talk(work, style, setter) if is_talk else _article(work, style, setter)
 
 
-def _article(work: Reference, style: str, setter: Setter) -> list[Token]:
+def _article(work: Reference, style: str, setter: Setter) -> list[PaperToken]:
     """An entry of an article or a book."""
     first, last = work.pages
     if style == "ieee":
@@ -114,7 +114,7 @@ def _article(work: Reference, style: str, setter: Setter) -> list[Token]:
     ]
 
 
-def _talk(work: Reference, style: str, setter: Setter) -> list[Token]:
+def _talk(work: Reference, style: str, setter: Setter) -> list[PaperToken]:
     """An entry of a paper in the proceedings of a conference, which have no volume."""
     first, last = work.pages
     venue = setter(f"{work.venue},", look=r"\textit{{}}")

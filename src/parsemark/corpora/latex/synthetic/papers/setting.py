@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.exhibits import PaperTable
-from parsemark.corpora.latex.synthetic.papers.looks import Look, heading_number, roman, title_case
+from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, heading_number, roman, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
-from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter, Token
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperToken, Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import MARK, Reference
 from parsemark.corpora.synthetic.draft import lay_out
 from parsemark.corpora.synthetic.pieces import Piece, to_latex
@@ -72,7 +72,7 @@ class Typesetter:
     """Turns items into LaTeX."""
 
     rng: random.Random
-    look: Look
+    look: PaperLook
     register: Register
     setter: Setter
     chapter: int = 0
@@ -97,7 +97,7 @@ class Typesetter:
         tokens = self.setter(text)
         if number:
             gap = "" if look.numbering == "roman" else r"\hskip.6em\relax"
-            tokens = [Token(to_latex(number) + gap, number), *tokens]
+            tokens = [PaperToken(to_latex(number) + gap, number), *tokens]
         words = self.register.text(Category.TITLE, tokens)
         return f"\\{'sub' * (level - 1)}section*{{{words}}}"
 
@@ -110,7 +110,7 @@ class Typesetter:
             text = f"{first}.⟦note:{self._notes}⟧{' ' if dot else ''}{rest}"
             tokens = self.setter(item.note)
             mark = str(self._notes)
-            tokens[0] = Token(
+            tokens[0] = PaperToken(
                 rf"\textsuperscript{{{mark}}}\,{tokens[0].latex}", f"^{{{mark}}} {tokens[0].text}"
             )
         latex = self.register.text(Category.TEXT_BLOCK, self.setter(text))
@@ -144,13 +144,13 @@ class Typesetter:
 
     def _set_list(self, item: Item) -> str:
         mark = self.rng.choice(["•", "•", "–", "1", "(a)"])
-        tokens: list[Token] = []
+        tokens: list[PaperToken] = []
         ends = []
         for index, line in enumerate(item.lines):
             label = {"1": f"{index + 1}.", "(a)": f"({'abcdef'[index]})"}.get(mark, mark)
             stop = "." if index == len(item.lines) - 1 else ";"
             latex = rf"\hbox to1.7em{{{to_latex(label)}\hfil}}"
-            tokens.append(Token(latex, label, "\n" if index else " "))
+            tokens.append(PaperToken(latex, label, "\n" if index else " "))
             words = self.setter(line + stop)
             tokens += words
             ends.append(len(tokens))
@@ -179,21 +179,21 @@ class Typesetter:
             return rf"\[{body}\]"
         number = f"({numbered(self.chapter, item.number)})"
         tag = self.register.box(
-            Category.EQUATION_CAPTION, number, tokens=[Token(number, number)], parent=self.register.last
+            Category.EQUATION_CAPTION, number, tokens=[PaperToken(number, number)], parent=self.register.last
         )
         return rf"\begin{{equation}}{body}\tag*{{{tag}}}\end{{equation}}"
 
     def _set_algorithm(self, item: Item) -> str:
         self._algorithms += 1
         title = [*self.setter(f"Algorithm {self._algorithms}", look=r"\textbf{{}}"), *self.setter(item.text)]
-        tokens: list[Token] = []
+        tokens: list[PaperToken] = []
         ends, indents = [], []
         for index, line in enumerate(item.lines):
             indents.append(line.count("␣"))
             words = self.setter(line.replace("␣", ""))
             for word in words:
                 latex = rf"\textbf{{{word.latex}}}" if word.text in _KEYWORDS else word.latex
-                tokens.append(Token(latex, word.text, "\n" if word is words[0] and index else " "))
+                tokens.append(PaperToken(latex, word.text, "\n" if word is words[0] and index else " "))
             ends.append(len(tokens))
         algorithm = len(self.register.blocks)
         first, _ = self.register.split(Category.CODE_ALGORITHM, tokens)
@@ -210,7 +210,7 @@ class Typesetter:
         return rf"\begin{{figure}}[t]\begin{{minipage}}{{\linewidth}}{body}\end{{minipage}}\end{{figure}}"
 
     def _caption(self, category: Category, label: str, text: str, parent: int) -> str:
-        tokens = [Token("", label), *self.setter(text)]
+        tokens = [PaperToken("", label), *self.setter(text)]
         first, words = self.register.split(category, tokens, parent=parent, own_first=True)
         return rf"\def\pmcap{{{first}}}\caption[]{{{words}}}"
 
@@ -331,7 +331,7 @@ class Typesetter:
         for index, line in enumerate(item.lines):
             blank = len(line) - len(line.lstrip())
             latex = r"\ " * blank + to_latex(line.lstrip()).replace(" ", r"\ ")
-            tokens.append(Token(rf"\texttt{{{latex}}}", line, "\n" if index else " "))
+            tokens.append(PaperToken(rf"\texttt{{{latex}}}", line, "\n" if index else " "))
         first, _ = self.register.split(Category.CODE_TXT, tokens)
         lines = "".join(rf"\noindent\pmw{{{first + i}}}{{{t.latex}}}\par " for i, t in enumerate(tokens))
         return rf"\begin{{figure}}[t]\hrule\vskip4pt{{\footnotesize {lines}}}\vskip4pt\hrule\end{{figure}}"
@@ -367,7 +367,7 @@ class Typesetter:
                     if look.entry in ("nature",) or look.name in ("llncs", "mdpi")
                     else f"[{index + 1}]"
                 )
-                tokens = [Token(rf"\hbox to18pt{{{label}\hfil}}", label), *tokens]
+                tokens = [PaperToken(rf"\hbox to18pt{{{label}\hfil}}", label), *tokens]
             words = self.register.text(Category.REFERENCE, tokens)
             hang = 18 if labelled else 12
             # the label has its own width: no blank of a line follows it

@@ -31,7 +31,7 @@ _FORMULA = re.compile(r"\$\$ (?:([a-z]+): )?(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Part:
+class SubjectPart:
     """A block of the text."""
 
     kind: str
@@ -58,7 +58,7 @@ class Subject:
 
     name: str
     data: dict[str, Any]
-    parts: tuple[Part, ...]
+    parts: tuple[SubjectPart, ...]
 
     @property
     def field(self) -> str:
@@ -85,7 +85,7 @@ def read_subject(name: str) -> Subject:
     text = (files(_ROOM) / "subjects" / f"{name}.txt").read_text(encoding="utf-8")
     head, _, body = text.partition("\n+++\n")
     blocks = [block.strip() for block in re.split(r"\n\s*\n", body) if block.strip()]
-    parts: list[Part] = []
+    parts: list[SubjectPart] = []
     for block in blocks:
         if block.startswith("^ "):
             parts[-1] = replace(parts[-1], note=" ".join(block[2:].split()))
@@ -100,21 +100,23 @@ def common() -> dict[str, Any]:
     return tomllib.loads((files(_ROOM) / "common.toml").read_text(encoding="utf-8"))
 
 
-def _part(block: str, *, after_formula: bool) -> Part:
+def _part(block: str, *, after_formula: bool) -> SubjectPart:
     if block.startswith("#"):
         marks, _, title = block.partition(" ")
-        return Part("heading", title, len(marks))
+        return SubjectPart("heading", title, len(marks))
     formula = _FORMULA.fullmatch(block)
     if formula:
-        return Part("formula", " ".join(formula[2].split()), name=formula[1] or "")
+        return SubjectPart("formula", " ".join(formula[2].split()), name=formula[1] or "")
     if block.startswith("- "):
-        return Part("list", "", lines=tuple(line[2:] for line in block.splitlines()))
+        return SubjectPart("list", "", lines=tuple(line[2:] for line in block.splitlines()))
     led = _LED.match(block)
     if led:
         first, *rest = block[led.end() :].splitlines()
-        return Part(led[1], first if led[1] == "algorithm" else " ".join([first, *rest]), lines=tuple(rest))
+        return SubjectPart(
+            led[1], first if led[1] == "algorithm" else " ".join([first, *rest]), lines=tuple(rest)
+        )
     text = " ".join(block.split())
     optional = _OPTIONAL.match(text)
     if optional:
-        return Part("text", text[optional.end() :], optional=True, needs=optional[1] or "")
-    return Part("more" if after_formula else "text", text)
+        return SubjectPart("text", text[optional.end() :], optional=True, needs=optional[1] or "")
+    return SubjectPart("more" if after_formula else "text", text)

@@ -16,7 +16,7 @@ _NUMBERS = re.compile(r"\\pm(?:w|block)\{(\d+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class PaperToken:
     """What stands between two blanks: as it is set, and its truth."""
 
     latex: str
@@ -26,11 +26,11 @@ class Token:
 
 
 @dataclass
-class Block:
+class PaperBlock:
     """The truth of one element before it has a place; flowing text is broken over columns and pages."""
 
     category: Category
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[PaperToken] = field(default_factory=list)
     first: int = 0
     """Number of its first word; a box has this one alone."""
     latex: str | None = None
@@ -51,13 +51,13 @@ class Register:
     """Numbers all words and boxes of a document."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[PaperBlock] = []
         self._next = 1
 
     def text(
         self,
         category: Category,
-        tokens: Iterable[Token],
+        tokens: Iterable[PaperToken],
         *,
         parent: int | None = None,
     ) -> str:
@@ -67,14 +67,14 @@ class Register:
     def split(
         self,
         category: Category,
-        tokens: Iterable[Token],
+        tokens: Iterable[PaperToken],
         *,
         parent: int | None = None,
         own_first: bool = False,
     ) -> tuple[int, str]:
         """The number of the first word, which TeX itself sets if `own_first`, and LaTeX of the others."""
         chosen = list(tokens)
-        block = Block(category, chosen, self._next, attributes=text_attributes("english"), parent=parent)
+        block = PaperBlock(category, chosen, self._next, attributes=text_attributes("english"), parent=parent)
         self.blocks.append(block)
         self._next += block.count
         parts: list[str] = []
@@ -90,14 +90,14 @@ class Register:
         category: Category,
         body: str,
         *,
-        tokens: Iterable[Token] = (),
+        tokens: Iterable[PaperToken] = (),
         latex: str | None = None,
         content: TableContent | None = None,
         parent: int | None = None,
         attributes: dict[str, AttributeValue] | None = None,
     ) -> str:
         """LaTeX of something that stands as a whole."""
-        block = Block(category, [], self._next, latex, content, attributes or {}, parent)
+        block = PaperBlock(category, [], self._next, latex, content, attributes or {}, parent)
         block.tokens = list(tokens)[:1]
         self.blocks.append(block)
         self._next += 1
@@ -122,9 +122,9 @@ class Setter:
     cite: Callable[[str, list[int]], tuple[str, str]]
     """Kind (`cite`, `citet`) and works: as it is set, and its truth."""
 
-    def __call__(self, text: str, *, look: str = "{}") -> list[Token]:
+    def __call__(self, text: str, *, look: str = "{}") -> list[PaperToken]:
         r"""Tokens of a text with marks; `look` is put around each word (`\textbf{{{}}}`)."""
-        tokens: list[Token] = []
+        tokens: list[PaperToken] = []
         glue = False
         for part, is_mark in _parts(text):
             if not is_mark:
@@ -173,13 +173,13 @@ def _parts(text: str) -> Iterable[tuple[str, tuple[str, str] | None]]:
         yield text[position:], None
 
 
-def _put(tokens: list[Token], latex: str, truth: str, glue: bool, look: str) -> bool:
+def _put(tokens: list[PaperToken], latex: str, truth: str, glue: bool, look: str) -> bool:
     """Add a word, or join it to the one before it; what follows without a blank is joined as well."""
     latex = look.replace("{}", latex) if "$" not in truth else latex
     truth = truth.replace("\xa0", " ")
     if glue and tokens:
         last = tokens.pop()
-        tokens.append(Token(last.latex + latex, last.text + truth, last.before))
+        tokens.append(PaperToken(last.latex + latex, last.text + truth, last.before))
     else:
-        tokens.append(Token(latex, truth))
+        tokens.append(PaperToken(latex, truth))
     return True

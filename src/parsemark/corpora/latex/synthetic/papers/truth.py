@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.synthetic.papers.furniture import FURNITURE, PAGE, Furniture
-from parsemark.corpora.latex.synthetic.papers.tokens import Block
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock
 from parsemark.corpora.latex.synthetic.truth import with_boxes
 from parsemark.corpora.synthetic.located import WITHOUT_ORDER, first_overlap, rounded
 from parsemark.corpora.synthetic.story import text_attributes
@@ -31,7 +31,7 @@ UNORDERED = WITHOUT_ORDER | {Category.ABANDON}
 
 
 @dataclass
-class Part:
+class BlockPart:
     """The part of a block that stands in one column of one page."""
 
     block: int
@@ -48,11 +48,11 @@ class PageParts:
     """What stands on one page."""
 
     marks: MarkedPage
-    flow: list[Part] = field(default_factory=list)
-    floats: list[Part] = field(default_factory=list)
+    flow: list[BlockPart] = field(default_factory=list)
+    floats: list[BlockPart] = field(default_factory=list)
 
 
-def find_parts(blocks: Sequence[Block], pages: Sequence[MarkedPage], columns: int) -> list[PageParts]:
+def find_parts(blocks: Sequence[PaperBlock], pages: Sequence[MarkedPage], columns: int) -> list[PageParts]:
     """Where each block stands; LatexError if a word of it has no ink."""
     found = [PageParts(marks) for marks in pages]
     places: dict[int, list[tuple[int, Box]]] = {}
@@ -67,12 +67,12 @@ def find_parts(blocks: Sequence[Block], pages: Sequence[MarkedPage], columns: in
 
 def _parts(
     index: int,
-    block: Block,
+    block: PaperBlock,
     places: dict[int, list[tuple[int, Box]]],
     pages: Sequence[MarkedPage],
     columns: int,
-) -> list[tuple[int, Part]]:
-    made: list[tuple[int, Part]] = []
+) -> list[tuple[int, BlockPart]]:
+    made: list[tuple[int, BlockPart]] = []
     boxes: list[Box] = []
     texts: list[str] = []
     at: tuple[int, int] | None = None
@@ -80,7 +80,7 @@ def _parts(
 
     def close() -> None:
         if at is not None:
-            made.append((at[0], Part(index, Box.hull(boxes), "".join(texts), len(made), at[1])))
+            made.append((at[0], BlockPart(index, Box.hull(boxes), "".join(texts), len(made), at[1])))
 
     for offset in range(block.count):
         seen = places.get(block.first + offset)
@@ -106,7 +106,7 @@ def _parts(
 
 
 def page_truth(
-    parts: PageParts, blocks: Sequence[Block], furniture: Furniture, number: int, sample_id: str,
+    parts: PageParts, blocks: Sequence[PaperBlock], furniture: Furniture, number: int, sample_id: str,
     attributes: dict[str, AttributeValue], scaled: frozenset[int],
 ) -> Page:  # fmt: skip
     """The truth of one page; raises if anything leaves the page or covers something else."""
@@ -164,7 +164,12 @@ def _check(elements: Sequence[Element], marks: MarkedPage) -> None:
 
 
 def _element(
-    identifier: str, part: Part, block: Block, marks: MarkedPage, order: int | None, scaled: frozenset[int]
+    identifier: str,
+    part: BlockPart,
+    block: PaperBlock,
+    marks: MarkedPage,
+    order: int | None,
+    scaled: frozenset[int],
 ) -> Element:
     attributes = dict(block.attributes)
     if block.content is None:
@@ -181,7 +186,7 @@ def _element(
     )  # fmt: skip
 
 
-def _reading_order(parts: PageParts, blocks: Sequence[Block]) -> list[Part]:
+def _reading_order(parts: PageParts, blocks: Sequence[PaperBlock]) -> list[BlockPart]:
     """Flowing text as it flows; each float before the first text of its column that stands below it."""
     ordered = list(parts.flow)
     for group in _float_groups(parts.floats, blocks):
@@ -200,9 +205,9 @@ def _reading_order(parts: PageParts, blocks: Sequence[Block]) -> list[Part]:
     return ordered
 
 
-def _float_groups(floats: Sequence[Part], blocks: Sequence[Block]) -> list[list[Part]]:
+def _float_groups(floats: Sequence[BlockPart], blocks: Sequence[PaperBlock]) -> list[list[BlockPart]]:
     """Captions and notes with what they belong to, from the top of the page to its end."""
-    groups: dict[int, list[Part]] = {}
+    groups: dict[int, list[BlockPart]] = {}
     for part in floats:
         parent = blocks[part.block].parent
         groups.setdefault(part.block if parent is None else parent, []).append(part)
