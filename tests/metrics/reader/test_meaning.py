@@ -230,6 +230,34 @@ def test_another_exponent_is_another_number(mantissa: int, one: int, other: int)
     assert (difference(truth, pred).change is Change.NONE) == (one == other)
 
 
+SIGNED = [["$\\lambda$", "$R^2$", "Slope"], ["-0.25", "0.936", "16.7"], ["-0.50", "0.935", "22.6"]]
+SIGNED += [["-1.00", "0.830", "29.5"], ["-2.00", "0.723", "43.2"]]
+
+
+@given(st.lists(st.integers(-999, 999).filter(bool), min_size=3, max_size=5, unique_by=abs), st.booleans())
+def test_a_sign_in_a_name_is_that_of_a_number(names: list[int], transposed: bool) -> None:
+    rows = [
+        ["x", "y", "z"],
+        *([f"${name / 100:.2f}$", f"{k}.317", f"{k}.725"] for k, name in enumerate(names, 3)),
+    ]
+    rows = [list(column) for column in zip(*rows, strict=True)] if transposed else rows
+    plain = [[text.strip("$") for text in row] for row in rows]
+
+    def value(pred: Rows) -> float:
+        return score(html(rows), markdown(pred), metrics=["reader"])["reader"].value or 0.0
+
+    assert value([[text.replace("-", "−") for text in row] for row in plain]) == 10
+    dropped = value([[text.replace("-", "") for text in row] for row in plain])
+    assert dropped < 7.5 if any(name < 0 for name in names) else dropped == 10
+
+
+def test_signs_lost_in_all_names_are_one_event() -> None:
+    pred = markdown([["λ", "R²", "Slope"], *([row[0][1:], *row[1:]] for row in SIGNED[1:])])
+    found = score(html(SIGNED), pred, metrics=["reader"])["reader"]
+    assert found.details["counts"] == {"name_misread": 1}
+    assert 3 <= found.value <= 6
+
+
 @pytest.mark.parametrize(
     "text", ["(" + "," * 50_000, "111 " * 25_000, "." + "0" * 50_000 + "1", "1." * 30_000]
 )

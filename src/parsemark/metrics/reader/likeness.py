@@ -17,6 +17,9 @@ from rapidfuzz.distance import Levenshtein
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
 """A sign before a currency is that of the amount."""
+SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
+"""The sign of a number in a name, where hyphens and dashes join or list things as well."""
+SIGN_CHANGED = "the sign of a number"
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
@@ -49,6 +52,8 @@ _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 _CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
 """A citation behind a name, which the truth may leave out."""
 _ALIKE = 0.9
+_UNSIGNED = 0.75
+"""Likeness of a name to that of the opposite number: no other one is meant, though it says something else."""
 _CACHE = 50_000
 _COMPARED = 400
 """Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
@@ -189,22 +194,32 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
-    if not name and is_numeric(truth) and _digits(truth) != _digits(pred):
+    if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
         return _ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    if not one or not other:
-        return _ANOTHER
     if not name and is_numeric(truth) and _flat(one) == _flat(other):
         # A deviation stands raised, lowered or on the line.
         same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if name and _is_opposite(truth, pred):
+        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
         return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else _ANOTHER
     return _other_letters(one, other, name)
+
+
+def _is_opposite(truth: str, pred: str) -> bool:
+    """Whether two names differ in the signs of their numbers alone.
+
+    >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
+    (True, False, False)
+    """
+    one, other = SIGN.sub("", truth), SIGN.sub("", pred)
+    return len(truth) - len(one) != len(pred) - len(other) and bare(tight(one)) == bare(tight(other))
 
 
 def _other_letters(one: str, other: str, name: bool) -> Difference:

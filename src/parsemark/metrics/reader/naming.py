@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import Change, slip
+from parsemark.metrics.reader.likeness import SIGN_CHANGED, Change, slip
 from parsemark.metrics.reader.paths import Level, Match, Path, holds, match, worded
 
 _CERTAIN = 0.999
@@ -30,6 +30,8 @@ _MISLEADING = 1.3
 """Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
 _SLIGHT = 0.9
 """A name that is at least so much alike is hardly misread."""
+_OPPOSITE = 0.75
+"""Severity of a name that says the opposite number, of which people see at most a part as misread."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
@@ -240,7 +242,8 @@ def _explain(
         charged = True
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
             own = level.text == name.truth[-1]
-            needed = own or diff.likeness >= _SLIGHT or _tells_apart(level.text, name.truth, rivals)
+            needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
+            needed = needed or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
         elif (told and any_level) or not name.needed:
             # Another text in its place is one cause with it: the span is wrong.
@@ -299,7 +302,8 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: b
         cause = diff.cause or slip(level.text, level.found)
         causes.add((axis.context, cause), Event(axis.context, name.extent, message, name.where))
     else:
-        event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
+        severity = _OPPOSITE if diff.cause == SIGN_CHANGED else 1 - diff.likeness
+        event = Event(axis.misread, name.extent, message, name.where, severity)
         causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)
 
 

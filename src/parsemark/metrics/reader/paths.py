@@ -9,7 +9,16 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from parsemark.metrics.reader.likeness import NEAR, SAME, Change, Difference, difference, may_be_alike, tight
+from parsemark.metrics.reader.likeness import (
+    NEAR,
+    SAME,
+    SIGN,
+    Change,
+    Difference,
+    difference,
+    may_be_alike,
+    tight,
+)
 from parsemark.metrics.reader.sheet import Sheet
 
 Path = tuple[str, ...]
@@ -18,7 +27,8 @@ _GROUP_WEIGHT = 0.5
 """Weight of the upper levels of a path against the last one, where paths are compared."""
 _WHOLE = 0.8
 """Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
-_SEPARATORS = re.compile(r"[\s/_\-|:>.,;()\[\]&+]+")
+_SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})-)+")
+_SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _CACHE = 50_000
 _LONGEST_FLAT = 600
@@ -156,7 +166,7 @@ def match(truth: Path, given: Path) -> Match:
 def _flat(truth: Path, given: Path) -> bool:
     """Whether the given levels hold the true ones and nothing else but separators."""
     rest = tight(" ".join(given))
-    if len(rest) > _LONGEST_FLAT:
+    if len(rest) > _LONGEST_FLAT or _signed(truth) != _signed(given):
         return False
     if len(truth) != len(given) and _letters(truth) == _letters(given) != "":
         return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
@@ -168,6 +178,12 @@ def _flat(truth: Path, given: Path) -> bool:
             rest = f"{rest[:at]} {rest[at + len(level) :]}"
             at = rest.find(level)
     return not any(c.isalnum() for c in rest)
+
+
+def _signed(path: Path) -> set[str]:
+    """The numbers of a path that have a sign, which is no separator."""
+    joined = " ".join(path)
+    return set(_SIGNED.findall(joined)) if "-" in joined else set()
 
 
 def _letters(path: Path) -> str:
