@@ -22,6 +22,7 @@ SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 SIGN_CHANGED = "the sign of a number"
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
+_WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
 _COUNT_BITS = 32
 _BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
 """A bit above each count of a digit: it is gone where more are taken away than there are."""
@@ -160,6 +161,8 @@ def features(text: str) -> Features:
     """The features of a folded text."""
     if _DECIMAL.fullmatch(text):
         return Features(text, True, (text,))
+    if _WORDS.fullmatch(text):
+        return Features(text.replace(" ", "").lower(), False, ())
     return Features(bare(tight(text)), is_numeric(text), numbers(text))
 
 
