@@ -25,6 +25,7 @@ _MEASURED = re.compile(r"([+-]?[\d.]+)([^\W\d_]|[°%‰$€£¥])")
 """The number of a tight value, with the first letter of its unit."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
+_WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
 _COUNT_BITS = 32
 _BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
 """A bit above each count of a digit: it is gone where more are taken away than there are."""
@@ -164,6 +165,8 @@ def features(text: str) -> Features:
     """The features of a folded text."""
     if _DECIMAL.fullmatch(text):
         return Features(text, True, (text,))
+    if _WORDS.fullmatch(text):
+        return Features(text.replace(" ", "").lower(), False, ())
     return Features(bare(tight(text)), is_numeric(text), numbers(text))
 
 

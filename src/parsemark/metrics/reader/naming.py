@@ -8,7 +8,6 @@ it is lost.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -173,9 +172,11 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
 def _exchanged(named: Sequence[Named]) -> bool:
     """Whether the names are those of the truth, one for one, but some in the place of others."""
     truth = [name.truth for name in named]
+    in_order = sorted(truth)
+    readings = [dict(name.readings) for name in named]
     for how in How:
-        given = [dict(name.readings).get(how, ()) for name in named]
-        if given != truth and Counter(given) == Counter(truth):
+        given = [reading.get(how, ()) for reading in readings]
+        if given != truth and sorted(given) == in_order:
             return True
     return False
 

@@ -294,6 +294,8 @@ class Values:
     def _elsewhere(self, text: str, at: int, partner: int) -> bool:
         """Whether a value stands in its row, but under another column, where it does not belong."""
         side = self.side
+        if text not in side.pred.texts[at]:
+            return False
         answered = {p: c for c, p in side.alignment.columns.items()}
         truth_row = next(t for t, p in side.alignment.rows.items() if p == at)
         for place, other in enumerate(side.pred.texts[at]):

@@ -79,7 +79,8 @@ def make_paper(
     subject = read_subject(_subject_of(options, plan, attempt))
     with_tables = sum(page.tables > 0 for page in plan.pages)
     count = len(plan.pages) + rng.choice([1, 1, 2]) + attempt  # one that was too short is drawn longer
-    tables = with_tables + rng.choice([1, 1, 2]) + attempt if with_tables else 0
+    spare = rng.choice([1, 1, 2]) + attempt if with_tables == len(plan.pages) else rng.choice([0, 1])
+    tables = with_tables + spare if with_tables else 0
     paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
