@@ -254,8 +254,8 @@ class Values:
         if col in self.units and is_numeric(text) and (unit := _added(text, found)):
             if unit != self.units[col]:
                 return Difference(Change.OTHER, 0.0)  # the others have another one
-            said = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
-            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, said)
+            cause = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
+            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, cause)
         known, given = numbers(text), numbers(found)
         if 0 < len(given) < len(known) and known[: len(given)] == given and is_numeric(text):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
