@@ -258,6 +258,43 @@ def test_signs_lost_in_all_names_are_one_event() -> None:
     assert 3 <= found.value <= 6
 
 
+@pytest.mark.parametrize("header", ["Population (M)", "Area (km²)"])
+@pytest.mark.parametrize("unit", ["k", "B", "ft²", "%"])
+def test_another_unit_is_no_better_than_none(header: str, unit: str) -> None:
+    name = header.partition(" (")[0]
+    lost = score(html(COUNTRIES), html(renamed(COUNTRIES, header, name)), metrics=["reader"])["reader"]
+    other = score(html(COUNTRIES), html(renamed(COUNTRIES, header, f"{name} ({unit})")), metrics=["reader"])
+    found = other["reader"]
+    assert found.value is not None
+    assert lost.value is not None
+    assert found.value <= lost.value
+    assert "another unit" in found.details["errors"][0]["message"]
+
+
+def test_another_unit_in_a_value_is_no_better_than_none() -> None:
+    rows = [["City", "Distance"], ["Oslo", "125 km"], ["Lima", "3420 km"], ["Rome", "17 km"]]
+
+    def found(unit: str) -> tuple[float, str]:
+        pred = html([[text.replace(" km", unit) for text in row] for row in rows])
+        result = score(html(rows), pred, metrics=["reader"])["reader"]
+        return result.value or 0.0, result.details["errors"][0]["message"]
+
+    assert found(" m")[0] <= found("")[0] < 9
+    assert "another unit" in found(" m")[1]
+
+
+def test_what_happened_is_said_once() -> None:
+    found = score(html(COUNTRIES), html([*COUNTRIES, COUNTRIES[-1]]), metrics=["reader"])["reader"]
+    assert [e["message"] for e in found.details["errors"]] == [
+        "Row “Laos 7.6 236800 2.1” of the output: given twice."
+    ]
+    slipped = ["", *(row[2] for row in COUNTRIES[1:-1])]
+    rows = [[*row[:2], text, row[3]] for row, text in zip(COUNTRIES[1:], slipped, strict=True)]
+    found = score(html(COUNTRIES), html([COUNTRIES[0], *rows]), metrics=["reader"])["reader"]
+    told = [e["message"] for e in found.details["errors"]]
+    assert told == ["Column “Area (km²)”: its values have slipped by a row (and 3 more alike)."]
+
+
 @pytest.mark.parametrize(
     "text", ["(" + "," * 50_000, "111 " * 25_000, "." + "0" * 50_000 + "1", "1." * 30_000]
 )

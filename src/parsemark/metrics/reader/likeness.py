@@ -20,6 +20,9 @@ _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
 SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
 SIGN_CHANGED = "the sign of a number"
+ANOTHER_UNIT = "another unit"
+_MEASURED = re.compile(r"([+-]?[\d.]+)([^\W\d_]|[°%‰$€£¥])")
+"""The number of a tight value, with the first letter of its unit."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
@@ -42,6 +45,7 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
@@ -235,7 +239,22 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     if not (plain.isascii() and given.isascii()) and _latin(plain) == _latin(given):
         return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
-    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
+    cause = ""
+    if not name and (lost := _without_unit(plain, given)):
+        similarity, cause = min(similarity, lost), ANOTHER_UNIT
+    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity, cause)
+
+
+def _without_unit(plain: str, given: str) -> float:
+    """The likeness of a value without its unit, if it is given with another one; else 0.
+
+    >>> _without_unit("25km", "25m"), _without_unit("25km", "25")
+    (0.5, 0.0)
+    """
+    if not plain[-1:].isalpha() or len(plain) > _LONGEST_AMOUNT:
+        return 0.0
+    one, other = _MEASURED.match(plain), _MEASURED.match(given)
+    return len(one[1]) / len(plain) if one and other and one[1] == other[1] else 0.0
 
 
 def _alike_names(plain: str, given: str) -> Difference | None:

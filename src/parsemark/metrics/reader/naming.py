@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import SIGN_CHANGED, Change, slip
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, SIGN_CHANGED, Change, slip
 from parsemark.metrics.reader.paths import Level, Match, Path, holds, match, worded
 
 _CERTAIN = 0.999
@@ -294,7 +294,8 @@ def _tells_apart(text: str, own: Path, rivals: dict[str, Path]) -> bool:
 
 def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:
     diff = level.difference
-    message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}."
+    unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
+    message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
     if diff.change is Change.NOTATION:
         event = Event(Kind.NOTATION, name.extent, message, name.where)
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
