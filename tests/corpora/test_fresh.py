@@ -23,6 +23,7 @@ from parsemark.corpora.fresh import (
     secret_path,
 )
 from parsemark.corpora.latex.synthetic.options import GENERATOR
+from parsemark.corpora.synthetic.make import GENERATOR as STORIES
 from parsemark.errors import CorpusError, UsageError
 
 
@@ -155,6 +156,10 @@ def test_a_secret_of_another_generator_or_with_unknown_settings_is_refused(
     kept.write_text(json.dumps({**data, "settings": {"pages": 1, "evil": 1}}))
     unknown = CliRunner().invoke(app, ["corpus", "make", "synthetic", "--reveal", str(kept), *out])
     assert isinstance(unknown.exception, UsageError) and "evil" in str(unknown.exception)
+    settings = {"maker": "typst", "pages": 1}
+    kept.write_text(json.dumps({**data, "generator": f"parsemark {STORIES}", "settings": settings}))
+    maker = CliRunner().invoke(app, ["corpus", "make", "html", "--reveal", str(kept), *out])
+    assert isinstance(maker.exception, UsageError) and "made with typst" in str(maker.exception)
 
 
 @pytest.mark.latex

@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from parsemark.corpora.latex.synthetic.papers.tables import Counts, Regression
 from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock, PaperToken, Setter
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, cite_numbers
+from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.formats import write_document
@@ -100,6 +102,13 @@ def test_a_subject_speaks_of_all_that_it_shows(name: str) -> None:
             assert not before.optional, part
             assert not before.exhibits, part
         assert part.kind != "more" or not part.exhibits, part
+
+
+@pytest.mark.parametrize("name", subject_names())
+def test_latex_can_set_all_characters_of_a_subject(name: str) -> None:
+    file = files("parsemark.corpora.latex.synthetic.papers") / "subjects" / f"{name}.txt"
+    text = to_latex(file.read_text(encoding="utf-8"))
+    assert {character for character in text if ord(character) > 0x17F} == set()
 
 
 def subject_text(name: str) -> str:
@@ -213,9 +222,9 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     make_synthetic(replace(OPTIONS, pages=2), tmp_path / "one", workers=1)
     make_synthetic(replace(OPTIONS, pages=2), tmp_path / "two", workers=2)
     roots = [tmp_path / "one", tmp_path / "two"]
-    files = [sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()) for root in roots]
-    assert files[0] == files[1] != []
-    for file in files[0]:
+    found = [sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()) for root in roots]
+    assert found[0] == found[1] != []
+    for file in found[0]:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
 

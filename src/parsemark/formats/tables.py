@@ -56,6 +56,8 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
         found += new
         check_tables(len(found))
         rest = blanked(rest, [(f.start, f.end) for f in new])
+        if not rest or rest.isspace():
+            break
     found.sort(key=lambda f: f.start)
     return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]
 

@@ -230,6 +230,71 @@ def test_another_exponent_is_another_number(mantissa: int, one: int, other: int)
     assert (difference(truth, pred).change is Change.NONE) == (one == other)
 
 
+SIGNED = [["$\\lambda$", "$R^2$", "Slope"], ["-0.25", "0.936", "16.7"], ["-0.50", "0.935", "22.6"]]
+SIGNED += [["-1.00", "0.830", "29.5"], ["-2.00", "0.723", "43.2"]]
+
+
+@given(st.lists(st.integers(-999, 999).filter(bool), min_size=3, max_size=5, unique_by=abs), st.booleans())
+def test_a_sign_in_a_name_is_that_of_a_number(names: list[int], transposed: bool) -> None:
+    rows = [
+        ["x", "y", "z"],
+        *([f"${name / 100:.2f}$", f"{k}.317", f"{k}.725"] for k, name in enumerate(names, 3)),
+    ]
+    rows = [list(column) for column in zip(*rows, strict=True)] if transposed else rows
+    plain = [[text.strip("$") for text in row] for row in rows]
+
+    def value(pred: Rows) -> float:
+        return score(html(rows), markdown(pred), metrics=["reader"])["reader"].value or 0.0
+
+    assert value([[text.replace("-", "−") for text in row] for row in plain]) == 10
+    dropped = value([[text.replace("-", "") for text in row] for row in plain])
+    assert dropped < 7.5 if any(name < 0 for name in names) else dropped == 10
+
+
+def test_signs_lost_in_all_names_are_one_event() -> None:
+    pred = markdown([["λ", "R²", "Slope"], *([row[0][1:], *row[1:]] for row in SIGNED[1:])])
+    found = score(html(SIGNED), pred, metrics=["reader"])["reader"]
+    assert found.details["counts"] == {"name_misread": 1}
+    assert 3 <= found.value <= 6
+
+
+@pytest.mark.parametrize("header", ["Population (M)", "Area (km²)"])
+@pytest.mark.parametrize("unit", ["k", "B", "ft²", "%"])
+def test_another_unit_is_no_better_than_none(header: str, unit: str) -> None:
+    name = header.partition(" (")[0]
+    lost = score(html(COUNTRIES), html(renamed(COUNTRIES, header, name)), metrics=["reader"])["reader"]
+    other = score(html(COUNTRIES), html(renamed(COUNTRIES, header, f"{name} ({unit})")), metrics=["reader"])
+    found = other["reader"]
+    assert found.value is not None
+    assert lost.value is not None
+    assert found.value <= lost.value
+    assert "another unit" in found.details["errors"][0]["message"]
+
+
+def test_another_unit_in_a_value_is_no_better_than_none() -> None:
+    rows = [["City", "Distance"], ["Oslo", "125 km"], ["Lima", "3420 km"], ["Rome", "17 km"]]
+
+    def found(unit: str) -> tuple[float, str]:
+        pred = html([[text.replace(" km", unit) for text in row] for row in rows])
+        result = score(html(rows), pred, metrics=["reader"])["reader"]
+        return result.value or 0.0, result.details["errors"][0]["message"]
+
+    assert found(" m")[0] <= found("")[0] < 9
+    assert "another unit" in found(" m")[1]
+
+
+def test_what_happened_is_said_once() -> None:
+    found = score(html(COUNTRIES), html([*COUNTRIES, COUNTRIES[-1]]), metrics=["reader"])["reader"]
+    assert [e["message"] for e in found.details["errors"]] == [
+        "Row “Laos 7.6 236800 2.1” of the output: given twice."
+    ]
+    slipped = ["", *(row[2] for row in COUNTRIES[1:-1])]
+    rows = [[*row[:2], text, row[3]] for row, text in zip(COUNTRIES[1:], slipped, strict=True)]
+    found = score(html(COUNTRIES), html([COUNTRIES[0], *rows]), metrics=["reader"])["reader"]
+    told = [e["message"] for e in found.details["errors"]]
+    assert told == ["Column “Area (km²)”: its values have slipped by a row (and 3 more alike)."]
+
+
 @pytest.mark.parametrize(
     "text", ["(" + "," * 50_000, "111 " * 25_000, "." + "0" * 50_000 + "1", "1." * 30_000]
 )

@@ -102,10 +102,13 @@ def _story_maker(maker: str, summary: str) -> None:
         from parsemark.corpora.synthetic.language import LANGUAGES
         from parsemark.corpora.synthetic.make import GENERATOR, StoryOptions, make_stories
         from parsemark.corpora.synthetic.tell import TELLERS
+        from parsemark.errors import UsageError
 
         fresh = Fresh(commit, reveal)
         if (secret := fresh.secret()) is not None:
             options = fresh.options(secret, StoryOptions, f"parsemark {GENERATOR}")
+            if options.maker != maker:
+                raise UsageError(f"{reveal} is of pages made with {options.maker}, but this makes {maker}.")
         else:
             options = StoryOptions(
                 maker,

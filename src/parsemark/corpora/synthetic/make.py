@@ -29,7 +29,7 @@ NEEDED_PACKAGES = {
     "html": ("playwright", "fontTools"),
     "docx": ("docx", "fontTools"),
 }
-GENERATOR = "stories 1"
+GENERATOR = "stories 2"
 """Name and version; the version rises whenever the same seed gives other pages."""
 LICENCE = "CC0-1.0"
 ATTEMPTS = 6

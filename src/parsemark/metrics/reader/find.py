@@ -430,10 +430,13 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 single.append((r, c))
     # A header that comes again between invented rows, or a row that slipped, does not part them.
     counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])
+    answering = {tuple(pred.texts[r]) for r in rows}
     for run in _runs([r for r in counted if r not in rows], counted):
         shown = " ".join(t for t in pred.shown[run[0]] if t)
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
-        message = f"Row {quote(shown)}{more} of the output: not in the truth."
+        twice = answering.issuperset(tuple(pred.texts[r]) for r in run)
+        what = "given twice" if twice else "not in the truth"
+        message = f"Row {quote(shown)}{more} of the output: {what}."
         extent = float(sum(by_row[r] for r in run))
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None})
     for run in _runs(sorted(by_column), list(range(pred.n_cols))):

@@ -17,8 +17,15 @@ from rapidfuzz.distance import Levenshtein
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
 """A sign before a currency is that of the amount."""
+SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
+"""The sign of a number in a name, where hyphens and dashes join or list things as well."""
+SIGN_CHANGED = "the sign of a number"
+ANOTHER_UNIT = "another unit"
+_MEASURED = re.compile(r"([+-]?[\d.]+)([^\W\d_]|[°%‰$€£¥])")
+"""The number of a tight value, with the first letter of its unit."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
+_WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
 _COUNT_BITS = 32
 _BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
 """A bit above each count of a digit: it is gone where more are taken away than there are."""
@@ -38,6 +45,7 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
@@ -48,6 +56,8 @@ _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 _CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
 """A citation behind a name, which the truth may leave out."""
 _ALIKE = 0.9
+_UNSIGNED = 0.75
+"""Likeness of a name to that of the opposite number: no other one is meant, though it says something else."""
 _CACHE = 50_000
 _COMPARED = 400
 """Characters of a text that are compared one by one; longer texts are compared by their beginnings."""
@@ -155,6 +165,8 @@ def features(text: str) -> Features:
     """The features of a folded text."""
     if _DECIMAL.fullmatch(text):
         return Features(text, True, (text,))
+    if _WORDS.fullmatch(text):
+        return Features(text.replace(" ", "").lower(), False, ())
     return Features(bare(tight(text)), is_numeric(text), numbers(text))
 
 
@@ -186,22 +198,32 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
-    if not name and is_numeric(truth) and _digits(truth) != _digits(pred):
+    if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
         return _ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    if not one or not other:
-        return _ANOTHER
     if not name and is_numeric(truth) and _flat(one) == _flat(other):
         # A deviation stands raised, lowered or on the line.
         same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if name and _is_opposite(truth, pred):
+        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
         return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else _ANOTHER
     return _other_letters(one, other, name)
+
+
+def _is_opposite(truth: str, pred: str) -> bool:
+    """Whether two names differ in the signs of their numbers alone.
+
+    >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
+    (True, False, False)
+    """
+    one, other = SIGN.sub("", truth), SIGN.sub("", pred)
+    return len(truth) - len(one) != len(pred) - len(other) and bare(tight(one)) == bare(tight(other))
 
 
 def _other_letters(one: str, other: str, name: bool) -> Difference:
@@ -217,7 +239,22 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     if not (plain.isascii() and given.isascii()) and _latin(plain) == _latin(given):
         return Difference(Change.MISREAD, _ALIKE, "letters of another alphabet")
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
-    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
+    cause = ""
+    if not name and (lost := _without_unit(plain, given)):
+        similarity, cause = min(similarity, lost), ANOTHER_UNIT
+    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity, cause)
+
+
+def _without_unit(plain: str, given: str) -> float:
+    """The likeness of a value without its unit, if it is given with another one; else 0.
+
+    >>> _without_unit("25km", "25m"), _without_unit("25km", "25")
+    (0.5, 0.0)
+    """
+    if not plain[-1:].isalpha() or len(plain) > _LONGEST_AMOUNT:
+        return 0.0
+    one, other = _MEASURED.match(plain), _MEASURED.match(given)
+    return len(one[1]) / len(plain) if one and other and one[1] == other[1] else 0.0
 
 
 def _alike_names(plain: str, given: str) -> Difference | None:

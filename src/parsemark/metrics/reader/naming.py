@@ -8,7 +8,6 @@ it is lost.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -19,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import Change, slip
+from parsemark.metrics.reader.likeness import ANOTHER_UNIT, SIGN_CHANGED, Change, slip
 from parsemark.metrics.reader.paths import Level, Match, Path, holds, match, worded
 
 _CERTAIN = 0.999
@@ -31,6 +30,8 @@ _MISLEADING = 1.3
 """Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
 _SLIGHT = 0.9
 """A name that is at least so much alike is hardly misread."""
+_OPPOSITE = 0.75
+"""Severity of a name that says the opposite number, of which people see at most a part as misread."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
@@ -171,9 +172,11 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
 def _exchanged(named: Sequence[Named]) -> bool:
     """Whether the names are those of the truth, one for one, but some in the place of others."""
     truth = [name.truth for name in named]
+    in_order = sorted(truth)
+    readings = [dict(name.readings) for name in named]
     for how in How:
-        given = [dict(name.readings).get(how, ()) for name in named]
-        if given != truth and Counter(given) == Counter(truth):
+        given = [reading.get(how, ()) for reading in readings]
+        if given != truth and sorted(given) == in_order:
             return True
     return False
 
@@ -239,7 +242,8 @@ def _explain(
         charged = True
         if diff.change in (Change.NOTATION, Change.MISREAD) and told:
             own = level.text == name.truth[-1]
-            needed = own or diff.likeness >= _SLIGHT or _tells_apart(level.text, name.truth, rivals)
+            needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
+            needed = needed or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
         elif (told and any_level) or not name.needed:
             # Another text in its place is one cause with it: the span is wrong.
@@ -290,7 +294,8 @@ def _tells_apart(text: str, own: Path, rivals: dict[str, Path]) -> bool:
 
 def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:
     diff = level.difference
-    message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}."
+    unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
+    message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
     if diff.change is Change.NOTATION:
         event = Event(Kind.NOTATION, name.extent, message, name.where)
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
@@ -298,7 +303,8 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: b
         cause = diff.cause or slip(level.text, level.found)
         causes.add((axis.context, cause), Event(axis.context, name.extent, message, name.where))
     else:
-        event = Event(axis.misread, name.extent, message, name.where, 1 - diff.likeness)
+        severity = _OPPOSITE if diff.cause == SIGN_CHANGED else 1 - diff.likeness
+        event = Event(axis.misread, name.extent, message, name.where, severity)
         causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)
 
 

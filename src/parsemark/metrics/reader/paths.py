@@ -9,7 +9,17 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from parsemark.metrics.reader.likeness import NEAR, SAME, Change, Difference, difference, may_be_alike, tight
+from parsemark.metrics.reader.likeness import (
+    ANOTHER_UNIT,
+    NEAR,
+    SAME,
+    SIGN,
+    Change,
+    Difference,
+    difference,
+    may_be_alike,
+    tight,
+)
 from parsemark.metrics.reader.sheet import Sheet
 
 Path = tuple[str, ...]
@@ -18,8 +28,17 @@ _GROUP_WEIGHT = 0.5
 """Weight of the upper levels of a path against the last one, where paths are compared."""
 _WHOLE = 0.8
 """Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
-_SEPARATORS = re.compile(r"[\s/_\-|:>.,;()\[\]&+]+")
+_SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})-)+")
+_SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_ONE_UNIT = (
+    r"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?"
+    r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
+    r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
+    r"(?:\^?-?[1-9])?"
+)
+_UNIT = re.compile(rf"[(\[]{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}[)\]]")
+"""A unit in brackets, tight."""
 _CACHE = 50_000
 _LONGEST_FLAT = 600
 
@@ -156,7 +175,7 @@ def match(truth: Path, given: Path) -> Match:
 def _flat(truth: Path, given: Path) -> bool:
     """Whether the given levels hold the true ones and nothing else but separators."""
     rest = tight(" ".join(given))
-    if len(rest) > _LONGEST_FLAT:
+    if len(rest) > _LONGEST_FLAT or _signed(truth) != _signed(given):
         return False
     if len(truth) != len(given) and _letters(truth) == _letters(given) != "":
         return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
@@ -168,6 +187,12 @@ def _flat(truth: Path, given: Path) -> bool:
             rest = f"{rest[:at]} {rest[at + len(level) :]}"
             at = rest.find(level)
     return not any(c.isalnum() for c in rest)
+
+
+def _signed(path: Path) -> set[str]:
+    """The numbers of a path that have a sign, which is no separator."""
+    joined = " ".join(path)
+    return set(_SIGNED.findall(joined)) if "-" in joined else set()
 
 
 def _letters(path: Path) -> str:
@@ -212,9 +237,32 @@ def _compared(level: str, text: str) -> _Compared:
         diff = SAME
     elif diff.change is not Change.NONE and _essential(level) == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
-        share = len(tight(text)) / len(tight(level))
-        diff = Difference(Change.MISREAD, NEAR + (1 - NEAR) * share, "what stood in brackets")
+        diff = Difference(Change.MISREAD, _without_brackets(level), "what stood in brackets")
+    elif diff.change in (Change.MISREAD, Change.OTHER) and not diff.cause and _is_other_unit(level, text):
+        # It tells less than none.
+        diff = Difference(Change.MISREAD, min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
     return _Compared(diff, is_near, len(tight(level)) if held else 0)
+
+
+def _without_brackets(level: str) -> float:
+    return NEAR + (1 - NEAR) * len(_essential(level)) / len(tight(level))
+
+
+def _is_other_unit(level: str, text: str) -> bool:
+    """Whether two names differ in their units alone.
+
+    >>> _is_other_unit("Depth (m)", "Depth (km)"), _is_other_unit("VLD (QRL)", "VLD (ORL)")
+    (True, False)
+    """
+    if (
+        ("(" not in level and "[" not in level)
+        or _essential(level) != _essential(text)
+        or not _essential(level)
+    ):
+        return False
+    pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
+    changed = [(tight(one), tight(other)) for one, other in pairs if tight(one) != tight(other)]
+    return bool(changed) and all(_UNIT.fullmatch(unit) for pair in changed for unit in pair)
 
 
 @lru_cache(_CACHE)

@@ -78,16 +78,20 @@ class Sheet:
         folded = [fold_cell(cell.text) for cell in table.cells]
         filled = list(map(bool, shown))
         begun = {cell.row for cell, said in zip(table.cells, filled, strict=True) if said}
+        # What a hole says: it is -1, the last entry.
+        shown.append("")
+        folded.append("")
+        filled.append(False)
         rows = sorted(begun)
-        used = {c for r in rows for c, i in enumerate(table.grid[r]) if i != HOLE and filled[i]}
+        used = {c for r in rows for c, i in enumerate(table.grid[r]) if filled[i]}
         cols = sorted(used)
         kept = [table.grid[r] for r in rows]
         grid = [[row[c] for c in cols] for row in kept]
         return cls(
-            texts=[["" if i == HOLE else folded[i] for i in row] for row in grid],
-            shown=[["" if i == HOLE else shown[i] for i in row] for row in grid],
+            texts=[[folded[i] for i in row] for row in grid],
+            shown=[[shown[i] for i in row] for row in grid],
             starts=_starts(grid),
-            present=[[i != HOLE and filled[i] for i in row] for row in grid],
+            present=[[filled[i] for i in row] for row in grid],
             holes=[[i == HOLE for i in row] for row in grid],
             header_rows=_flagged_rows(table, rows),
         )

@@ -10,6 +10,7 @@ from functools import cached_property
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
+    ANOTHER_UNIT,
     SAME,
     Change,
     Difference,
@@ -27,6 +28,8 @@ _SHORT = 4
 """A slip of so many characters (`->.` is three) that comes again has one cause."""
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
+_SLIPPED = 3
+"""More wrong values than this are no exchange."""
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
 _RENAMED = 0.25
@@ -153,6 +156,24 @@ class Values:
         return frozenset({c for _, c, _, _ in self._answered} - given)
 
     @cached_property
+    def _slipped(self) -> frozenset[int]:
+        """Columns whose wrong values are those of the row before or behind, all but one at the end."""
+        texts: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for row, col, at, partner in self._answered:
+            texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
+        return frozenset(
+            col
+            for col, pairs in texts.items()
+            if (wrong := sum(text != found for text, found in pairs)) > _SLIPPED
+            for step in (1, -1)
+            if sum(
+                found == neighbour != text
+                for (text, found), (neighbour, _) in zip(pairs[::step][1:], pairs[::step], strict=False)
+            )
+            >= wrong - 1
+        )
+
+    @cached_property
     def renamed(self) -> dict[str, str]:
         """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
         side = self.side
@@ -186,7 +207,10 @@ class Values:
             return
         where = {"row": row, "col": col}
         given = side.pred.shown[at][partner]
-        told = f"{self._place(row, col)}: {quote(given)} instead of {quote(side.truth.shown[row][col])}."
+        unit = f": {ANOTHER_UNIT}" if diff.cause.startswith(ANOTHER_UNIT) else ""
+        told = (
+            f"{self._place(row, col)}: {quote(given)} instead of {quote(side.truth.shown[row][col])}{unit}."
+        )
         if diff.change is Change.NOTATION:
             event = Event(Kind.NOTATION, weight, told, where, diff.severity)
             causes.add((Kind.NOTATION, "value", diff.cause), event)
@@ -202,6 +226,9 @@ class Values:
         elif text and f" {text} " in f" {found} ":
             event = Event(Kind.CELLS_MERGED, weight, told, where)
             causes.add((Kind.CELLS_MERGED, found), event)
+        elif col in self._slipped:
+            slipped = f"Column {self.header(col)}: its values have slipped by a row."
+            causes.add((Kind.VALUE_WRONG, col), Event(Kind.VALUE_WRONG, weight, slipped, where))
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
@@ -227,8 +254,8 @@ class Values:
         if col in self.units and is_numeric(text) and (unit := _added(text, found)):
             if unit != self.units[col]:
                 return Difference(Change.OTHER, 0.0)  # the others have another one
-            told = self.unit_is_told(col)
-            return SAME if told else Difference(Change.NOTATION, 0.75, f"{unit} is added")
+            cause = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
+            return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, cause)
         known, given = numbers(text), numbers(found)
         if 0 < len(given) < len(known) and known[: len(given)] == given and is_numeric(text):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
@@ -239,6 +266,11 @@ class Values:
         rows = range(self.side.structure.n_header)
         header = f" {tight(' '.join(self.side.truth.texts[r][col] for r in rows))} "
         return all(_stands_in(tight(part), header) for part in self.units[col].split())
+
+    def _has_unit(self, col: int) -> bool:
+        """Whether the header of a column ends with something in brackets."""
+        header = " ".join(self.side.truth.texts[r][col] for r in range(self.side.structure.n_header))
+        return header.rstrip().endswith((")", "]"))
 
     def _given_once(self, row: int, col: int) -> bool:
         """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
@@ -262,6 +294,8 @@ class Values:
     def _elsewhere(self, text: str, at: int, partner: int) -> bool:
         """Whether a value stands in its row, but under another column, where it does not belong."""
         side = self.side
+        if text not in side.pred.texts[at]:
+            return False
         answered = {p: c for c, p in side.alignment.columns.items()}
         truth_row = next(t for t, p in side.alignment.rows.items() if p == at)
         for place, other in enumerate(side.pred.texts[at]):

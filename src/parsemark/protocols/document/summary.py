@@ -158,7 +158,7 @@ def _not_scored(tables: RunTables, protocol: DocumentProtocol) -> list[str]:
     rows = tables.scores.filter(
         (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
     )
-    where = "They are in no mean" if protocol.profile in ("v1.0", "v1.5") else "All of them counts as missed"
+    where = "They are in no mean" if protocol.profile in ("v1.0", "v1.5") else "They count as missed"
     notes = []
     for parser in tables.parsers:
         own = rows.filter(pl.col("parser") == parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -204,7 +205,7 @@ def _points(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: 
 
 
 def _bars(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
-    slot = 0.84 * (1.0 if chart.x.kind == "category" else _spacing(s))
+    slot = 0.84 * (1.0 if chart.x.kind == "category" else _spacing(chart))
     width = slot / len(bars)
     left = -slot / 2 + bars.index(s) * width + width / 2
     centres = [x + left for x in s.x]
@@ -216,8 +217,10 @@ def _bars(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: li
 _DRAW = {"line": _line, "band": _band, "points": _points, "bars": _bars}
 
 
-def _spacing(s: Series) -> float:
-    return min((b - a for a, b in zip(s.x, s.x[1:], strict=False)), default=0.1)
+def _spacing(chart: Chart) -> float:
+    """The width of a bin: bins without a bar have a point of the line beside."""
+    places = sorted({float(x) for s in chart.series if s.mark != "points" for x in s.x})
+    return min((b - a for a, b in pairwise(places)), default=0.1)
 
 
 def _alpha(s: Series) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from parsemark.protocols.exhibits import Axis, Chart, Contestant, Guide, RunView, Series
+from parsemark.protocols.tables.charts.detection import RULE_NAMES
 
 DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))
 MOST_POINTS = 600
@@ -24,7 +25,8 @@ def reliability(run: RunView, parser: Contestant) -> Chart | None:
         f"reliability-{parser.key}",
         f"Reliability of {parser.name}",
         "Bars: precision of the predictions in each bin of confidence; on the diagonal it would equal the "
-        f"confidence.{note} Dashed: share of all predictions in the bin.",
+        f"confidence.{note} Matched by {RULE_NAMES.get(run.rule, run.rule)}. Dashed: share of all "
+        "predictions in the bin.",
         Axis("confidence", 0.0, 1.0),
         Axis("precision", 0.0, 1.0),
         (
@@ -60,8 +62,9 @@ def risk_over_coverage(run: RunView) -> Chart | None:
         "risk-coverage",
         "Risk over coverage",
         "If only the predictions with the highest confidence were taken: the share of all that this is, and "
-        "how many of them are wrong (IoU at most one half). A confidence that knows right from wrong begins "
-        "at 0 and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
+        "how many of them are wrong (an overlap of at most one half, matched by "
+        f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 "
+        "and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
         Axis("coverage", 0.0, 1.0),
         Axis("risk", 0.0, 1.0),
         tuple(series),

@@ -10,7 +10,7 @@ from parsemark.corpora.synthetic.pieces import to_latex
 
 PALETTES = (
     ("blue!70!black", "red!75!black", "green!55!black", "orange!90!black", "violet"),
-    ("black", "gray", "blue!60!black", "gray!60", "black!70"),
+    ("black", "gray", "blue!60!black", "lightgray", "darkgray"),
     ("cyan!60!black", "orange!90!black", "teal!80!black", "magenta!70!black", "brown"),
     ("blue", "red", "green!60!black", "purple", "orange"),
 )

@@ -38,7 +38,7 @@ MACROS = r"""
   \ifdim\dimexpr\ht\pmfitbox+\dp\pmfitbox\relax>.8\textheight\typeout{@PMS #1}\resizebox{!}{.8\textheight}{\copy\pmfitbox}\else
   \box\pmfitbox\fi\fi}
 \hbadness10000 \vbadness10000 \hfuzz\maxdimen \vfuzz\maxdimen \emergencystretch20pt
-\brokenpenalty10000 \clubpenalty8000 \widowpenalty8000 \raggedbottom
+\brokenpenalty10000 \exhyphenpenalty10000 \clubpenalty8000 \widowpenalty8000 \raggedbottom
 \makeatother
 """
 DISCARD = r"""\newcount\pmsheet \AddToHook{shipout/before}{\global\advance\pmsheet1
@@ -79,7 +79,9 @@ def make_paper(
     subject = read_subject(_subject_of(options, plan, attempt))
     with_tables = sum(page.tables > 0 for page in plan.pages)
     count = len(plan.pages) + rng.choice([1, 1, 2]) + attempt  # one that was too short is drawn longer
-    tables = with_tables + rng.choice([1, 1, 2]) + attempt if with_tables else 0
+    few = [0, 1] if attempt == 0 else [0, 1, 2, 3]
+    spare = rng.choice([1, 1, 2]) + attempt if with_tables == len(plan.pages) else rng.choice(few)
+    tables = with_tables + spare if with_tables else 0
     paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)

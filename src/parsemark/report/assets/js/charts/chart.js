@@ -55,7 +55,9 @@
     const x = parsemark.scale(chart.x, values(chart, "x"), [box.left, box.right]);
     const y = parsemark.scale(chart.y, values(chart, "y"), [box.bottom, box.top]);
     const barSeries = chart.series.filter((s) => s.mark === "bars");
-    const barWidth = barSeries.length && barSeries[0].x.length > 1 ? Math.abs(x.at(barSeries[0].x[1]) - x.at(barSeries[0].x[0])) : 40;
+    // Bins without a bar have a point of the line beside: bars are as wide as bins, not as the gap between bars.
+    const places = [...new Set(chart.series.filter((s) => s.mark !== "points").flatMap((s) => s.x))].map((v) => x.at(v)).sort((a, b) => a - b);
+    const barWidth = barSeries.length && places.length > 1 ? Math.min(...places.slice(1).map((v, i) => v - places[i])) : 40;
     const labels = !chart.labelled ? [] : chart.series.filter((s) => s.mark === "points").flatMap((s) =>
       s.x.map((v, i) => ({ from: x.at(v) - 6, to: x.at(v) + 6, y: y.at(s.y[i]), point: true })));
     const groups = chart.series.map((series) => {
