@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark.model import Element, Page, Status, Table
+from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
-from parsemark.protocols.document.annotation import markdown_of
+from parsemark.protocols.document.annotation import annotation_of, markdown_of
 from parsemark.protocols.document.published import table_html
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
@@ -261,3 +261,30 @@ def test_what_our_own_reader_refuses_is_scored_as_the_published_code_does(profil
     values = {row.metric: row.value for row in rows if row.element == ""}
     assert values["text_edit"] == 0
     assert values["teds"] == pytest.approx(1 - 1 / 6)
+
+
+@pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6", "v1.6-fixed"])
+@pytest.mark.parametrize("first", [-3, 0, 1, 7])
+def test_reading_order_has_the_first_element_wherever_a_corpus_begins_to_count(
+    profile: str, first: int
+) -> None:
+    contents = (FOX, MARKETS, "another paragraph, which speaks of sailing boats and the wind at sea")
+    elements = [Element(f"e{i}", "text_block", order=first + i, text=t) for i, t in enumerate(contents)]
+    head = Element("h", "header", order=None, text="running head")
+    truth = Page("p", 600, 800, (head, *elements))
+    protocol = get_protocol(f"document(profile={profile})")
+
+    def order_edit(*said: str) -> float | None:
+        rows = protocol.score_page(truth, Prediction("p", "parser", text="\n\n".join(said)), None).scores
+        return next(row.value for row in rows if row.element == "" and row.metric == "order_edit")
+
+    assert order_edit(*contents) == 0
+    assert order_edit(contents[1], contents[0], contents[2]) == pytest.approx(2 / 3)
+    orders = [det["order"] for det in annotation_of(truth)["layout_dets"]]
+    assert orders[0] is None and min(orders[1:]) == max(first, 1)
+
+
+def test_an_annotation_of_omnidocbench_is_scored_as_it_is_written() -> None:
+    written = page(text(FOX, 0), text(MARKETS, 1))
+    truth = Page("p", 600, 800, (Element("0", "text_block", order=0, text=FOX),), annotation=written)
+    assert annotation_of(truth) is written

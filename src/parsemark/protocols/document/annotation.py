@@ -14,11 +14,17 @@ _OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}
 
 
 def annotation_of(page: Page) -> Annotation:
-    """The annotation of a page."""
+    """The annotation of a page.
+
+    In OmniDocBench's files reading order begins at 1, and its rules take 0 for missing. Our corpora count
+    from 0, so the orders of their elements are shifted; annotations of OmniDocBench's form stay as they are.
+    """
     if page.annotation is not None and "layout_dets" in page.annotation:
         return page.annotation
+    first = min((e.order for e in page.elements if e.order is not None), default=1)
+    shift = max(0, 1 - first)
     return {
-        "layout_dets": [_det(element) for element in page.elements],
+        "layout_dets": [_det(element, shift) for element in page.elements],
         "page_info": {
             "image_path": f"{page.id}.jpg",
             "page_attribute": dict(page.attributes),
@@ -34,12 +40,12 @@ def annotation_of(page: Page) -> Annotation:
     }
 
 
-def _det(element: Element) -> dict[str, Any]:
+def _det(element: Element, shift: int) -> dict[str, Any]:
     category = str(element.category)
     det: dict[str, Any] = {
         "category_type": _OWN_CATEGORIES.get(category, category),
         "anno_id": element.id,
-        "order": element.order,
+        "order": None if element.order is None else element.order + shift,
         "ignore": element.ignore,
         "attribute": dict(element.attributes),
         "text": element.text or "",
