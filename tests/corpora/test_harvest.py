@@ -98,8 +98,8 @@ def test_a_table_without_end_costs_only_itself(monkeypatch: pytest.MonkeyPatch) 
     good = TableSource(r"\begin{tabular}{ll}a & b\\c & d\end{tabular}")
     endless = TableSource(r"\begin{tabular}{l}\loop\iftrue\repeat\end{tabular}")
     first, second, third = measure_module.measure([good, endless, good])
-    assert isinstance(first, measure_module.Measured)
-    assert isinstance(third, measure_module.Measured)
+    assert isinstance(first, measure_module.MeasuredTable)
+    assert isinstance(third, measure_module.MeasuredTable)
     assert "CPU time" in str(second)
 
 

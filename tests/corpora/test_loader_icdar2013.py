@@ -121,7 +121,7 @@ def test_corrections_change_the_truth_and_say_why(tmp_path: Path) -> None:
     [
         ({"document": "eu-904", "table": 2, "reason": "", "changes": []}, "do not have"),
         ({"document": "eu-904", "reason": "", "changes": [{"cell": [5, 5], "remove": True}]}, "do not have"),
-        ({"document": "eu-904", "reason": "", "changes": [], "more": 1}, "not permitted"),
+        ({"document": "eu-904", "reason": "", "changes": [], "more": 1}, "more: there is no such key"),
     ],
 )
 def test_corrections_that_do_not_fit(tmp_path: Path, correction: dict[str, object], message: str) -> None:

@@ -269,8 +269,8 @@ def add_samples(
     without = [sample.id for sample in samples if sample.pdf is None]
     if needs_pdf and without:
         raise UsageError(
-            f"{counted(len(without), 'sample')} of {corpus.name} without a PDF or a "
-            f"picture that could be parsed "
+            f"{counted(len(without), 'sample')} of {corpus.name} with neither a PDF nor a picture that "
+            "could be parsed "
             f"(the first is {without[0]}). Score outputs that you have: parsemark score --predictions DIR"
         )
     hashes: dict[Path, str] = {}

@@ -84,8 +84,8 @@ def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METR
     """Score one table, or one formula, against another with several metrics.
 
     Args:
-        truth: The table as it should be: text in any format, a Table, or a prepared TableInput. For a metric
-            of formulas, the LaTeX.
+        truth: The table as it should be: text in any format, a Table, or a prepared TableInput. Of a text
+            with several tables the first is taken (`reader` reads all). For a metric of formulas, the LaTeX.
         pred: The table as it was extracted.
         metrics: Specs of metrics, or one of them.
 

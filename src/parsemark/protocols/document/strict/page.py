@@ -125,11 +125,10 @@ def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -
     >>> cut_at_borders(["E=mc2", "where m is"], "E=mcz(1)where n is", [True])
     ['E=mcz', '(1)where n is']
     """
-    steps = Levenshtein.editops("".join(texts), whole).as_list()
+    steps = [(op.tag, op.src_pos) for op in Levenshtein.editops("".join(texts), whole)]
     cuts, k, shift = [0], 0, 0
     for border, right in zip(list(accumulate(map(len, texts)))[:-1], to_right, strict=True):
-        end = border if right else border + 1
-        while k < len(steps) and (steps[k][1] < border or (steps[k][1] < end and steps[k][0] == "insert")):
+        while k < len(steps) and (steps[k][1] < border or (steps[k] == ("insert", border) and not right)):
             shift += {"insert": 1, "delete": -1, "replace": 0}[steps[k][0]]
             k += 1
         cuts.append(border + shift)
