@@ -122,8 +122,8 @@ def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -
         whole: The string; the parts joined.
         to_right: For each border between two texts, whether what is inserted there belongs to the second.
 
-    >>> cut_at_borders(["E=mc2", "where m is"], "E=mcz(1)where n is", [True])
-    ['E=mcz', '(1)where n is']
+    >>> cut_at_borders(["E=mc2", "where m is"], "E=mc2(1)where n is", [True])
+    ['E=mc2', '(1)where n is']
     """
     steps = [(op.tag, op.src_pos) for op in Levenshtein.editops("".join(texts), whole)]
     cuts, k, shift = [0], 0, 0
