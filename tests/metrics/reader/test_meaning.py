@@ -164,6 +164,12 @@ CASES = {
         0,
         2.9,
     ),
+    "groups exchanged, set flat": (
+        GROUPED,
+        markdown([["", "Test P", "Test R", "Train P", "Train R"], *GROUPED_BODY]),
+        0,
+        2.9,
+    ),
     "groups as headings": (GROUPED, under_headings(), 8.5, 10),
     "a letter of a short name": (html(ELEMENTS), markdown(renamed(ELEMENTS, "Fe", "Fc")), 6, 8.5),
     "Greek read as Latin": (html(GREEK), markdown(renamed(renamed(GREEK, "α", "a"), "β", "b")), 6, 9),

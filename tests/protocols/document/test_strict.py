@@ -1,8 +1,13 @@
 """The strict profile: everything counts once, and a perfect answer is perfect."""
 
+from dataclasses import asdict
 from typing import Any
 
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
 from parsemark.corpora import load_corpus
 from parsemark.formats import write_document
@@ -10,6 +15,7 @@ from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.figures import figures_of
 from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.protocols.document.strict.page import cut_at_borders
 from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."
@@ -224,3 +230,73 @@ def test_without_truth_failures_make_no_order(spec: str) -> None:
     protocol = get_protocol(spec)
     assert isinstance(protocol, DocumentProtocol)
     assert figures_of(protocol).primary([]) == "overall"
+
+
+HEAT = Element(
+    "f", "equation_isolated", order=1,
+    latex=r"\frac{\partial u}{\partial t} + v \nabla u = \gamma \nabla^2 u",
+)  # fmt: skip
+CONSTANTS = "Its constants were measured in the laboratory, at twenty degrees, by three people. " * 3
+FLAT = "∂u ∂t + v ∇u = γ∇2u"
+
+
+@pytest.mark.parametrize("behind", [CONSTANTS, CONSTANTS[:83]])
+@pytest.mark.parametrize("flat", [FLAT, "∂u ∂t + v ∇u = γ∇7w"])
+def test_a_formula_that_was_run_into_text_is_compared_alone(flat: str, behind: str) -> None:
+    """However long the paragraph is, and on whichever side of the formula it stands."""
+    after = page(text("a", FOX, 0), HEAT, text("b", behind, 2))
+    alone = measures(after, f"{FOX}\n\n{flat}\n\n{behind}")
+    for output in (f"{FOX}\n\n{flat} {behind}", f"{FOX} {flat}\n\n{behind}", f"{FOX} {flat} {behind}"):
+        glued = measures(after, output)
+        assert glued["formula_f1"] == pytest.approx(alone["formula_f1"]), output
+        assert glued["text_edit"] == 0
+        assert glued["text_length"] == alone["text_length"]
+        assert glued["formula_count"] == 2
+    assert 0.5 < (alone["formula_f1"] or 0) < 0.9
+
+
+@pytest.mark.parametrize("number", ["(2)", "(13)", "[2.1]"])
+def test_errors_of_a_text_with_a_formula_in_its_block_count_as_text(number: str) -> None:
+    truth = page(text("a", FOX, 0), HEAT, text("b", MARKETS, 2))
+    wrong = MARKETS.replace("economics", "xconomxcs")
+    apart = measures(truth, f"{FOX}\n\n{FLAT}\n\n{wrong}")
+    for output in (f"{FOX}\n\n{FLAT} {number} {wrong}", f"{FOX} {number} {FLAT}\n\n{wrong}"):
+        found = measures(truth, output)
+        assert found["text_edits"] == 2 + len(number)
+        assert found["formula_f1"] == pytest.approx(apart["formula_f1"])
+
+
+def test_a_formula_that_is_left_out_of_a_merged_block_is_missed() -> None:
+    short = Element("f", "equation_isolated", order=1, latex="z^9")
+    truth = page(text("a", FOX, 0), short, text("b", MARKETS, 2))
+    found = measures(truth, f"{FOX} {MARKETS}")
+    assert (found["formula_f1"], found["formula_count"], found["text_edit"]) == (0, 1, 0)
+
+
+def test_a_block_over_several_kinds_is_one_match_with_scores_of_each_kind() -> None:
+    truth = page(text("a", FOX, 0), HEAT, text("b", MARKETS, 2), text("c", CONSTANTS, 3, ignore=True))
+    prediction = Prediction("p", "parser", text=f"{FOX} {FLAT} {MARKETS} {CONSTANTS}")
+    rows = get_protocol("document").score_page(truth, prediction, None)
+    assert [(m.truth, m.kind) for m in rows.matches] == [(("a", "f", "b", "c"), "merge")]
+    scored = [(s.category, s.element) for s in rows.scores if s.metric == "edit_distance"]
+    assert sorted(scored) == [("formula", "f"), ("text", "a"), ("text", "b")]
+
+    class View:
+        matches = pl.DataFrame([asdict(m) | {"truth": [*m.truth], "pred": [*m.pred]} for m in rows.matches])
+
+        def scores_by(self, metric: str) -> pl.DataFrame:
+            wanted = [(s.sample, s.parser, s.element, s.pred) for s in rows.scores if s.metric == metric]
+            columns = dict.fromkeys(("sample", "parser", "element", "pred"), pl.String)
+            return pl.DataFrame(wanted, schema=columns, orient="row")
+
+    errors = get_protocol("document").element_errors(View())  # type: ignore[arg-type] # all that is read of it
+    assert errors.select("element", "error").rows() == [(e, "merged") for e in ("a", "f", "b", "c")]
+
+
+@given(st.lists(st.tuples(st.text("ab=2", min_size=1), st.booleans()), min_size=1), st.text("ab=2"))
+def test_parts_cost_together_what_the_whole_costs(texts: list[tuple[str, bool]], whole: str) -> None:
+    expected = [t for t, _ in texts]
+    parts = cut_at_borders(expected, whole, [right for _, right in texts[1:]])
+    assert "".join(parts) == whole
+    edits = sum(Levenshtein.distance(a, b) for a, b in zip(expected, parts, strict=True))
+    assert edits == Levenshtein.distance("".join(expected), whole)

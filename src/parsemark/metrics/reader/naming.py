@@ -111,7 +111,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     """Find the events that happened to the names of one axis."""
     rivals = {" ".join(name.truth): name.truth for name in named if name.truth}
     named = [name for name in named if name.truth]
-    if _exchanged(named):
+    if around.headers and _exchanged(named):
         # Nothing can be counted out where every name is there, over another column.
         around = Around(around.outside)
     texts = {text for name in named for text in name.truth}
@@ -171,11 +171,11 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
 
 def _exchanged(named: Sequence[Named]) -> bool:
     """Whether the names are those of the truth, one for one, but some in the place of others."""
-    truth = [name.truth for name in named]
+    truth = [worded(" ".join(name.truth)) for name in named]  # however its levels are joined
     in_order = sorted(truth)
     readings = [dict(name.readings) for name in named]
     for how in How:
-        given = [reading.get(how, ()) for reading in readings]
+        given = [worded(" ".join(reading.get(how, ()))) for reading in readings]
         if given != truth and sorted(given) == in_order:
             return True
     return False

@@ -48,7 +48,7 @@ class DocumentProtocol(PageProtocol):
 
     name: ClassVar[str] = "document"
     title: ClassVar[str] = "Whole pages"
-    comparability: ClassVar[int] = 2
+    comparability: ClassVar[int] = 3
     lower_is_better: ClassVar[frozenset[str]] = frozenset({"edit_distance"})
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = (
         ErrorKind("missed", "Missed", "An element of the page that nothing answers."),
@@ -118,18 +118,22 @@ class DocumentProtocol(PageProtocol):
     def element_errors(self, run: RunView) -> pl.DataFrame:
         """Missed, invented, split and merged elements, of those that count.
 
-        What is matched only so that it is no extra, such as page numbers, has no score of its own.
+        What is matched only so that it is no extra, such as page numbers, has no score of its own. A block
+        that answers texts and formulas has scores for each kind, and is one error of each element.
         """
         import polars as pl
 
         key = ["sample", "parser", "element", "pred"]
-        scored = pl.concat(
-            [run.scores_by(m).select(key) for m in ("edit_distance", "length", "teds")]
-        ).unique()
+        metrics = ("edit_distance", "length", "teds")
+        scored = pl.concat([run.scores_by(m).select(key) for m in metrics]).unique()
         truth, pred = (pl.col(side).list.join("+") for side in ("truth", "pred"))
+        element = pl.when(truth != "").then(truth).otherwise(pred)
+        if self.profile == "strict":  # a block of the output is in one match, so it names that
+            scored = scored.with_columns(element=_unless_answered(pl.col("element"), pl.col("pred")))
+            element = _unless_answered(truth, pred)
         counted = run.matches.join(
             scored,
-            left_on=["sample", "parser", pl.when(truth != "").then(truth).otherwise(pred), pred],
+            left_on=["sample", "parser", element, pred],
             right_on=key,
             how="semi",
             maintain_order="left",
@@ -160,3 +164,9 @@ class DocumentProtocol(PageProtocol):
         profile = get_profile(self.profile)
         sentences = switch_sentences().items()
         return NamedProfile(profile.name, tuple(Switch(n, getattr(profile, n), s) for n, s in sentences))
+
+
+def _unless_answered(element: pl.Expr, pred: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return pl.when(pred == "").then(element).otherwise(pl.lit(""))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate, groupby
+
+from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_document, write_table
@@ -47,6 +50,38 @@ class PageSide:
     ignored_tables: list[Element] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Truths of one kind and what answers them: a match, or a part of one that goes over several kinds."""
+
+    truths: tuple[PageBlock, ...]
+    preds: tuple[PageBlock, ...]
+    said: str
+    """What the predictions say to these truths, as it is compared."""
+    is_whole: bool = True
+    """Whether it is all of its match."""
+
+    @property
+    def text(self) -> str:
+        """What the truths say, as it is compared."""
+        return "".join(t.text for t in self.truths)
+
+    @property
+    def is_formula(self) -> bool:
+        """Whether it counts among the formulas: what answers a text is text, and the other way round."""
+        return (self.truths or self.preds)[0].is_formula
+
+    @property
+    def is_uncounted(self) -> bool:
+        """Whether the truths are matched only so that what answers them is no extra."""
+        return bool(self.truths) and self.truths[0].is_neutral
+
+    @property
+    def ids(self) -> tuple[list[str], list[str]]:
+        """Of both sides."""
+        return [t.element.id for t in self.truths], [p.element.id for p in self.preds]
+
+
 @dataclass(slots=True)
 class PageMatches:
     """A page with its matches."""
@@ -56,6 +91,54 @@ class PageMatches:
     blocks: tuple[BlockMatch, ...]
     tables: ContentMatching
     is_complete: bool
+
+    def shares(self, match: BlockMatch) -> list[Share]:
+        """A match as it is scored: where one block answers texts and formulas, each kind has its part of it.
+
+        The parts are cut where a cheapest alignment of both texts passes the borders between the kinds, so
+        the edits of all shares add up to those of the match.
+        """
+        truths = tuple(self.truth.blocks[t] for t in match.truths)
+        preds = tuple(self.pred.blocks[p] for p in match.preds)
+        said = "".join(p.text for p in preds)
+        runs = [tuple(run) for _, run in groupby(truths, key=lambda t: (t.is_neutral, t.is_formula))]
+        if len(runs) < 2:
+            return [Share(truths, preds, said)]
+        texts = ["".join(t.text for t in run) for run in runs]
+        # What is inserted between a formula and a text, as the formula's number is, is text. Of equally
+        # cheap alignments those found from either end differ most; the one that fits the formulas is taken.
+        to_right = [run[0].is_formula for run in runs[:-1]]
+        ends = (cut_at_borders(texts, said, to_right), _cut_from_behind(texts, said, to_right))
+        formulas = [k for k, run in enumerate(runs) if run[0].is_formula]
+        parts = min(ends, key=lambda cut: sum(Levenshtein.distance(texts[k], cut[k]) for k in formulas))
+        return [Share(run, preds, part, is_whole=False) for run, part in zip(runs, parts, strict=True)]
+
+
+def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -> list[str]:
+    """The parts of a string that answer each of several texts, by a cheapest alignment with all of them.
+
+    Args:
+        texts: What the string should say, in order.
+        whole: The string; the parts joined.
+        to_right: For each border between two texts, whether what is inserted there belongs to the second.
+
+    >>> cut_at_borders(["E=mc2", "where m is"], "E=mcz(1)where n is", [True])
+    ['E=mcz', '(1)where n is']
+    """
+    steps = [(op.tag, op.src_pos) for op in Levenshtein.editops("".join(texts), whole)]
+    cuts, k, shift = [0], 0, 0
+    for border, right in zip(list(accumulate(map(len, texts)))[:-1], to_right, strict=True):
+        while k < len(steps) and (steps[k][1] < border or (steps[k] == ("insert", border) and not right)):
+            shift += {"insert": 1, "delete": -1, "replace": 0}[steps[k][0]]
+            k += 1
+        cuts.append(border + shift)
+    return [whole[a:b] for a, b in zip(cuts, [*cuts[1:], len(whole)], strict=True)]
+
+
+def _cut_from_behind(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -> list[str]:
+    turned = [text[::-1] for text in reversed(texts)]
+    parts = cut_at_borders(turned, whole[::-1], [not right for right in reversed(to_right)])
+    return [part[::-1] for part in reversed(parts)]
 
 
 @lru_cache(maxsize=8192)

@@ -19,6 +19,7 @@ from parsemark.protocols.document.strict.page import (
     PageBlock,
     PageMatches,
     PageSide,
+    Share,
     formula_symbols,
     match_page,
     pred_side,
@@ -117,57 +118,52 @@ def _score_blocks(writer: _Writer, page: PageMatches) -> None:
     """Text: edits over the longer side of every match; what is missed or extra counts in full."""
     edits_of_page = length_of_page = 0
     for match in page.blocks:
-        truths = [page.truth.blocks[t] for t in match.truths]
-        preds = [page.pred.blocks[p] for p in match.preds]
-        a, b = "".join(t.text for t in truths), "".join(p.text for p in preds)
-        edits, length = kernel.levenshtein(a, b), max(len(a), len(b))
-        category = _category(truths or preds)
-        ids = [t.element.id for t in truths], [p.element.id for p in preds]
-        writer.match(category, *ids, 1 - edits / length if truths and preds else None)
-        if _is_uncounted(truths) or (truths or preds)[0].is_formula:
-            continue
-        edits_of_page += edits
-        length_of_page += length
-        writer.element("text", *ids, "edit_distance", edits / length)
-        writer.element("text", *ids, "length", float(length))
+        shares = page.shares(match)
+        edits = [kernel.levenshtein(share.text, share.said) for share in shares]
+        _write_match(writer, shares, sum(edits))
+        for share, share_edits in zip(shares, edits, strict=True):
+            if share.is_uncounted or share.is_formula:
+                continue
+            length = max(len(share.text), len(share.said))
+            edits_of_page += share_edits
+            length_of_page += length
+            writer.element("text", *share.ids, "edit_distance", share_edits / length)
+            writer.element("text", *share.ids, "length", float(length))
     if length_of_page:
         writer.page("text_edit", edits_of_page / length_of_page)
         writer.page("text_edits", float(edits_of_page))
         writer.page("text_length", float(length_of_page))
 
 
-def _is_uncounted(truths: Sequence[PageBlock]) -> bool:
-    return bool(truths) and all(t.is_neutral for t in truths)
-
-
-def _category(blocks: Sequence[PageBlock]) -> str:
-    return str(blocks[0].element.category)
+def _write_match(writer: _Writer, shares: Sequence[Share], edits: int) -> None:
+    truths, preds = [t for share in shares for t in share.truths], shares[0].preds
+    longer = max(sum(len(t.text) for t in truths), sum(len(p.text) for p in preds))
+    ids = [t.element.id for t in truths], [p.element.id for p in preds]
+    category = str((truths or preds)[0].element.category)
+    writer.match(category, *ids, 1 - edits / longer if truths and preds else None)
 
 
 def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
     """Formulas: similarity of what they show; a missed and an invented one are 0, each counted.
 
     Several that answer one, or one that answers several, are one on each side: where a formula of many rows
-    is cut is a matter of notation.
+    is cut is a matter of notation. Of a block that also answers texts only the formula's share is compared.
     """
     similarities: list[float] = []
     pairs: list[tuple[list[str], list[str], str, str]] = []
     n_truth = n_pred = 0
-    for match in page.blocks:
-        truths = [page.truth.blocks[t] for t in match.truths]
-        preds = [page.pred.blocks[p] for p in match.preds]
-        if not (truths or preds)[0].is_formula or _is_uncounted(truths):
+    for share in (share for match in page.blocks for share in page.shares(match)):
+        if not share.is_formula or share.is_uncounted:
             continue
-        ids = [t.element.id for t in truths], [p.element.id for p in preds]
-        n_truth += bool(truths)
-        n_pred += bool(preds)
+        n_truth += bool(share.truths)
+        n_pred += bool(share.said)
         value = 0.0
-        if truths and preds:
-            value = _formula_similarity(truths, preds)
+        if share.truths and share.said:
+            value = _formula_similarity(share)
             similarities.append(value)
-            sources = [" ".join(b.element.latex or b.element.text or "" for b in s) for s in (truths, preds)]
-            pairs.append((ids[0], ids[1], sources[0], sources[1]))
-        writer.element("formula", *ids, "edit_distance", 1 - value)
+            truth, pred = (" ".join(map(_source, side)) for side in (share.truths, share.preds))
+            pairs.append((*share.ids, truth, pred if share.is_whole else share.said))
+        writer.element("formula", *share.ids, "edit_distance", 1 - value)
     if not n_truth and not n_pred:
         return
     writer.page("formula_f1", 2 * sum(similarities) / (n_truth + n_pred))
@@ -177,13 +173,20 @@ def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
         _score_cdm(writer, pairs, n_truth + n_pred)
 
 
-def _formula_similarity(truths: Sequence[PageBlock], preds: Sequence[PageBlock]) -> float:
-    if all(b.is_formula for b in (*truths, *preds)):
-        a, b = ([s for x in side for s in formula_symbols(x.element.latex or "")] for side in (truths, preds))
-    else:
-        a, b = list("".join(t.text for t in truths)), list("".join(p.text for p in preds))
+def _formula_similarity(share: Share) -> float:
+    """1 less the edits over the longer side: of symbols between formulas, else of characters."""
+    a, b = list(share.text), list(share.said)
+    if share.is_whole and all(block.is_formula for block in (*share.truths, *share.preds)):
+        a, b = (
+            [s for block in side for s in formula_symbols(block.element.latex or "")]
+            for side in (share.truths, share.preds)
+        )
     longer = max(len(a), len(b))
     return 1 - Levenshtein.distance(a, b) / longer if longer else 1.0
+
+
+def _source(block: PageBlock) -> str:
+    return block.element.latex or block.element.text or ""
 
 
 def _score_cdm(writer: _Writer, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int) -> None:
