@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from bench.report import pretended_run
-from parsemark.protocols import get_protocol
+from parsemark.protocols import RunTables, get_protocol
 from parsemark.report.gate import GateLimits, GateSide, check_against
 
 REPEATS = 60
@@ -20,7 +20,9 @@ MIN_CAUGHT = 0.9
 
 def main() -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        side = GateSide.of(pretended_run(Path(folder) / "run", 2), None)
+        stored = GateSide.of(pretended_run(Path(folder) / "run", 2), None)
+        frames = (stored.tables.frame(name) for name in ("samples", "parses", "matches", "scores"))
+        side = GateSide(stored.summary, RunTables(*frames))  # in memory: the folder goes
     parser = side.tables.parsers[0]
     rng = np.random.default_rng(0)
     trials = {
