@@ -48,6 +48,7 @@ print("ended", not os.path.exists(f"/proc/{left}"))
 """
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
 def test_workers_forked_of_a_template_are_as_others() -> None:
     done = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, check=True)
     assert sorted(done.stdout.splitlines()) == [
@@ -59,6 +60,37 @@ def test_workers_forked_of_a_template_are_as_others() -> None:
         "frame 3",
         "hang took more than 0.5 s",
     ]
+
+
+LOST = """
+import os, signal, time
+from multiprocessing import Pipe
+from pathlib import Path
+from parsemark.engine import forking
+from tests.engine.hostile_tasks import do
+from tests.engine.test_process_pool import run_all
+from parsemark.engine.process_pool import _serve
+with forking.Template() as template:
+    ours, theirs = Pipe()
+    worker = template.start(_serve, theirs, do, 16_384)
+    theirs.close()
+    print(ours.recv())
+    ours.send("hang")
+    os.kill(template._process.pid, signal.SIGKILL)
+    template._process.join()
+    for result in run_all(["a", "b"], 2, 300.0, template):
+        print(result.task, result.result)
+    worker.kill()
+    while (status := Path(f"/proc/{worker.pid}/stat")).exists() and status.read_text().split()[2] != "Z":
+        time.sleep(0.01)  # as long as it takes: a worker that lives on hangs the test
+print("ended", worker.exitcode)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
+def test_a_lost_template_costs_no_task_and_leaves_no_worker() -> None:
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.splitlines()) == ["a A", "b B", "ended -9", "ready"]
 
 
 def test_errors_reach_the_caller() -> None:

@@ -1,28 +1,38 @@
-"""A copy of this process, made while nothing ran beside its main thread, of which workers are forked.
+"""A copy of this process, made before it has done anything, of which workers are forked.
 
 A worker that is forked of it has everything imported at once. A process that starts from nothing, as
 Python's own fork server does, imports the same libraries again, which costs more than to score some pages.
-A process in which threads may hold locks must not be forked; so the copy is made first of all, or not at all.
+
+A process in which threads may hold locks must not be forked; so the copy is made right after the imports, or
+not at all. Threads that there are then belong to libraries (polars' allocator and cleaner, numpy's BLAS):
+they wait for work, and allocator and BLAS put themselves right in a copy. Polars' pool of threads begins with
+its first use, which is why a process that has had polars before is not copied. Only on Linux: elsewhere the
+system's own libraries do not bear it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
+import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from multiprocessing import reduction
 from multiprocessing.connection import Connection
 from typing import Any
 
 _STARTS_THREADS = ("polars",)
-"""Libraries that keep threads from their first use on; merely imported, they may be forked."""
+"""Libraries that have a pool of threads from their first use on; merely imported, they may be forked."""
 
 
 def is_fresh() -> bool:
     """Whether nothing has been done in this process yet that a copy could suffer from."""
-    return threading.active_count() == 1 and not any(name in sys.modules for name in _STARTS_THREADS)
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return False
+    return not any(name in sys.modules for name in _STARTS_THREADS)
 
 
 class Template:
@@ -32,7 +42,9 @@ class Template:
         context = multiprocessing.get_context("fork")
         self._requests, theirs = context.Pipe()
         self._process = context.Process(target=_bear, args=(theirs, self._requests))
-        self._process.start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see above which there are
+            self._process.start()
         theirs.close()
 
     def __enter__(self) -> Template:
@@ -46,14 +58,20 @@ class Template:
         """A new process that does `function(pipe, *args)`.
 
         Raises:
-            ChildProcessError: Somebody has ended the copy.
+            ChildProcessError: Somebody has ended the copy, or the system has no room for a further process.
         """
         try:
             self._requests.send(("start", function, args))
             reduction.send_handle(self._requests, pipe.fileno(), self._process.pid)
-            return ForkedProcess(self, int(self._requests.recv()))
+            pid = self._requests.recv()
         except (EOFError, OSError) as error:
             raise ChildProcessError("The process that starts workers has ended.") from error
+        except KeyboardInterrupt:
+            self._give_up()
+            raise
+        if pid is None:
+            raise ChildProcessError("No worker could be forked.")
+        return ForkedProcess(self, pid)
 
     def wait_for(self, pid: int, *, kill: bool) -> int:
         """The exit code of a process that has ended, or is ended now."""
@@ -61,7 +79,17 @@ class Template:
             self._requests.send(("kill" if kill else "join", pid, ()))
             return int(self._requests.recv())
         except (EOFError, OSError):  # the copy was ended: nobody knows more of its workers
+            if kill:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             return -signal.SIGKILL
+        except KeyboardInterrupt:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """End the copy: a question was left in the middle, so its next answer would be of another."""
+        self._requests.close()
 
 
 class ForkedProcess:
@@ -95,9 +123,17 @@ def _bear(requests: Connection, theirs: Connection) -> None:
         except (EOFError, OSError):
             return
         if what == "start":
-            pipe = Connection(reduction.recv_handle(requests))
+            try:
+                pipe = Connection(reduction.recv_handle(requests))
+            except (EOFError, OSError, RuntimeError):  # the other side has given up in the middle
+                return
             worker = context.Process(target=_work, args=(requests, subject, pipe, *args), daemon=True)
-            worker.start()
+            try:
+                worker.start()
+            except OSError:  # no room for a further process
+                pipe.close()
+                requests.send(None)
+                continue
             pipe.close()
             workers[worker.pid or 0] = worker
             requests.send(worker.pid)

@@ -133,7 +133,13 @@ class ProcessPool(Generic[TaskT]):
 
     def _start(self) -> tuple[_Process, Connection]:
         ours, theirs = self._context.Pipe()
-        process = self._new_process(theirs)
+        try:
+            process = self._new_process(theirs)
+        except ChildProcessError:  # the template is lost: the others come of Python's server
+            self._template = None
+            ours.close()  # a worker that it still may have begun ends by this
+            theirs.close()
+            return self._start()
         theirs.close()
         with contextlib.suppress(EOFError, OSError):  # it died at once: reading its answer will tell
             ours.recv()

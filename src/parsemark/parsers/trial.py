@@ -132,7 +132,7 @@ def file_kind(file: Path) -> str | None:
         try:
             with zipfile.ZipFile(file) as archive:
                 return "docx" if "word/document.xml" in archive.namelist() else None
-        except (zipfile.BadZipFile, OSError):
+        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):  # what broken archives raise
             return None
     is_html = file.suffix.lower() in (".html", ".htm", ".xhtml") or head.lstrip(_BOM).startswith(b"<")
     return "html" if is_html else None
