@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsemark.metrics import Score, score
+from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.stack import parts_beside
 
 Rows = list[list[str]]
 
@@ -168,6 +170,33 @@ Base & 91.1 & 92.3 & 80.4 & 81.5 \\ \bottomrule
     assert 6 < value(truth, pred) < 8.5
     # Where no group is told, nobody knows which column is which.
     assert value(truth, pred.replace("CRR Val", "Val").replace("WRR Val", "Val")) < value(truth, pred) - 2
+
+
+def test_a_group_over_all_columns_may_stand_with_the_name_of_the_first() -> None:
+    truth = r"""\begin{tabular}{ccc}
+\toprule
+\multicolumn{3}{c}{CRR} \\
+Val & Test & Dev \\ \midrule
+94.8 & 95.2 & 83.6 \\
+91.1 & 92.3 & 80.4 \\ \bottomrule
+\end{tabular}"""
+    rows = [["CRR Val", "Test", "Dev"], ["94.8", "95.2", "83.6"], ["91.1", "92.3", "80.4"]]
+    assert kinds(truth, markdown(rows)) == {"header_shifted"}
+
+
+def test_an_empty_table_has_no_parts() -> None:
+    assert parts_beside(Sheet.stacked([], [], 2)) is None
+    assert parts_beside(Sheet.stacked([], [[], []], 0)) is None
+
+
+def test_words_in_another_order_are_the_same_name_unless_another_one_has_them() -> None:
+    def rows(*names: str) -> Rows:
+        return [["Model", "Score"], *([name, str(k + 17)] for k, name in enumerate(names))]
+
+    truth = latex(rows("large blue", "small red", "tiny grey"))
+    assert value(truth, markdown(rows("blue large", "small red", "tiny grey"))) == 10
+    twice = latex(rows("large blue", "blue large", "tiny grey"))
+    assert value(twice, markdown(rows("blue large", "large blue", "tiny grey"))) < 10
 
 
 def test_two_names_that_are_exchanged_are_one_event() -> None:

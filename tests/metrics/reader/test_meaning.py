@@ -289,6 +289,36 @@ def test_another_unit_in_a_value_is_no_better_than_none() -> None:
     assert "another unit" in found(" m")[1]
 
 
+@pytest.mark.parametrize(
+    ("truth", "pred"),
+    [
+        ("3 participants", "3 particpants"),
+        ("12 weeks", "12 week"),
+        ("12 years", "12 year"),
+        ("2nd", "2rd"),
+        ("2010 census", "2010 consus"),
+    ],
+)
+def test_a_misspelt_word_behind_a_number_is_no_other_unit(truth: str, pred: str) -> None:
+    found = difference(truth, pred)
+    assert (found.change, found.cause) == (Change.MISREAD, "")
+    assert found.likeness > 0.6
+
+
+@pytest.mark.parametrize(("truth", "pred"), [("5 m", "5 km"), ("5 s", "5 ms"), ("5 km/h", "5 m/s")])
+def test_another_unit_of_the_same_number_is_told(truth: str, pred: str) -> None:
+    assert difference(truth, pred).cause == "another unit"
+    assert difference(truth, pred).likeness <= 0.5
+
+
+def test_the_plural_of_a_unit_in_a_header_is_no_other_unit() -> None:
+    names = renamed(COUNTRIES, "Area (km²)", "Area (year)")
+    found = score(html(names), html(renamed(names, "Area (year)", "Area (years)")), metrics=["reader"])[
+        "reader"
+    ]
+    assert not any("another unit" in error["message"] for error in found.details["errors"])
+
+
 def test_what_happened_is_said_once() -> None:
     found = score(html(COUNTRIES), html([*COUNTRIES, COUNTRIES[-1]]), metrics=["reader"])["reader"]
     assert [e["message"] for e in found.details["errors"]] == [

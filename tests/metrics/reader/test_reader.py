@@ -9,6 +9,7 @@ import pytest
 import parsemark.metrics
 from parsemark.metrics.reader import align
 from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Score, Status, Table
 
 TRUTH = r"""
@@ -184,3 +185,14 @@ def test_large_tables_are_aligned_by_the_beginnings_of_their_texts(monkeypatch: 
     before = parsemark.metrics.score(table, pred, metrics=["reader"])
     monkeypatch.setattr(align, "MAX_CHARACTER_PAIRS", 0)
     assert parsemark.metrics.score(table, pred, metrics=["reader"]) == before
+
+
+def test_texts_are_compared_alike_whichever_form_came_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    long, other = "x" * 80 + "a" * 20, "x" * 80 + "b" * 20
+    truth = Sheet.stacked([], [[long, "one"]], 2)
+    wide, narrow = [other, "one", "two" * 100], [other, "one"]
+    monkeypatch.setattr(align, "MAX_CHARACTER_PAIRS", 103 * 200)
+    kept = align.Likenesses(truth)
+    for texts in (wide, narrow, wide):
+        assert kept.matrix(texts).tolist() == align.Likenesses(truth).matrix(texts).tolist()
+    assert align.Likenesses(truth).matrix(wide)[0, 0] == 1 > align.Likenesses(truth).matrix(narrow)[0, 0]

@@ -63,17 +63,21 @@ class Likenesses:
         self.sections = _sections(truth)
         self._known: dict[str, int] = {}
         self._matrix: Floats = np.zeros((len(self.texts), 0), dtype=np.float32)
+        self._by_beginnings = False
 
     def matrix(self, pred: list[str]) -> Floats:
         """For each text of the truth and each of the prediction how alike they are."""
         new = [text for text in pred if text not in self._known]
-        if new and (2 * len(new) > len(pred) or _are_long(self.texts, pred)):
+        are_long = _are_long(self.texts, pred)
+        if are_long != self._by_beginnings or 2 * len(new) > len(pred):
+            # What one form is compared by must not depend on which other one came first.
+            self._by_beginnings = are_long
             self._known = {text: index for index, text in enumerate(pred)}
-            self._matrix = text_likeness(self.texts, pred)
+            self._matrix = _text_likeness(self.texts, pred, are_long)
             return self._matrix
         if new:  # rows that were joined, columns that were cut
             self._known |= {text: index for index, text in enumerate(new, len(self._known))}
-            self._matrix = np.hstack([self._matrix, text_likeness(self.texts, new)])
+            self._matrix = np.hstack([self._matrix, _text_likeness(self.texts, new, are_long)])
         return self._matrix[:, [self._known[text] for text in pred]]
 
 
@@ -114,11 +118,11 @@ def _are_long(truth: list[str], pred: list[str]) -> bool:
     return sum(map(len, truth)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
 
 
-def text_likeness(truth: list[str], pred: list[str]) -> Floats:
+def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Floats:
     """A quick likeness of each pair, for alignment alone."""
     ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
     one, other = [f.bare for f in ours], [f.bare for f in theirs]
-    if _are_long(one, other):
+    if by_beginnings:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     np.square(matrix, out=matrix)

@@ -143,7 +143,9 @@ def _led_by_the_first(side: Side, truth: list[Path], given: list[Path]) -> dict[
     partners = side.alignment.columns
     for first, path in enumerate(truth):
         groups, at = path[:-1], partners.get(first)
-        if not groups or at is None or first in led or len(given[at]) != 1 or truth[first - 1][:-1] == groups:
+        if not groups or at is None or first in led or len(given[at]) != 1:
+            continue
+        if first and truth[first - 1][:-1] == groups:
             continue
         if match(path, given[at]).credit < 1:
             continue

@@ -21,8 +21,16 @@ SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
 SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
-_MEASURED = re.compile(r"([+-]?[\d.]+)([^\W\d_]|[°%‰$€£¥])")
-"""The number of a tight value, with the first letter of its unit."""
+_ONE_UNIT = (
+    r"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?"
+    r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
+    r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
+    r"(?:\^?-?[1-9])?"
+)
+_UNIT = re.compile(rf"{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}")
+_BARE_UNIT = re.compile(_UNIT.pattern, re.IGNORECASE)
+_MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
+"""The number of a tight value, and what may be its unit."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
 _DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
@@ -248,13 +256,26 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
 def _without_unit(plain: str, given: str) -> float:
     """The likeness of a value without its unit, if it is given with another one; else 0.
 
-    >>> _without_unit("25km", "25m"), _without_unit("25km", "25")
-    (0.5, 0.0)
+    >>> _without_unit("25km", "25m"), _without_unit("25km", "25"), _without_unit("25people", "25poeple")
+    (0.5, 0.0, 0.0)
     """
     if not plain[-1:].isalpha() or len(plain) > _LONGEST_AMOUNT:
         return 0.0
-    one, other = _MEASURED.match(plain), _MEASURED.match(given)
-    return len(one[1]) / len(plain) if one and other and one[1] == other[1] else 0.0
+    one, other = _MEASURED.fullmatch(plain), _MEASURED.fullmatch(given)
+    if not one or not other or one[1] != other[1] or not are_other_units(one[2], other[2], _BARE_UNIT):
+        return 0.0
+    return len(one[1]) / len(plain)
+
+
+def are_other_units(one: str, other: str, unit: re.Pattern[str] = _UNIT) -> bool:
+    """Whether two different tight texts are two units, and not one in singular and plural.
+
+    >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
+    (True, True, False)
+    """
+    short, long = sorted((one, other), key=len)
+    is_plural = len(short) > 1 and long == f"{short}s"  # no symbol of two letters is another one with an s
+    return not is_plural and bool(unit.fullmatch(one) and unit.fullmatch(other))
 
 
 def _alike_names(plain: str, given: str) -> Difference | None:

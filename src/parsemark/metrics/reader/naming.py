@@ -8,6 +8,7 @@ it is lost.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -119,13 +120,14 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     # Two exchanged headers make every row say something false, and each of them is charged.
     pairs = zip(named, best, strict=True) if axis is ROWS else ()
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
+    same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
     for name, (how, given, found) in zip(named, best, strict=True):
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, named):
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, same_words):
             cause = exchanged.get(name.truth, frozenset())
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
@@ -141,14 +143,20 @@ class Others:
     """The texts that the name at hand was exchanged with, and its own."""
 
 
-def _is_reordered(truth: Path, given: Path, named: Sequence[Named]) -> bool:
-    """Whether the words of a name stand in another order, and no other name has the same ones."""
+def _is_reordered(truth: Path, given: Path, same_words: Counter[tuple[str, ...]]) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones.
 
-    def words(path: Path) -> list[str]:
-        return sorted(worded(" ".join(path)).split())
+    Args:
+        truth: The name.
+        given: How it is given.
+        same_words: How many names of the table have the same words.
+    """
+    told = _sorted_words(truth)
+    return told == _sorted_words(given) and same_words[told] == 1
 
-    told = words(truth)
-    return told == words(given) and all(name.truth == truth or words(name.truth) != told for name in named)
+
+def _sorted_words(path: Path) -> tuple[str, ...]:
+    return tuple(sorted(worded(" ".join(path)).split()))
 
 
 def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:

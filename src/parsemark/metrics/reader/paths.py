@@ -16,6 +16,7 @@ from parsemark.metrics.reader.likeness import (
     SIGN,
     Change,
     Difference,
+    are_other_units,
     difference,
     may_be_alike,
     tight,
@@ -31,14 +32,6 @@ _WHOLE = 0.8
 _SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})-)+")
 _SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_ONE_UNIT = (
-    r"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?"
-    r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
-    r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
-    r"(?:\^?-?[1-9])?"
-)
-_UNIT = re.compile(rf"[(\[]{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}[)\]]")
-"""A unit in brackets, tight."""
 _CACHE = 50_000
 _LONGEST_FLAT = 600
 
@@ -262,7 +255,7 @@ def _is_other_unit(level: str, text: str) -> bool:
         return False
     pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
     changed = [(tight(one), tight(other)) for one, other in pairs if tight(one) != tight(other)]
-    return bool(changed) and all(_UNIT.fullmatch(unit) for pair in changed for unit in pair)
+    return bool(changed) and all(are_other_units(one[1:-1], other[1:-1]) for one, other in changed)
 
 
 @lru_cache(_CACHE)

@@ -122,6 +122,8 @@ def parts_beside(sheet: Sheet) -> Sheet | None:
 
     A part begins where the name of the first column comes again.
     """
+    if not sheet.n_rows or not sheet.n_cols:
+        return None
     top = int(sheet.n_rows > 1 and is_section(sheet, 0))
     name = sheet.texts[top][0]
     begins = [r for r in range(top, sheet.n_rows) if sheet.texts[r][0] == name and sheet.starts[r][0]]
