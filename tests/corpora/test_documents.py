@@ -506,8 +506,8 @@ def test_captions_of_long_tables_registers_seams_and_a_missing_package(tmp_path:
     assert check.figures.cells == check.figures.cells_equal
 
 
-OTHER_PACKAGES = r"""\documentclass{article}\usepackage{tabu,nicematrix,multirow,enumitem,xcolor}\begin{document}
-PAGE
+OTHER_PACKAGES = r"""\documentclass{article}\usepackage{tabu,nicematrix,multirow,enumitem,xcolor}
+\begin{document} PAGE
 \newpage Words. \newpage More words. \newpage And more.
 \end{document}"""
 GRIDS = {
@@ -517,7 +517,8 @@ GRIDS = {
     ),
     "tabu to a width": (
         r"""\begin{tabu} to 9cm {|X[2,l]|X[m,c]|r|}\tabucline{-} \multicolumn{2}{|c|}{Both} & Last \\
-        \multirow{2}{*}{down} & 1 & 2 \\ & words that fill more than one line & 4 \\ \tabucline{-}\end{tabu}""",
+        \multirow{2}{*}{down} & 1 & 2 \\ & words that fill more than one line & 4 \\
+        \tabucline{-}\end{tabu}""",
         [["Both", "Both", "Last"], ["down", "1", "2"], ["down", "words that fill more than one line", "4"]],
     ),
     "tabu spread": (
@@ -561,7 +562,7 @@ LEFT_OUT = {
         "NiceArray",
     ),
     "an array in a float": (
-        r"\begin{table}[h]\caption{C}$\begin{NiceArray}{cc} A & B \\ a & b \\ c & d \end{NiceArray}$\end{table}",
+        r"\begin{table}[h]\caption{C}$\begin{NiceArray}{cc} A&B \\ a & b \\ c & d\end{NiceArray}$\end{table}",
         "NiceArray",
     ),
 }

@@ -294,13 +294,11 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
     covered: set[tuple[int, int]] = set()
     kept = []
     for cell in cells:
-        first, last = rows[cell.row], rows[cell.row] + 1
-        if abs(cell.rowspan) > 1:
-            first, last = _span(cell, rows[cell.row], len(rows), inked)
-            cell = replace(cell, row=tops[first], rowspan=last - first)
+        first, last = _span(cell, rows[cell.row], len(rows), inked)
         slots = {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
         covered |= slots - {(first, cell.col)}
-        kept.append(cell)
+        is_one = abs(cell.rowspan) == 1
+        kept.append(cell if is_one else replace(cell, row=tops[first], rowspan=last - first))
     return [c for c in kept if c.rowspan > 1 or c.text or (rows[c.row], c.col) not in covered]
 
 
