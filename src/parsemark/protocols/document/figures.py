@@ -115,8 +115,9 @@ class DocumentFigures(ABC):
 
 
 def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
-    """The rows of one measure of whole pages."""
-    return tables.scores.filter((pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric))
+    """The values of one measure of whole pages; a null was not measured, as CDM without its programs."""
+    of_page = (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric)
+    return tables.scores.filter(of_page & pl.col("value").is_not_null())
 
 
 @dataclass(frozen=True)
