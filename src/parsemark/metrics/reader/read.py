@@ -315,11 +315,6 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        if doubtful and pred.n_cols > 1:
-            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)), best)
-            message = "The columns stand in reversed order."
-            events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
-            best = self.better(best, dataclasses.replace(mirrored, events=events))
         blocks = blocks_below(pred, self.truth.n_cols)
         for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
             best = self.better(best, self.upright(other, best))
