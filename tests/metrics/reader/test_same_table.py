@@ -110,3 +110,106 @@ def test_joined_headers_are_not_counted_as_rows() -> None:
     found = messages(latex([*heads, *WAGES[1:]], 2), markdown([*joined, *behind(WAGES)[1:]]))
     assert "1–2" in found
     assert "-1" not in found
+
+
+ALLOYS = rows(
+    "Alloy & Density & Modulus & Yield & Strain",
+    "& g/cm$^3$ & GPa & MPa & \\%",
+    "AA6061 & 2.70 & 68.9 & 276 & 12",
+    "Ti64 & 4.43 & 113.8 & 880 & 14",
+    "304 & 8.00 & 193 & 215 & 70",
+    "IN718 & 8.19 & 200 & 1034 & 12",
+)
+JOINED = rows("Alloy & Density (g/cm³) & Modulus (GPa) & Yield (MPa) & Strain (%)")
+
+
+def ordered(table: Rows, order: list[int]) -> str:
+    return markdown([[row[k] for k in order] for row in table])
+
+
+@pytest.mark.parametrize(
+    "order", [[0, 4, 1, 2, 3], [0, 1, 3, 2, 4], [0, 4, 3, 2, 1], [4, 3, 2, 1, 0], [0, 3, 1, 4, 2]]
+)
+def test_the_order_of_columns_costs_the_same_however_headers_are_given(order: list[int]) -> None:
+    single = [ALLOYS[0], *ALLOYS[2:]]
+    found = [
+        value(latex(single), ordered(single, order)),
+        value(latex(ALLOYS, 2), ordered([*JOINED, *ALLOYS[2:]], order)),
+        value(latex([*JOINED, *ALLOYS[2:]]).replace("%", r"\%"), ordered(ALLOYS, order)),
+    ]
+    assert min(found) >= 6
+    assert max(found) - min(found) < 0.5
+    # Headers that move without their values say something false.
+    assert value(latex(single), markdown([[single[0][k] for k in order], *single[1:]])) < 4
+
+
+LAWS = rows(
+    r"Law & Density & Variance",
+    r"Exponential & $\lambda e^{-\lambda x}$ & $1/\lambda^2$",
+    r"Uniform & $\frac{1}{b-a}$ & $\frac{(b-a)^2}{12}$",
+    r"Laplace & $\frac{1}{2b}\exp\left(-\frac{|x-\mu|}{b}\right)$ & $2b^2$",
+    r"Gamma & $\frac{x^{k-1}e^{-x/\theta}}{\Gamma(k)\theta^k}$ & $k\theta^2$",
+)
+LINEAR = rows(
+    "Law & Density & Variance",
+    "Exponential & λ exp(−λx) & 1/λ²",
+    "Uniform & 1/(b−a) & (b−a)²/12",
+    r"Laplace & (1/(2b)) exp(−\|x−μ\|/b) & 2b²",
+    "Gamma & x^(k−1) e^(−x/θ) / (Γ(k)·θ^k) & kθ²",
+)
+
+
+def test_formulas_on_one_line_are_the_same_formulas() -> None:
+    given = markdown(LINEAR)
+    assert value(latex(LAWS), given) >= 9.5
+    for right, wrong in (("1/(b−a)", "1/b−a"), ("exp(−λx)", "exp(λx)"), ("x^(k−1)", "x^(k+1)")):
+        assert value(latex(LAWS), given.replace(right, wrong)) < 8.5
+
+
+@pytest.mark.parametrize(
+    ("truth", "pred", "low", "high"),
+    [
+        ("41.2a", "41.2<sup>a</sup>", 9.5, 10),
+        ("41.2$^{ab}$", "41.2ab", 9.5, 10),
+        ("10$^{3}$", "103", 0, 8),
+        ("$O(n^2)$", "O(n2)", 0, 9),
+        ("$H_2O$", "H2O", 9.5, 10),
+        ("25 mol L$^{-1}$", "25 mol/L", 9.5, 10),
+        ("25 $\\mu$m", "25 um", 9.5, 10),
+        ("25 °C", "25 C", 8, 9.9),
+    ],
+)
+def test_notation_of_a_value(truth: str, pred: str, low: float, high: float) -> None:
+    table = rows("Case & First & Second", f"x & {truth} & 12.5", "y & 17.5 & 8.1", "z & 4.2 & 9.9")
+    given = [[text.replace(truth, pred) for text in row] for row in table]
+    assert low <= value(latex(table), markdown(given)) <= high
+
+
+@pytest.mark.parametrize(
+    ("truth", "pred", "low", "high"),
+    [
+        ("Conc. (mmol L$^{-1}$)", "Conc. (mmol/L)", 9.5, 10),
+        ("Conc. (mmol L$^{-1}$)", "Conc. (mmol L)", 0, 8),
+        ("Flux (kg/(m$^2$ s))", "Flux (kg m⁻² s⁻¹)", 9.5, 10),
+        ("Size ($\\mu$m)", "Size (um)", 9.5, 10),
+        ("Size ($\\mu$m)", "Size (m)", 0, 8),
+        ("$T$ ($^\\circ$C)", "T (C)", 8, 9.9),
+        ("$T$ ($^\\circ$C)", "T (oC)", 8, 9.9),
+        ("$T$ ($^\\circ$C)", "T (K)", 0, 8),
+        ("Angle ($^\\circ$)", "Angle (deg)", 8, 9.9),
+        ("Strongly Agree", "Strongly agree", 9.5, 10),
+        ("Yield", "YIELD", 9.5, 10),
+        ("BraTs", "BraTS", 7, 9.5),
+        ("CO", "Co", 5, 9.5),
+    ],
+)
+def test_notation_of_a_header(truth: str, pred: str, low: float, high: float) -> None:
+    body = rows("1 & 650 & 30", "2 & 700 & 45", "3 & 750 & 60")
+    found = value(latex([["Run", truth, "n"], *body]), markdown([["Run", pred, "n"], *body]))
+    assert low <= found <= high
+
+
+def test_capitals_that_tell_two_names_apart_are_not_folded() -> None:
+    body = rows("1 & 650 & 30", "2 & 700 & 45")
+    truth, given = [["Run", "Agree", "AGREE"], *body], [["Run", "AGREE", "Agree"], *body]
+    assert value(latex(truth), markdown(given)) < 5
