@@ -216,14 +216,9 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    if _is_other_notation(truth, pred) or (name and _is_other_case(truth, pred)):
-        return SAME
-    if "°" in one and _degreeless(one) == _degreeless(other) != "":
-        return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
-    if not name and is_numeric(truth) and _flat(one) == _flat(other):
-        # A deviation stands raised, lowered or on the line.
-        same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
-        return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    noted = _other_notation(truth, pred, name)
+    if noted is not None:
+        return noted
     if name and _is_opposite(truth, pred):
         return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
@@ -232,16 +227,26 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     return _other_letters(one, other, name)
 
 
-def _is_other_notation(truth: str, pred: str) -> bool:
-    """Whether two texts are written in two of the ways that there are for the same.
+def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
+    """The difference of two texts that are two ways to write the same, if they are.
 
-    >>> _is_other_notation("2.14^c", "2.14c"), _is_other_notation("10^3", "103")
-    (True, False)
+    >>> _other_notation("2.14^c", "2.14c", False).change.value, _other_notation("10^3", "103", False)
+    ('none', None)
     """
-    raised = "^" in truth or "^" in pred
-    if raised and tight(_LETTERED.sub(r"\1\2", truth)) == tight(_LETTERED.sub(r"\1\2", pred)):
-        return True
-    return are_same_units(truth, pred) or are_same_formulas(truth, pred)
+    one, other = tight(truth), tight(pred)
+    if "^" in one + other and _LETTERED.sub(r"\1\2", one) == _LETTERED.sub(r"\1\2", other):
+        return SAME
+    if are_same_units(truth, pred) or are_same_formulas(truth, pred):
+        return SAME
+    if name and _is_other_case(truth, pred):
+        return SAME
+    if "°" in one and _degreeless(one) == _degreeless(other) != "":
+        return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
+    if not name and is_numeric(truth) and _flat(one) == _flat(other):
+        # A deviation stands raised, lowered or on the line.
+        same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
+        return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    return None
 
 
 def _is_other_case(truth: str, pred: str) -> bool:

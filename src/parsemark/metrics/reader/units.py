@@ -62,11 +62,7 @@ def powers(unit: str) -> frozenset[tuple[str, int]] | None:
 @lru_cache(_CACHE)
 def _measured(text: str) -> tuple[str, frozenset[tuple[str, int]]] | None:
     """What is measured, and in which unit; None where nothing is."""
-    if found := _BRACKETED.fullmatch(text):
-        said, unit = found[1], found[2]
-    elif found := _MEASURED.fullmatch(text):
-        said, unit = found[1], found[2]
-    else:
-        said, unit = "", text
+    found = _BRACKETED.fullmatch(text) or _MEASURED.fullmatch(text)
+    said, unit = (found[1], found[2]) if found else ("", text)
     known = powers(unit)
     return None if known is None else ("".join(said.split()), known)
