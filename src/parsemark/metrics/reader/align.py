@@ -182,7 +182,7 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
 def _are_hardly_paired(scores: Floats, pairs: Pairs) -> bool:
     """Whether lines of both sides are left over, or answered by one that is hardly like them."""
     surely = sum(scores[i, j] >= _HARDLY for i, j in pairs)
-    return surely < min(scores.shape)
+    return bool(surely < min(scores.shape))
 
 
 def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:

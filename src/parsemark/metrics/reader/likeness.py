@@ -24,6 +24,7 @@ SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
 SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
+MARKS = "case or accents"
 _BARE_UNIT = re.compile(UNIT.pattern, re.IGNORECASE)
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
@@ -466,7 +467,7 @@ def _marks(one: str, other: str, name: bool) -> Difference:
         if not name and len(_EXPONENT.findall(other)) < len(_EXPONENT.findall(one)):
             return Difference(Change.NOTATION, 0.75, "scripts set flat")
         return SAME  # a script set flat: the text still tells which one
-    return Difference(Change.MISREAD, 0.97, "case or accents")
+    return Difference(Change.MISREAD, 0.97, MARKS)
 
 
 def slip(truth: str, pred: str) -> str:
