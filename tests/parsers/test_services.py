@@ -1,14 +1,17 @@
 """Services and vision-language models against a server of our own that answers as they document it."""
 
+import base64
+import io
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from tests.parsers.pages import write_page
 
 from parsemark.errors import ParserError
@@ -26,7 +29,7 @@ class _Server(BaseHTTPRequestHandler):
     seen: list[dict[str, Any]]
     busy: int
     refuse: bool
-    answer: str
+    answer: str | Callable[[dict[str, Any]], str]
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
@@ -60,7 +63,9 @@ class _Server(BaseHTTPRequestHandler):
     def _posted(self, body: bytes) -> tuple[Any, ...]:
         if self.path == "/v1/chat/completions":
             usage = {"prompt_tokens": 1000, "completion_tokens": 500}
-            message = {"role": "assistant", "content": type(self).answer}
+            answer = type(self).__dict__["answer"]
+            said = answer if isinstance(answer, str) else answer(json.loads(body))
+            message = {"role": "assistant", "content": said}
             return 200, {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
         if self.path == "/v3/pdf":
             return 200, {"pdf_id": "p1"}
@@ -315,6 +320,77 @@ def test_a_models_json_becomes_elements(server: type[_Server], page: Path) -> No
     assert [e.order for e in trial.prediction.elements] == [0, 1, 2]
     assert trial.prediction.tables[0].box is not None
     assert trial.answer.cost_usd is None, "nobody knows the price of one's own server"
+
+
+def _prompt(body: dict[str, Any]) -> str:
+    return next(p["text"] for p in body["messages"][-1]["content"] if p["type"] == "text")
+
+
+def _picture(body: dict[str, Any]) -> Image.Image:
+    (url,) = (p["image_url"]["url"] for p in body["messages"][-1]["content"] if p["type"] == "image_url")
+    return Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1])))
+
+
+def _mineru(body: dict[str, Any]) -> str:
+    """MinerU2.5: the layout of the whole page, then the content of each block."""
+    assert body["skip_special_tokens"] is False and body["messages"][0]["role"] == "system"
+    prompt, picture = _prompt(body), _picture(body)
+    if prompt == "\nLayout Detection:":
+        assert picture.size == (1036, 1036)
+        return (
+            "<|box_start|>100 100 900 110<|box_end|><|ref_start|>title<|ref_end|><|rotate_up|>\n"
+            "<|box_start|>100 200 200 800<|box_end|><|ref_start|>table<|ref_end|><|rotate_left|>\n"
+            "<|box_start|>100 850 900 900<|box_end|><|ref_start|>equation<|ref_end|><|rotate_up|>\n"
+            "<|box_start|>100 910 900 950<|box_end|><|ref_start|>image<|ref_end|><|rotate_up|>\n"
+        )
+    if prompt == "\nTable Recognition:":
+        assert picture.width > picture.height, "the table lies on its side and is turned"
+        return "<fcel>a<fcel>b<nl><fcel>1<ecel><nl>"
+    assert picture.width > picture.height >= 28
+    return "\\[ x^2 \\]" if prompt == "\nFormula Recognition:" else "Results"
+
+
+def test_a_model_of_two_steps_is_asked_for_the_layout_and_for_each_block(
+    server: type[_Server], page: Path
+) -> None:
+    server.answer = _mineru
+    found = _run("vlm(preset=mineru2.5)", page).prediction
+    assert len(server.seen) == 4, "no content is asked for a picture"
+    assert [e.category for e in found.elements] == ["title", "table", "equation_isolated", "figure"]
+    assert found.elements[0].text == "Results" and found.elements[2].latex == "x^2"
+    (table,) = found.tables
+    assert table.table is not None and table.table.text_rows() == [["a", "b"], ["1", ""]]
+    assert table.box is not None
+    assert table.box.as_tuple() == pytest.approx((61.2, 158.4, 122.4, 633.6), abs=0.1)
+    assert found.text == (
+        "# Results\n\n<table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td></td></tr></table>\n\n$$\nx^2\n$$"
+    )
+
+
+def test_models_are_asked_as_their_authors_do(server: type[_Server], page: Path) -> None:
+    server.answer = "---\nprimary_language: en\nis_table: True\n---\n" + MARKDOWN
+    assert len(_run("vlm(preset=olmocr-2)", page).prediction.tables) == 1
+    sent = json.loads(server.seen[-1]["body"])
+    assert [p["type"] for p in sent["messages"][0]["content"]] == ["text", "image_url"]
+    assert max(_picture(sent).size) == 1288
+
+    server.answer = "<|ref|>table<|/ref|><|det|>[[100, 100, 900, 500]]<|/det|>\n" + HTML
+    assert _run("vlm(preset=deepseek-ocr)", page).prediction.tables[0].box is not None
+    assert json.loads(server.seen[-1]["body"])["skip_special_tokens"] is False
+
+    server.answer = "[]"
+    _run("vlm(preset=dots.ocr)", page)
+    sent = json.loads(server.seen[-1]["body"])
+    assert _prompt(sent).startswith("<|img|><|imgpad|><|endofimg|>Please output")
+    assert [side % 28 for side in _picture(sent).size] == [0, 0], "boxes are in the model's own pixels"
+
+    server.answer = f'<div data-bbox="[102, 102, 512, 512]" data-label="Table">{HTML}</div>'
+    assert _run("vlm(preset=chandra)", page).prediction.tables[0].box is not None
+
+    server.answer = "<fcel>a<fcel>b<nl>"
+    (found,) = _run("vlm(preset=paddleocr-vl-table)", page).prediction.tables
+    assert found.table is not None and found.table.text_rows() == [["a", "b"]]
+    assert _prompt(json.loads(server.seen[-1]["body"])) == "Table Recognition:"
 
 
 def test_a_busy_service_is_asked_again_and_a_refusal_names_no_key(server: type[_Server], page: Path) -> None:
