@@ -310,17 +310,15 @@ class _Reader:
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
         if doubtful and pred.n_cols > 1:
-            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)), best)
-            message = "The columns stand in reversed order."
-            events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
-            best = self.better(best, dataclasses.replace(mirrored, events=events))
+            mirrored = pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1))
+            reversed_order = Event(Kind.MOVED, best.total, "The columns stand in reversed order.")
+            best = self.better(best, self.upright(mirrored, best, (reversed_order,)))
         blocks = blocks_below(pred, self.truth.n_cols)
         for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
-            found = self.upright(regrouped, best)
-            best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+            best = self.better(best, self.upright(regrouped, best, extra))
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
@@ -347,14 +345,24 @@ class _Reader:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(self, pred: Sheet, best: Account | None = None) -> Account:
-        """The account of a table as it stands, torn rows joined; a part of it where `best` is better."""
+    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
+        """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
+
+        Args:
+            pred: The table.
+            best: The account that this one has to be better than.
+            extra: What was done to the table to make it stand so.
+        """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 
-        def hopeless(account: Account) -> bool:
-            return account.score(self.parameters) < least
+        def with_extra(account: Account) -> Account:
+            return Account((*account.events, *extra), account.total) if extra else account
 
-        return find_events(self.side(pred), self.outside, self.parameters.no_value, hopeless)
+        def hopeless(account: Account) -> bool:
+            return with_extra(account).score(self.parameters) < least
+
+        side = self.side(pred)
+        return with_extra(find_events(side, self.outside, self.parameters.no_value, hopeless))
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
