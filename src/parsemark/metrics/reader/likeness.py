@@ -100,7 +100,7 @@ class Difference(NamedTuple):
 
 
 SAME = Difference(Change.NONE, 1.0)
-_ANOTHER = Difference(Change.OTHER, 0.0)
+ANOTHER = Difference(Change.OTHER, 0.0)
 
 
 @lru_cache(_CACHE)
@@ -166,15 +166,17 @@ class Features(NamedTuple):
     """The text `tight` and `bare`."""
     numeric: bool
     numbers: tuple[str, ...]
+    plain: bool = False
+    """Whether it is a decimal number or words of Latin letters, as most texts are."""
 
 
 @lru_cache(_CACHE)
 def features(text: str) -> Features:
     """The features of a folded text."""
     if _DECIMAL.fullmatch(text):
-        return Features(text, True, (text,))
+        return Features(text, True, (text,), True)
     if _WORDS.fullmatch(text):
-        return Features(text.replace(" ", "").lower(), False, ())
+        return Features(text.replace(" ", "").lower(), False, (), True)
     return Features(bare(tight(text)), is_numeric(text), numbers(text))
 
 
@@ -206,8 +208,13 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
-    if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
-        return _ANOTHER
+    if not truth or not pred:
+        return ANOTHER
+    ours, theirs = features(truth), features(pred)
+    if ours.plain and theirs.plain:
+        return _plain_difference(truth, pred, ours, theirs, name)
+    if not name and ours.numeric and _digits(truth) != _digits(pred):
+        return ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
@@ -220,8 +227,25 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
         return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else _ANOTHER
+        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else ANOTHER
     return _other_letters(one, other, name)
+
+
+def _plain_difference(truth: str, pred: str, ours: Features, theirs: Features, name: bool) -> Difference:
+    """The difference of two texts that have neither signs nor scripts, which few of the rules are about."""
+    if ours.numeric:
+        same_digits = theirs.numeric and _digits(truth) == _digits(pred)
+        return _other_numbers(truth, pred) if same_digits else ANOTHER
+    plain, given = ours.bare, theirs.bare
+    if plain == given:
+        same_case = truth.replace(" ", "") == pred.replace(" ", "")
+        return SAME if same_case else Difference(Change.MISREAD, 0.97, "case or accents")
+    if name and len(plain) == len(given) and _name_keys(plain)[1] == _name_keys(given)[1]:
+        return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
+    if theirs.numeric:
+        return ANOTHER
+    similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
+    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
@@ -230,6 +254,8 @@ def _is_opposite(truth: str, pred: str) -> bool:
     >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
     (True, False, False)
     """
+    if "-" not in truth and "-" not in pred:
+        return False
     one, other = SIGN.sub("", truth), SIGN.sub("", pred)
     return len(truth) - len(one) != len(pred) - len(other) and bare(tight(one)) == bare(tight(other))
 
@@ -320,7 +346,7 @@ def _other_numbers(truth: str, pred: str) -> Difference:
         return Difference(Change.NOTATION, 0.75, "scripts set flat")
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
-    return _ANOTHER
+    return ANOTHER
 
 
 @lru_cache(_CACHE)
