@@ -215,6 +215,10 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
         return _plain_difference(truth, pred, ours, theirs, name)
     if not name and ours.numeric and _digits(truth) != _digits(pred):
         return ANOTHER
+    return _any_difference(truth, pred, name)
+
+
+def _any_difference(truth: str, pred: str, name: bool) -> Difference:
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1

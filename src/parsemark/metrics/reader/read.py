@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.align import Alignment, Likenesses, Lookup, align
+from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
@@ -36,7 +36,7 @@ from parsemark.metrics.reader.stack import (
 )
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
-from parsemark.metrics.reader.values import Side, Values
+from parsemark.metrics.reader.values import Asked, Side
 
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
@@ -223,14 +223,14 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
     if not lines:
         return
+    said = [tight(fold_notation(line)) for line in lines]
+    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
+    if not any(_may_be_a_row(line, rows) for line in said):
+        return
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
-    lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
-    rows = [_run_together(truth, r) for r in lacking]
-    loose: list[str] = []
-    for line in lines:
-        said = tight(fold_notation(line))
-        if any(row and Levenshtein.normalized_similarity(row, said) > _A_ROW for row in rows):
-            loose.append(line)
+    lacking = [r for r, row in enumerate(rows) if row not in there][:_MOST_LINES]
+    wanted = [rows[r] for r in lacking if rows[r]]
+    loose = [line for line, told in zip(lines, said, strict=True) if _is_a_row(told, wanted)]
     if not loose:
         return
     cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
@@ -240,6 +240,16 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         message = f"{len(loose)} of the rows are given as text outside of the table."
         event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
         yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
+
+
+def _may_be_a_row(line: str, rows: list[str]) -> bool:
+    """Whether a line is about as long as a row, without which it is none."""
+    least, most = _A_ROW * len(line) - 1, len(line) / _A_ROW + 1
+    return any(least < len(row) < most for row in rows)
+
+
+def _is_a_row(line: str, rows: list[str]) -> bool:
+    return any(Levenshtein.normalized_similarity(row, line) > _A_ROW for row in rows)
 
 
 def _run_together(sheet: Sheet, row: int) -> str:
@@ -289,19 +299,16 @@ class _Reader:
         self.outside, self.parameters = outside, parameters
         self.likenesses = Likenesses(truth)
         self.words = {word for row in truth.texts for text in row for word in text.split()}
+        self.asked = Asked(truth, structure, parameters.no_value)
 
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
-        same = range(self.truth.n_cols), range(self.structure.n_header, self.truth.n_rows)
-        columns, rows = ({index: index for index in indices} for indices in same)
-        alignment = Alignment(columns, rows)
-        side = Side(self.truth, self.structure, self.truth, alignment)
-        return Account((), Values(side, self.parameters.no_value).total)
+        return Account((), self.asked.total)
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
-        best = find_events(side, self.outside, self.parameters.no_value)
+        best = find_events(side, self.asked, self.outside)
         value = best.score(self.parameters)
         if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
@@ -362,7 +369,7 @@ class _Reader:
             return with_extra(account).score(self.parameters) < least
 
         side = self.side(pred)
-        return with_extra(find_events(side, self.outside, self.parameters.no_value, hopeless))
+        return with_extra(find_events(side, self.asked, self.outside, hopeless))
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""
