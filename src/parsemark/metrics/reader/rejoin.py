@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.likeness import is_numeric, likeness, most_alike, tight, weight
@@ -38,8 +38,7 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
     return _merge(pred, groups) if groups else pred
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """A true text, and what would stand in its cell if rows were put to it."""
 
     text: str
