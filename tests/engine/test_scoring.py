@@ -94,14 +94,14 @@ def test_protocol_that_raises_is_recorded(parsed: Run, monkeypatch: pytest.Monke
 
 def test_a_protocol_that_cannot_even_fail_is_told_about(parsed: Run) -> None:
     (before,) = score_run(parsed, n_workers=1)
-    assert not any("broke on" in note for note in before.notes)
+    assert not any("did not score" in note for note in before.notes)
     scores = parsed.table("scores")
     lost = scores.head(1).with_columns(
         metric=pl.lit(BROKEN), value=pl.lit(None, pl.Float64), status=pl.lit("metric_failed")
     )
     parsed.write_table("scores", pl.concat([scores, lost.select(scores.columns)]))
     after = complete_summary(get_protocol("tables"), parsed.run_tables("tables"))
-    assert [note for note in after.notes if note.startswith("tables broke on 1 output:")]
+    assert [note for note in after.notes if note.startswith("tables did not score 1 output:")]
     parser = lost["parser"].item()
     counted = after.figure(parser, "broken_pages")
     assert counted is not None and counted.value == 1

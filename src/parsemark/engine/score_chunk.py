@@ -304,15 +304,45 @@ def _score(
     protocol: PageProtocol, truth: Page | None, prediction: Prediction, text: str | None
 ) -> PageScores:
     try:
-        return protocol.score_page(truth, prediction, text)
+        scores = protocol.score_page(truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data
         why = f"The protocol failed on this page: {error!r}"[:2000]
+    else:
+        if _leaves_out(protocol, truth, prediction, scores):
+            why = f"The protocol leaves out a page that failed: {prediction.status}"
+            return _not_scored(prediction, prediction.status, why)
+        return scores
     failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why)
     try:
-        return protocol.score_page(truth, failed, None)
+        scores = protocol.score_page(truth, failed, None)
     except Exception:  # it cannot even say that it failed: that is said in its place
-        place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
-        return PageScores(scores=[ScoreRow(*place, BROKEN, None, Status.METRIC_FAILED, why)])
+        return _not_scored(prediction, Status.METRIC_FAILED, why)
+    return scores if _has_rows(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
+
+
+def _leaves_out(
+    protocol: PageProtocol, truth: Page | None, prediction: Prediction, scores: PageScores
+) -> bool:
+    """Whether a page that failed has no row, although the truth itself, given as the answer, would have one.
+
+    Who asks somebody outside for its scores is not asked about a page that nobody gave.
+    """
+    if truth is None or prediction.status is Status.OK or _has_rows(scores) or protocol.asks:
+        return False
+    perfect = Prediction(prediction.sample, prediction.parser, Status.OK, truth.elements)
+    try:
+        return _has_rows(protocol.score_page(truth, perfect, None))
+    except Exception:  # it would break on this page as well
+        return True
+
+
+def _has_rows(scores: PageScores) -> bool:
+    return bool(scores.scores or scores.matches)
+
+
+def _not_scored(prediction: Prediction, status: Status, why: str) -> PageScores:
+    place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
+    return PageScores(scores=[ScoreRow(*place, BROKEN, None, status, why)])
 
 
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:

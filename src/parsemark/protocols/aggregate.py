@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from parsemark.model import Status
 from parsemark.protocols.base import (
+    PAGE_LEVEL,
     Figure,
     FigureInfo,
     FigureSums,
@@ -35,6 +36,9 @@ FEW_DOCUMENTS = 30
 """With fewer, intervals cover less than they say (`bench/intervals.py`)."""
 MAX_VALUES = 20
 """An attribute with more values than this is an identifier or a measurement, not a group."""
+
+FAILURES = (Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT, Status.METRIC_FAILED)
+"""Why a page with truth may have no value, and is not left out for it."""
 
 _PLACES = {"sample": pl.String, "place": pl.Int64}
 Groups = Mapping[str, Mapping[str, Sequence[str]]]
@@ -98,8 +102,18 @@ def parser_figures(figures: Iterable[FigureSums], parser: str) -> dict[str, Figu
 
 
 def mean_sums(info: FigureInfo, rows: pl.DataFrame, column: str, tables: RunTables) -> FigureSums:
-    """A figure that is the mean of a column of rows `(sample, parser, column)`; nulls are left out."""
-    return sums_of_rows(info, rows.filter(pl.col(column).is_not_null()), pl.col(column), tables)
+    """A figure that is the mean of a column of rows `(sample, parser, column)`; nulls are left out.
+
+    Not so in a score where a whole page with truth has no value because it failed: that is worth nothing.
+    """
+    value = pl.col(column)
+    if info.style == "score" and {"element", "status"} <= set(rows.columns):
+        with_truth = tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"]
+        failed = pl.col("status").is_in([str(status) for status in FAILURES])
+        of_page = (pl.col("element") == PAGE_LEVEL) & pl.col("sample").is_in(with_truth.implode())
+        value = pl.when(value.is_null() & failed & of_page).then(info.worst).otherwise(value)
+    valued = rows.with_columns(value.alias(column))
+    return sums_of_rows(info, valued.filter(pl.col(column).is_not_null()), pl.col(column), tables)
 
 
 def sums_of_rows(

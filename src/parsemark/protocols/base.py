@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PAGE_LEVEL = ""
 """`ScoreRow.element`, and `category`, of a measure of the whole page."""
 BROKEN = "protocol_broken"
-"""`ScoreRow.metric` of a page on which the protocol itself failed; the engine writes it (see `broken.py`)."""
+"""`ScoreRow.metric` of a page that the protocol did not score; the engine writes it (see `broken.py`)."""
 BATCH_PAGES = 512
 """How many pages are looked at together where a run may have any number of them."""
 SUMMARY_VERSION = 1
@@ -220,6 +220,11 @@ class FigureInfo(_FrozenModel):
     def margin(self) -> float | None:
         """Differences inside ± this are equivalent; None where nothing says what is small."""
         return None if self.style != "score" or self.top is None else EQUIVALENCE_MARGIN * self.top
+
+    @property
+    def worst(self) -> float | None:
+        """What a page earns that is worth nothing; None where there is no such value."""
+        return 0.0 if self.higher_is_better else self.top
 
     @property
     def direction(self) -> str:

@@ -1,9 +1,10 @@
-"""Pages on which a protocol itself broke: they stay in the denominator of its figures, worth nothing.
+"""Pages that a protocol did not score: they stay in the denominator of its figures, worth nothing.
 
-A protocol of another package may fail on a page, and fail again when it is only asked to say so. Then the
-engine writes a row of its own (`BROKEN`). The figures of the protocol are made by its own code, which knows
-nothing of such rows; so here each such page is added to every figure that is a mean over pages or elements,
-and their number is a figure of its own. Everything that shows or compares figures takes them from here.
+A protocol of another package may fail on a page, and fail again when it is only asked to say so; or it may
+leave out the pages on which a parser failed. Then the engine writes a row of its own (`BROKEN`). The figures
+of the protocol are made by its own code, which knows nothing of such rows; so here each such page is added to
+every score, and their number is a figure of its own. Everything that shows or compares figures takes them
+from here.
 """
 
 from __future__ import annotations
@@ -22,12 +23,24 @@ from parsemark.protocols.aggregate import (
     rank,
     total_statistic,
 )
-from parsemark.protocols.base import BROKEN, FigureInfo, FigureSums, PageProtocol, RunTables, Summary
+from parsemark.protocols.base import (
+    BROKEN,
+    FigureInfo,
+    FigureSums,
+    Floats,
+    PageProtocol,
+    RunTables,
+    Statistic,
+    Summary,
+    SumsOnDemand,
+)
+from parsemark.stats.detection import ratio
 
 BROKEN_PAGES = FigureInfo(
     name="broken_pages",
     label="Broken",
-    definition="Pages on which the protocol itself failed. They count as worth nothing in its mean figures.",
+    definition="Pages on which the protocol itself failed, or which it left out although the parser failed "
+    "on them. They count as worth nothing in its scores.",
     denominator="all pages",
     style="count",
     higher_is_better=False,
@@ -36,7 +49,7 @@ BROKEN_PAGES = FigureInfo(
 
 
 def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
-    """Parser to page to why the protocol could not score it."""
+    """Parser to page to why the protocol did not score it."""
     rows = tables.read("scores", "parser", "sample", "message", where=pl.col("metric") == BROKEN)
     found: dict[str, dict[str, str]] = {}
     for parser, sample, message in rows.iter_rows():
@@ -44,11 +57,19 @@ def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
     return found
 
 
-def complete_sums(protocol: PageProtocol, tables: RunTables) -> list[FigureSums]:
-    """What the figures of a protocol are made of, with the pages on which it broke."""
+def complete_sums(
+    protocol: PageProtocol, tables: RunTables, compared: RunTables | None = None
+) -> list[FigureSums]:
+    """What the figures of a protocol are made of, with the pages that it did not score.
+
+    Args:
+        protocol: Of the figures.
+        tables: Of the run.
+        compared: Of another run: the sums of both are made alike, whichever of them has such pages.
+    """
     sums = protocol.figure_sums(tables)
     broken = broken_pages(tables)
-    if not broken:
+    if not broken and not (compared and broken_pages(compared)):
         return sums
     with_truth = set(tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"])
     counted = [_with_broken(figure, broken, with_truth) for figure in sums]
@@ -56,7 +77,7 @@ def complete_sums(protocol: PageProtocol, tables: RunTables) -> list[FigureSums]
 
 
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
-    """The summary of a protocol, with the pages on which it broke."""
+    """The summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
     broken = broken_pages(tables)
     if not broken:
@@ -82,18 +103,70 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
 def _with_broken(
     figure: FigureSums, broken: Mapping[str, Mapping[str, str]], with_truth: set[str]
 ) -> FigureSums:
-    """The figure with the worst value once for each page on which the protocol broke."""
-    worst = 0.0 if figure.info.higher_is_better else figure.info.top
-    if figure.info.style != "score" or figure.statistic is not mean_statistic or worst is None:
+    """The figure with the worst value once for each page that the protocol did not score."""
+    worst = figure.info.worst
+    if not _counts_broken(figure) or worst is None:
         return figure
     place = {sample: k for k, sample in enumerate(figure.samples)}
-    sums = dict(figure.sums)
-    for parser, pages in broken.items():
-        own = np.array(sums[parser]) if parser in sums else np.zeros((len(place), 2))
-        for sample in pages.keys() & place.keys() & with_truth:
-            own[place[sample]] = worst, 1.0
-        sums[parser] = own
-    return dataclasses.replace(figure, sums=sums)
+    lost = {p: [place[s] for s in pages.keys() & place.keys() & with_truth] for p, pages in broken.items()}
+    parsers = sorted({*figure.sums, *lost})
+    is_mean = figure.statistic is mean_statistic
+
+    def completed(parser: str) -> Floats:
+        known = figure.sums.get(parser)
+        own = np.zeros((len(place), _width(figure))) if known is None else np.array(known)
+        if is_mean:
+            own[lost.get(parser, [])] = worst, 1.0
+            return own
+        return _with_places(own, lost.get(parser, []), figure.denominator)
+
+    counted = dataclasses.replace(figure, sums=SumsOnDemand(parsers, completed))
+    return counted if is_mean else _beside_statistic(counted, worst)
+
+
+def _width(figure: FigureSums) -> int:
+    """How many quantities its statistic takes."""
+    return next((sums.shape[1] for sums in figure.sums.values()), figure.denominator + 1)
+
+
+def _counts_broken(figure: FigureSums) -> bool:
+    """Whether it is known what a page that is worth nothing does to a figure; a total is not of its pages."""
+    return figure.info.style == "score" and figure.statistic is not total_statistic
+
+
+def _with_places(own: Floats, lost: Sequence[int], denominator: int) -> Floats:
+    """Sums with three more: pages that were scored, those that were not, and what the figure is over."""
+    is_lost = np.zeros(len(own))
+    is_lost[lost] = 1.0
+    own[lost] = 0.0
+    is_scored = (own != 0).any(axis=1).astype(np.float64)
+    return np.column_stack([own, is_scored, is_lost, own[:, denominator] + is_lost])
+
+
+def _beside_statistic(figure: FigureSums, worst: float) -> FigureSums:
+    """A figure with a statistic of its own: the mean of it, for its pages, and of the worst value for others.
+
+    Which sums a page would have had that the protocol did not score, nobody knows. It counts as much as a
+    page that was scored does on average.
+    """
+
+    def mixed(statistic: Statistic) -> Statistic:
+        def of(totals: Floats) -> Floats:
+            value = np.asarray(statistic(totals[..., :-3]), dtype=np.float64)
+            is_known = np.isfinite(value)
+            n_scored, n_lost = np.where(is_known, totals[..., -3], 0.0), totals[..., -2]
+            together = ratio(n_scored * np.where(is_known, value, 0.0) + n_lost * worst, n_scored + n_lost)
+            return np.where(n_lost > 0, together, value)
+
+        return of
+
+    page = figure.page_statistic
+    return dataclasses.replace(
+        figure,
+        statistic=mixed(figure.statistic),
+        denominator=_width(figure) - 1,
+        page_statistic=None if page is None else mixed(page),
+    )
 
 
 def _count(broken: Mapping[str, Mapping[str, str]], tables: RunTables) -> FigureSums:
@@ -109,11 +182,12 @@ def _note(summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Map
     parser = min(broken)
     sample = min(broken[parser])
     n = sum(len(pages) for pages in broken.values())
-    scores = [f for f in sums if f.info.style == "score"]
-    left_out = [f.info.label for f in scores if f.statistic is not mean_statistic]
-    counted = "they count as 0" if len(left_out) < len(scores) else "they are in no score"
+    counted = {figure.info.name for figure in sums if _counts_broken(figure)}
+    scores = [info for info in summary.figures if info.style == "score"]
+    left_out = [info.label for info in scores if info.name not in counted]
+    how = "they count as 0" if len(left_out) < len(scores) else "they are in no score"
     except_for = f" (not in {', '.join(left_out)})" if left_out and len(left_out) < len(scores) else ""
     return (
-        f"{summary.protocol} broke on {n} output{'s' if n > 1 else ''}: {counted}{except_for}. The first is "
+        f"{summary.protocol} did not score {n} output{'s' if n > 1 else ''}: {how}{except_for}. The first is "
         f"{sample} of {parser}: {broken[parser][sample]}"
     )

@@ -88,7 +88,8 @@ def compare_runs(
         UsageError: The runs were scored in ways that cannot be compared, or share no page.
     """
     require_comparable(old[0], new[0])
-    sums = [_compared(complete_sums(protocol, tables), new[0].primary) for _, tables in (old, new)]
+    both = ((old[1], new[1]), (new[1], old[1]))
+    sums = [_compared(complete_sums(protocol, own, other), new[0].primary) for own, other in both]
     old_sums = {f.info.name: f for f in sums[0]}
     joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
     if not joined or not joined[0].samples:

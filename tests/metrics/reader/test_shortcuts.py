@@ -105,7 +105,7 @@ def test_the_features_of_plain_texts_are_those_of_any_text(text: str) -> None:
     found = likeness.features.__wrapped__(text)
     never = re.compile("(?!)")
     with mock.patch.multiple(likeness, _DECIMAL=never, _WORDS=never):
-        assert likeness.features.__wrapped__(text) == found._replace(plain=False)
+        assert likeness.features.__wrapped__(text) == found
 
 
 @given(
@@ -144,17 +144,6 @@ def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred:
     found = rejoin.joined_rows(*sheets, alignment)
     with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
         assert rejoin.joined_rows(*sheets, alignment) == found
-
-
-_features = likeness.features
-
-
-@given(st.text("solizbOe 0125.", max_size=6), st.text("solizbOe 0125.", max_size=6), st.booleans())
-def test_plain_texts_differ_as_any_texts_do(truth: str, pred: str, name: bool) -> None:
-    differ = likeness._difference.__wrapped__
-    found = differ(truth, pred, name) if truth != pred else None
-    with mock.patch.object(likeness, "features", lambda text: _features(text)._replace(plain=False)):
-        assert found is None or differ(truth, pred, name) == found
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "1", "-"]), min_size=2, max_size=2), min_size=1, max_size=3))

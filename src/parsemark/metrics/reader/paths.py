@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import starmap
 from typing import NamedTuple
 
 from parsemark.metrics.reader.likeness import (
@@ -263,8 +264,8 @@ def _is_other_unit(level: str, text: str) -> bool:
     if _essential(level) != _essential(text) or not _essential(level):
         return False
     pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
-    changed = [(tight(one), tight(other)) for one, other in pairs if tight(one) != tight(other)]
-    return bool(changed) and all(are_other_units(one[1:-1], other[1:-1]) for one, other in changed)
+    changed = [(one[1:-1], other[1:-1]) for one, other in pairs if tight(one) != tight(other)]
+    return bool(changed) and all(starmap(are_other_units, changed))
 
 
 @lru_cache(_CACHE)

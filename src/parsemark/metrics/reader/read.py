@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
+from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import is_numeric, tight
@@ -27,6 +28,7 @@ from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import (
     blocks_below,
+    by_name,
     parts_beside,
     pivoted,
     recorded,
@@ -55,7 +57,12 @@ _NARROW = 2
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 _RECORDS = 0.2
-"""Severity of lines that name the column of each value."""
+"""Severity of lines that name the column of each value, or the only one of a name."""
+_COUNTED_ROWS = 0.5
+"""Severity of rows that are told by their place in another part of the table."""
+_APART = 0.3
+"""Severity of a further table beside the one that is asked for, against 1 for rows in it."""
+_SET_OFF = re.compile(r"[:：=]| [-–—] ")
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
@@ -138,7 +145,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
     for sheet, extra in _arrangements(pages, structure):
-        found = reader.sheet(with_symbols_of(truth, sheet))
+        found = reader.sheet(_as_in(truth, sheet))
         if extra:
             found = dataclasses.replace(found, events=(*found.events, *extra))
         if best is None or found.score(parameters) > best.score(parameters):
@@ -146,7 +153,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         if best.score(parameters) >= _GOOD_ENOUGH:
             return best
     for sheet, extra in _with_loose_rows(pages, truth):
-        found = reader.sheet(with_symbols_of(truth, sheet))
+        found = reader.sheet(_as_in(truth, sheet))
         best = reader.better(best or found, dataclasses.replace(found, events=(*found.events, *extra)))
     for lines, severity in _lines_of(pages, truth):
         found = reader.lines(lines, severity)
@@ -158,9 +165,14 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     for layout in _layouts(truth, structure, pages):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
         for sheet, extra in _arrangements(pages, reader.structure):
-            found = reader.sheet(with_symbols_of(truth, sheet))
+            found = reader.sheet(_as_in(truth, sheet))
             best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
     return best
+
+
+def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
+    """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
+    return without_names_of_deviations(truth, with_symbols_of(truth, sheet))
 
 
 def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet]:
@@ -195,18 +207,35 @@ def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, t
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
+        nameless = tuple(_nameless(pages.sheets, structure))
         for headings in (pages.headings, ()):
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
-                yield beside, ()
+                yield beside, nameless
+        named = by_name(pages.sheets)
+        if named is not None and (beside := side_by_side(named)) is not None:
+            yield beside, ()
     for index, sheet in enumerate(pages.sheets):
         others = [s for k, s in enumerate(pages.sheets) if k != index]
         yield sheet, tuple(_unasked(s) for s in others)
 
 
+def _nameless(sheets: Sequence[Sheet], structure: Structure) -> Iterable[Event]:
+    """Parts of a table beside the first one that do not say again which row is which."""
+    if sum(not labels for labels in structure.labels) > 1 or not any(structure.labels):
+        return  # each part of the truth has names of its own, or none
+    names = {row[0] for row in sheets[0].texts}
+    for sheet in sheets[1:]:
+        if 2 * sum(row[0] in names for row in sheet.texts) < sheet.n_rows:
+            extent = float((sheet.n_rows - 1) * sheet.n_cols)
+            message = "A part of the table does not name its rows, which have to be counted out."
+            yield Event(Kind.HEADER_SHIFTED, extent, message, severity=_COUNTED_ROWS)
+
+
 def _unasked(sheet: Sheet) -> Event:
     count = sum(sum(1 for text in row if text) for row in sheet.texts)
-    return Event(Kind.INVENTED, float(count), "The output has a further table that does not belong here.")
+    message = "The output has a further table that does not belong here."
+    return Event(Kind.INVENTED, float(count), message, severity=_APART)
 
 
 def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
@@ -271,8 +300,9 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     told = records(lines)
     if told is not None:
         yield told, _RECORDS
-    listed = sum(":" in line for line in lines) > len(lines) / 2
-    yield Sheet.from_lines(lines), _LISTED if listed else 1.0
+    listed = sum(_SET_OFF.search(line) is not None for line in lines) > len(lines) / 2
+    severity = _RECORDS if truth.n_cols == _NARROW else _LISTED
+    yield Sheet.from_lines(lines), severity if listed else 1.0
     if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:
         # One cell on each line, row after row or column after column.
         by_row = [list(lines[k : k + truth.n_cols]) for k in range(0, len(lines), truth.n_cols)]
@@ -316,10 +346,6 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        if doubtful and pred.n_cols > 1:
-            mirrored = pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1))
-            reversed_order = Event(Kind.MOVED, best.total, "The columns stand in reversed order.")
-            best = self.better(best, self.upright(mirrored, best, (reversed_order,)))
         blocks = blocks_below(pred, self.truth.n_cols)
         for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
             best = self.better(best, self.upright(other, best))
@@ -387,7 +413,8 @@ class _Reader:
                 message = "Several rows are folded into one, each on its own line."
                 extent = float(self.truth.n_rows * self.truth.n_cols)
                 yield from self.with_columns_cut(folded, (Event(Kind.PADDED, extent, message),))
-            rows = regroup_rows(self.truth, pred) if pred.n_rows < self.truth.n_rows else None
+            few = pred.n_rows < self.truth.n_rows
+            rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
             if rows is not None:
                 yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
         if kinds & _OF_MERGED_COLUMNS:
@@ -414,6 +441,9 @@ class _Reader:
             if kind is Kind.ROWS_MERGED and all(map(self.continues, groups)):
                 message = f"{noun} {numbers}{more} are given as one: a text goes on in the next row."
                 yield Event(Kind.PADDED, held, message)
+            elif kind is Kind.ROWS_MERGED and all(map(self.deviates, groups)):
+                message = f"{noun} {numbers}{more} are given as one: deviations stand behind their values."
+                yield Event(Kind.PADDED, held, message)
             elif sum(g.separate * g.held for g in groups) >= _SEPARATE * held:
                 message = f"{noun} {numbers}{more} are folded into one, each part on its own line."
                 yield Event(Kind.PADDED, held, message)
@@ -438,7 +468,12 @@ class _Reader:
         rows = [self.truth.texts[r] for r in group.lines[1:]]
         return all(sum(map(bool, row)) == 1 and not row[0] and not is_numeric("".join(row)) for row in rows)
 
+    def deviates(self, group: Grouped) -> bool:
+        """Whether each further row of a group says deviations of the values in its first one."""
+        return all(says_deviations(self.truth, row) for row in group.lines[1:])
+
     def names(self, group: Grouped, kind: Kind) -> str:
-        """The lines of a group, counted from one."""
+        """The lines of a group, counted from one; rows without those of the header."""
         offset = 1 if kind is Kind.COLUMNS_MERGED else 1 - self.structure.n_header
-        return f"{group.lines[0] + offset}–{group.lines[-1] + offset}"
+        first, last = group.lines[0] + offset, group.lines[-1] + offset
+        return f"{first}–{last}" if first > 0 else f"the header–{last}"
