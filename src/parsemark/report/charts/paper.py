@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsemark.extras import needed_for
-from parsemark.protocols.exhibits import Axis, Chart, Series
+from parsemark.protocols.exhibits import Chart, ChartAxis, Series
 from parsemark.report.colours import PALETTE
 from parsemark.system import replacing
 
@@ -258,6 +258,6 @@ def _plain_ticks(drawn: Any) -> None:
     drawn.set_minor_formatter(NullFormatter())
 
 
-def _limits(axis: Axis, set_limits: Any) -> None:
+def _limits(axis: ChartAxis, set_limits: Any) -> None:
     if axis.kind == "linear" and (axis.low is not None or axis.high is not None):
         set_limits(axis.low, None if axis.high is None else axis.high * 1.005)
