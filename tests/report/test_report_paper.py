@@ -93,4 +93,6 @@ def test_names_beside_points_that_lie_close_do_not_cover_each_other() -> None:
     figure.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in axes.texts if text.get_text() in names]  # without lines
     assert len(boxes) == len(names)
+    patches = [text.get_bbox_patch() for text in axes.texts if text.get_text() in names]
+    assert all(patch and patch.get_facecolor()[:3] == (1.0, 1.0, 1.0) for patch in patches), "no line through"
     assert not [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]

@@ -144,6 +144,8 @@ def _label_points(axes: Axes, series: Sequence[Series]) -> None:
             fontsize=LABEL_SIZE,
             ha=side,
             va="center",
+            # A line below it, as that of the best at each price, would strike it through.
+            bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0} if far else None,
         )
         label.set_in_layout(False)  # the points must stay where they were
