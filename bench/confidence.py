@@ -1,17 +1,19 @@
 """Can confidences be trusted, the parsers' own and ours? On clean pages, on scans of them, on real documents.
 
-    python -m bench confidence
+    python -m bench confidence                        60 synthetic pages, as they are and as scans
+    PARSEMARK_DATA=… python -m bench confidence       and the 111 pages of ICDAR-2013's EU documents
 
-The demo corpus is parsed as it is and as scans; ICDAR-2013 is read from PARSEMARK_DATA and left out without
-it. D-ECE before and after calibration (beta, split by document), average precision and the area under risk
-over coverage: for parsers that give confidences, for the ensemble, and for parsers to which parsemark gives
-one. Then what the best threshold of each corpus costs on the others. Parses are kept in
-`~/.cache/parsemark/bench`, with reports that have the curves.
+D-ECE before and after calibration (beta, split by document), average precision, the area under risk over
+coverage and the best threshold: for parsers that give confidences, for the ensemble, and for parsers to
+which parsemark gives one. Then points of the curves of precision over recall and of risk over coverage, and
+what the best threshold of each corpus costs on the others. Parses are kept in `~/.cache/parsemark/bench`,
+with reports that have the whole curves.
 """
 
 import os
+import resource
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from pathlib import Path
 
@@ -39,7 +41,7 @@ from parsemark.stats.confidence import (
     fit_calibrator,
     risk_coverage,
 )
-from parsemark.stats.detection import average_precision
+from parsemark.stats.detection import precision_recall_curve
 from parsemark.store import Run
 from parsemark.system.files import cache_folder
 
@@ -50,12 +52,14 @@ SILENT = ("img2table", "pymupdf4llm")
 """Those of them that give no confidence."""
 MOST_ERROR = 0.15
 """The D-ECE that a confidence of ours may have on clean pages."""
+RECALLS = (0.5, 0.7, 0.8, 0.9, 0.95)
+COVERAGES = (0.25, 0.5, 0.75, 1.0)
 
 
 def main() -> bool:
     met = True
     judged: dict[str, dict[str, JudgedTables]] = {}
-    heads = ("D-ECE", "beta", "AP", "AURC", "best")
+    heads = ("D-ECE", "beta", "AP", "AURC", "best", "at", "F1")
     print(f"{'pages':>10} {'n':>4} {'right':>5} {' '.join(f'{h:>6}' for h in heads)} parser")
     for pages, path in runs():
         run = with_confidences(path)
@@ -63,9 +67,14 @@ def main() -> bool:
         found = judged[pages] = confident(pages, run)
         for name, tables in found.items():
             met &= line(pages, name, tables) <= MOST_ERROR or pages != "clean" or not is_ours(name)
+    for pages, found in judged.items():
+        for name, tables in found.items():
+            curves(pages, name, tables)
     for here, there in permutations(judged, 2):
-        for name in judged[here].keys() & judged[there].keys():
+        for name in sorted(judged[here].keys() & judged[there].keys()):
             moved(here, there, name, judged[here][name], judged[there][name])
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(f"{sum(u.ru_utime + u.ru_stime for u in used):.0f} s of CPU")
     return met
 
 
@@ -131,13 +140,37 @@ def line(pages: str, name: str, tables: JudgedTables) -> float:
     calibrated = cross_calibrated(tables.confidence, tables.correct, tables.documents, "beta")
     after = d_ece(calibrated, tables.correct) or 0.0
     curve = risk_coverage(tables.confidence, tables.correct)
-    assert curve is not None
-    precision = average_precision(tables.confidence, tables.correct, tables.n_truth)
+    best = best_threshold(tables.confidence, tables.correct, tables.n_truth)
+    assert curve is not None and best is not None
+    precision = precision_recall_curve(tables.confidence, tables.correct, tables.n_truth).average_precision
     print(
         f"{pages:>10} {len(tables.confidence):4} {sum(tables.correct):5} {error:6.3f} {after:6.3f} "
-        f"{precision:6.3f} {curve.area:6.3f} {curve.best_area:6.3f} {name}"
+        f"{precision:6.3f} {curve.area:6.3f} {curve.best_area:6.3f} {best.at:6.3f} {best.f1:6.3f} {name}"
     )
     return error
+
+
+def curves(pages: str, name: str, tables: JudgedTables) -> None:
+    """Print points of two curves: the best precision that has a recall, and the risk of a coverage."""
+    curve = precision_recall_curve(tables.confidence, tables.correct, tables.n_truth)
+    precisions = [
+        max((p for p, r in zip(curve.precision, curve.recall, strict=True) if r >= least), default=None)
+        for least in RECALLS
+    ]
+    risks = risk_coverage(tables.confidence, tables.correct)
+    assert risks is not None
+    taken = [
+        next(r for c, r in zip(risks.coverage, risks.risk, strict=True) if c >= share - 1e-9)
+        for share in COVERAGES
+    ]
+    print(
+        f"{pages:>10} precision at recall {points(RECALLS, precisions)}; "
+        f"risk at coverage {points(COVERAGES, taken)}  {name}"
+    )
+
+
+def points(at: Sequence[float], values: Sequence[float | None]) -> str:
+    return ", ".join(f"{a:.0%} {'-' if v is None else f'{v:.3f}'}" for a, v in zip(at, values, strict=True))
 
 
 def moved(here: str, there: str, name: str, own: JudgedTables, other: JudgedTables) -> None:

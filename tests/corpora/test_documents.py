@@ -506,23 +506,85 @@ def test_captions_of_long_tables_registers_seams_and_a_missing_package(tmp_path:
     assert check.figures.cells == check.figures.cells_equal
 
 
-NICE = r"""\documentclass{article}\usepackage{nicematrix}\begin{document}
-\begin{NiceTabular}{lcc}[hvlines] Name & \multicolumn{2}{c}{Both} \\ x & 1 & 2 \\ y & 3 & 4 \end{NiceTabular}
-\newpage Words. \newpage More words. MORE
+OTHER_PACKAGES = r"""\documentclass{article}\usepackage{tabu,nicematrix,multirow,enumitem,xcolor}
+\begin{document} PAGE
+\newpage Words. \newpage More words. \newpage And more.
 \end{document}"""
-BLOCKS = r"\newpage\begin{NiceTabular}{ll} \Block{1-2}{Both} & \\ a & b \\ c & d \end{NiceTabular}"
+GRIDS = {
+    "tabu": (
+        r"\begin{tabu}{l|rr}\hline Name & One & Two \\ \hline x & 1 & 2 \\ y & 3 & 4 \\ \hline\end{tabu}",
+        [["Name", "One", "Two"], ["x", "1", "2"], ["y", "3", "4"]],
+    ),
+    "tabu to a width": (
+        r"""\begin{tabu} to 9cm {|X[2,l]|X[m,c]|r|}\tabucline{-} \multicolumn{2}{|c|}{Both} & Last \\
+        \multirow{2}{*}{down} & 1 & 2 \\ & words that fill more than one line & 4 \\
+        \tabucline{-}\end{tabu}""",
+        [["Both", "Both", "Last"], ["down", "1", "2"], ["down", "words that fill more than one line", "4"]],
+    ),
+    "tabu spread": (
+        r"\begin{tabu} spread 2cm {|X|X|r|}\hline Name & A & B \\ alpha & 1 & 2 \\ beta & 3 & 4\\ \end{tabu}",
+        [["Name", "A", "B"], ["alpha", "1", "2"], ["beta", "3", "4"]],
+    ),
+    "nice": (
+        r"""\begin{NiceTabular}{lcc}[hvlines] Name & \multicolumn{2}{c}{Both} \\ x & 1 & 2 \\
+        y & 3 & 4 \end{NiceTabular}""",
+        [["Name", "Both", "Both"], ["x", "1", "2"], ["y", "3", "4"]],
+    ),
+    "blocks": (
+        r"""\newcommand\wide[1]{\Block{1-2}{#1}}\begin{NiceTabular}{ccc}[hvlines,first-row]
+        Top & \wide{Both} & \\ \Block{2-1}<\bfseries>{Down} & b & x \\ & d & y \\
+        e & \Block{2-2}{Square \\ two} \\ f \end{NiceTabular}""",
+        [
+            ["Top", "Both", "Both"],
+            ["Down", "b", "x"],
+            ["Down", "d", "y"],
+            ["e", "Square two", "Square two"],
+            ["f", "Square two", "Square two"],
+        ],
+    ),
+    "blocks to the end": (
+        r"""\begin{NiceTabularX}{9cm}{Xc}\CodeBefore\rowcolor{gray!15}{1}\Body \Block{1-*}{All} \\ a & b \\
+        \Block{*-1}{rest} & e \\ & f \end{NiceTabularX}""",
+        [["All", "All"], ["a", "b"], ["rest", "e"], ["rest", "f"]],
+    ),
+}
+LEFT_OUT = {
+    "text under a block": (
+        r"\begin{NiceTabular}{cc} \Block{1-2}{Both} & text \\ a & b \\ c & d \end{NiceTabular}",
+        "no grid",
+    ),
+    "notes in the box": (
+        r"\begin{NiceTabular}{cc} A\tabularnote{Note.} & B \\ a & b \\ c & d \end{NiceTabular}",
+        "NiceTabular with notes",
+    ),
+    "lines in a formula": (
+        r"$\begin{NiceArray}{cc}[hvlines] A & B \\ a & b \\ c & d \end{NiceArray}$",
+        "NiceArray",
+    ),
+    "an array in a float": (
+        r"\begin{table}[h]\caption{C}$\begin{NiceArray}{cc} A&B \\ a & b \\ c & d\end{NiceArray}$\end{table}",
+        "NiceArray",
+    ),
+}
 
 
-@pytest.mark.parametrize("more", ["", BLOCKS], ids=["marked", "with blocks"])
-def test_tables_of_nicematrix(tmp_path: Path, more: str) -> None:
-    samples, report = make_one(tmp_path, {"paper.tex": NICE.replace("MORE", more)})
-    if more:
-        assert set(report.documents[0].left_out) == {1, 4}
-        return
+@pytest.mark.parametrize("kind", GRIDS)
+def test_tables_of_tabu_and_nicematrix(tmp_path: Path, kind: str) -> None:
+    latex, grid = GRIDS[kind]
+    samples, _ = make_one(tmp_path, {"paper.tex": OTHER_PACKAGES.replace("PAGE", latex)})
     ((element,),) = [tables(sample) for sample in samples.values() if tables(sample)]
     assert element.table is not None
-    assert element.table.text_rows() == [["Name", "Both", "Both"], ["x", "1", "2"], ["y", "3", "4"]]
+    assert element.table.text_rows() == grid
     assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
+
+
+@pytest.mark.parametrize("kind", LEFT_OUT)
+def test_tables_of_nicematrix_that_cannot_be_had_cost_their_page(tmp_path: Path, kind: str) -> None:
+    latex, reason = LEFT_OUT[kind]
+    samples, report = make_one(tmp_path, {"paper.tex": OTHER_PACKAGES.replace("PAGE", latex)})
+    assert set(report.documents[0].left_out) == {1}
+    assert reason in report.documents[0].left_out[1]
+    assert len(samples) == 3
 
 
 def half_of(number: int) -> int:

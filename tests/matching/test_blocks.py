@@ -1,7 +1,10 @@
 """Blocks of text: every one is in exactly one match, and the cheapest alignment is found."""
 
+import random
+import string
 from functools import cache
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,9 +91,30 @@ def test_a_moved_block_is_found_and_said_to_be_moved() -> None:
     assert [m.is_moved for m in matches] == [False, False, True]
 
 
-def test_a_page_over_the_budget_says_so(monkeypatch: object) -> None:
+def test_a_page_over_the_budget_says_so() -> None:
     many = [f"block{i}" for i in range(900)]
     other = [f"other{i}" for i in range(900)]
     found = match_blocks([*many, "same"], [*other, "same"])
     assert len(many) * len(other) > module.MAX_PAIRS and not found.is_complete
     assert BlockMatch((900,), (900,)) in found.matches
+
+
+def _texts(n: int, length: int) -> list[str]:
+    rng = random.Random(1)
+    return ["".join(rng.choices(string.ascii_lowercase, k=length)) for _ in range(n)]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_one_block_answers_is_compared_up_to_the_budget(turned: bool) -> None:
+    """The runs that may answer a long block are many, and each is as dear as the block is long."""
+    parts = _texts(40, 60)
+    found = match_blocks(["".join(parts)], parts) if turned else match_blocks(parts, ["".join(parts)])
+    assert found.is_complete
+    (match,) = found.matches
+    assert max(match.truths, match.preds, key=len) == tuple(range(len(parts)))
+    parts = _texts(100, 1000)
+    many, one = [*parts, "same"], ["".join(parts), "same"]
+    found = match_blocks(one, many) if turned else match_blocks(many, one)
+    assert not found.is_complete
+    same = BlockMatch((1,), (100,)) if turned else BlockMatch((100,), (1,))
+    assert [m for m in found.matches if m.truths and m.preds] == [same]

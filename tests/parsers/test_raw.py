@@ -190,3 +190,19 @@ def test_a_table_over_a_limit_costs_itself() -> None:
     assert read.status is Status.OK
     assert [e.table.text_rows() for e in read.tables if e.table is not None] == [[["1", "2"]]]
     assert read.message is not None and "100000" in read.message
+
+
+def test_an_elements_markup_over_a_limit_costs_its_cells_alone() -> None:
+    absurd = '<table><tr><td colspan="100000">a</td></tr></table>'
+    good = {"category": "table", "html": "<table><tr><td>b</td></tr></table>"}
+    prediction = read(
+        {
+            "format": "elements",
+            "content": None,
+            "elements": [{"category": "table", "html": absurd, "box": [1, 2, 3, 4]}, good],
+        }
+    )
+    assert prediction.status is Status.OK and prediction.message is not None
+    assert "left out" in prediction.message
+    first, second = prediction.tables
+    assert first.table is None and first.box == Box(1, 2, 3, 4) and second.table is not None

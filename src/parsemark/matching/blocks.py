@@ -22,6 +22,12 @@ MAX_PAIRS = 400_000
 """Pairs of blocks that are compared; above it, only equal blocks are matched."""
 MAX_CHARACTERS = 400_000
 """Characters of one side that are compared; above it, only equal blocks are matched."""
+MAX_CHARACTER_PAIRS = 200_000_000_000
+"""Characters times characters of all that is compared (some 15 s); above it, only equal blocks are matched.
+
+A block that answers many is compared with the runs of them that begin at each, so a page of 70,000 characters
+in one block reaches it.
+"""
 MAX_NED = 0.7
 """A moved block that is less alike shares no more than chance."""
 SHORT_RUN = 8
@@ -72,9 +78,14 @@ def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | N
     if complete:
         finder = _Finder(truths, preds)
         anchors = [(-1, -1), *sorted(fixed.items()), (n_ordered, len(preds))]
-        for (t0, p0), (t1, p1) in pairwise(anchors):
-            rows, columns = range(t0 + 1, t1), range(p0 + 1, p1)
-            matches += finder.align(rows, columns)
+        stretches = [(range(t0 + 1, t1), range(p0 + 1, p1)) for (t0, p0), (t1, p1) in pairwise(anchors)]
+        candidates = [finder.candidates(rows, columns) for rows, columns in stretches]
+        # What the first stage leaves, at most all that is open, is compared once more in the second.
+        work = sum(len(truths[t]) for t in open_truths) * sum(len(preds[p]) for p in open_preds)
+        complete = work + sum(map(finder.work, candidates)) <= MAX_CHARACTER_PAIRS
+    if complete:
+        for (rows, columns), found in zip(stretches, candidates, strict=True):
+            matches += finder.align(rows, columns, found)
     matches += _moved(truths, preds, matches, compares=complete)
     answered = {t for m in matches for t in m.truths}
     used = {p for m in matches for p in m.preds}
@@ -152,6 +163,10 @@ def _price(edits: int, absorbed: int = 0, place: int = 0) -> int:
     return (edits << 40) + (absorbed << 20) + place
 
 
+_Candidate = tuple[int, int, range, range]
+"""Where a pair or a run begins in its stretch, its truths and its predictions."""
+
+
 @dataclass
 class _Finder:
     """The cheapest alignment between two anchors."""
@@ -160,11 +175,14 @@ class _Finder:
     preds: Sequence[str]
     grams: dict[str, set[str]] = field(default_factory=dict)
 
-    def align(self, rows: range, columns: range) -> list[BlockMatch]:
-        """Matches of a stretch; what answers nothing is left out."""
+    def align(self, rows: range, columns: range, candidates: Sequence[_Candidate]) -> list[BlockMatch]:
+        """Matches of a stretch, chosen of its candidates; what answers nothing is left out."""
         if not rows or not columns:
             return []
-        moves = self._moves(rows, columns)
+        moves: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+        for i, j, truths, preds in candidates:
+            end = i + len(truths), j + len(preds)
+            moves[i, j].append((*end, self._price_of(truths, preds, j)))
         n, m = len(rows), len(columns)
         cost = np.full((n + 1, m + 1), np.iinfo(np.int64).max)
         cost[0, 0] = 0
@@ -190,33 +208,32 @@ class _Finder:
             state = (i, j)
         return out[::-1]
 
-    def _moves(self, rows: range, columns: range) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
-        """From each place, the pairs and runs that may be matched there, with their edits."""
-        moves: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    def candidates(self, rows: range, columns: range) -> list[_Candidate]:
+        """The pairs and runs of a stretch that may be matched."""
+        found: list[_Candidate] = []
         for i, t in enumerate(rows):
             for j, p in enumerate(columns):
                 if not self._may_answer(self.truths[t], self.preds[p]):
                     continue
-                self._add(moves, i, j, rows[i : i + 1], columns[j : j + 1])
+                found.append((i, j, rows[i : i + 1], columns[j : j + 1]))
                 for run in self._runs(self.truths[t], self.preds, columns, j):
-                    self._add(moves, i, j, rows[i : i + 1], columns[j : j + run])
+                    found.append((i, j, rows[i : i + 1], columns[j : j + run]))
                 for run in self._runs(self.preds[p], self.truths, rows, i):
-                    self._add(moves, i, j, rows[i : i + run], columns[j : j + 1])
-        return moves
+                    found.append((i, j, rows[i : i + run], columns[j : j + 1]))
+        return found
 
-    def _add(
-        self,
-        moves: dict[tuple[int, int], list[tuple[int, int, int]]],
-        i: int,
-        j: int,
-        rows: range,
-        columns: range,
-    ) -> None:
-        truth = "".join(self.truths[t] for t in rows)
-        pred = "".join(self.preds[p] for p in columns)
-        edits = kernel.levenshtein(truth, pred)
-        absorbed = len(rows) + len(columns) - 2 + (edits > 0)
-        moves[i, j].append((i + len(rows), j + len(columns), _price(edits, absorbed, j)))
+    def work(self, candidates: Sequence[_Candidate]) -> int:
+        """Characters times characters that it takes to compare candidates."""
+        return sum(
+            sum(len(self.truths[t]) for t in truths) * sum(len(self.preds[p]) for p in preds)
+            for _, _, truths, preds in candidates
+        )
+
+    def _price_of(self, truths: range, preds: range, place: int) -> int:
+        edits = kernel.levenshtein(
+            "".join(self.truths[t] for t in truths), "".join(self.preds[p] for p in preds)
+        )
+        return _price(edits, len(truths) + len(preds) - 2 + (edits > 0), place)
 
     def _runs(self, whole: str, parts: Sequence[str], places: range, start: int) -> list[int]:
         """Lengths from 2 on of runs whose members occur in the whole: short ones, and the longest.

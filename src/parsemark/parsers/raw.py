@@ -48,7 +48,8 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
         text = data.get("content")
         if text is not None and not isinstance(text, str):
             raise FormatError("the output's content is not text")
-        return Prediction(sample, parser, elements=_read_elements(data.get("elements")), text=text)
+        elements, message = _read_elements(data.get("elements"))
+        return Prediction(sample, parser, elements=elements, text=text, message=message)
     if kind not in TEXT_FORMATS:
         raise FormatError(f"the output's format {str(kind)[:40]!r} is not known")
     content = data.get("content")
@@ -92,18 +93,26 @@ def _hint(kind: str) -> str | None:
     return kind if kind in ("html", "latex") else None
 
 
-def _read_elements(data: Any) -> tuple[Element, ...]:
+def _read_elements(data: Any) -> tuple[tuple[Element, ...], str | None]:
+    """The elements; a table whose markup is over a limit costs its cells, and what it was is said."""
     if not isinstance(data, list):
         raise FormatError("the output has no list of elements")
     if len(data) > MAX_ELEMENTS:
         raise FormatError(f"the output has {len(data)} elements, over {MAX_ELEMENTS}")
-    elements = []
+    elements, message = [], None
     for number, item in enumerate(data, start=1):
         try:
-            elements.append(_read_element(item, f"p{number}"))
+            try:
+                elements.append(_read_element(item, f"p{number}"))
+            except FormatError as error:
+                if item.get("cells") is not None:
+                    raise
+                message = f"a table is left out: {error}"
+                bare = {**item, "html": None, "markdown": None, "latex": None}
+                elements.append(_read_element(bare, f"p{number}"))
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
             raise FormatError(f"element {number} is not valid: {error}") from error
-    return tuple(elements)
+    return tuple(elements), message
 
 
 def _read_element(data: Mapping[str, Any], element_id: str) -> Element:

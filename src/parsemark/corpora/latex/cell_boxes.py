@@ -284,22 +284,21 @@ def _row_ranks(table: RawTable, angle: int) -> dict[int, int]:
 
 
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
-    """The cells without the empty ones that a multirow covers. A negative multirow spans upwards.
+    """The cells without the empty ones that a multirow or a block covers. A negative multirow spans upwards.
 
-    A span ends before a cell that has ink of its own, so that cells stay disjoint.
+    A span ends before a row with a cell that has ink of its own, so that cells stay disjoint; what a block
+    covers beside it must be empty.
     """
     inked = {(rows[c.row], col) for c in cells if c.text for col in range(c.col, c.col + c.colspan)}
     tops = {rank: row for row, rank in rows.items()}
     covered: set[tuple[int, int]] = set()
     kept = []
     for cell in cells:
-        if abs(cell.rowspan) == 1:
-            kept.append(cell)
-            continue
         first, last = _span(cell, rows[cell.row], len(rows), inked)
-        if last - first > 1:
-            covered |= {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
-        kept.append(replace(cell, row=tops[first], rowspan=last - first))
+        slots = {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
+        covered |= slots - {(first, cell.col)}
+        is_one = abs(cell.rowspan) == 1
+        kept.append(cell if is_one else replace(cell, row=tops[first], rowspan=last - first))
     return [c for c in kept if c.rowspan > 1 or c.text or (rows[c.row], c.col) not in covered]
 
 

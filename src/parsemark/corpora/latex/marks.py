@@ -144,8 +144,10 @@ def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
             table.cells.append(cell)
         elif kind == "E" and numbers and numbers[0] in cells:
             cells[numbers[0]].end = box
-        elif kind == "R" and len(numbers) == 2 and numbers[0] in cells:
-            cells[numbers[0]].rowspan = numbers[1] or 1
+        elif kind == "R" and len(numbers) in (2, 3) and numbers[0] in cells:
+            spanning = cells[numbers[0]]
+            spanning.rowspan = numbers[1] or 1
+            spanning.colspan = max(spanning.colspan, *numbers[2:], 1)
         elif kind == "V" and len(numbers) == 2:
             tables.setdefault(numbers[0], RawTable(numbers[0])).edges[numbers[1]].append(box)
         elif kind == "T" and numbers:

@@ -18,6 +18,7 @@ from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Alignment, Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
+from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import is_numeric, tight
@@ -138,7 +139,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         reader = _Reader(truth, structure, pages.outside, parameters)
     best: Account | None = None
     for sheet, extra in _arrangements(pages, structure):
-        found = reader.sheet(with_symbols_of(truth, sheet))
+        found = reader.sheet(_as_in(truth, sheet))
         if extra:
             found = dataclasses.replace(found, events=(*found.events, *extra))
         if best is None or found.score(parameters) > best.score(parameters):
@@ -146,7 +147,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         if best.score(parameters) >= _GOOD_ENOUGH:
             return best
     for sheet, extra in _with_loose_rows(pages, truth):
-        found = reader.sheet(with_symbols_of(truth, sheet))
+        found = reader.sheet(_as_in(truth, sheet))
         best = reader.better(best or found, dataclasses.replace(found, events=(*found.events, *extra)))
     for lines, severity in _lines_of(pages, truth):
         found = reader.lines(lines, severity)
@@ -158,9 +159,14 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     for layout in _layouts(truth, structure, pages):
         reader = _Reader(layout, read_structure(layout), pages.outside, parameters)
         for sheet, extra in _arrangements(pages, reader.structure):
-            found = reader.sheet(with_symbols_of(truth, sheet))
+            found = reader.sheet(_as_in(truth, sheet))
             best = reader.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
     return best
+
+
+def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
+    """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
+    return without_names_of_deviations(truth, with_symbols_of(truth, sheet))
 
 
 def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet]:
@@ -372,7 +378,8 @@ class _Reader:
                 message = "Several rows are folded into one, each on its own line."
                 extent = float(self.truth.n_rows * self.truth.n_cols)
                 yield from self.with_columns_cut(folded, (Event(Kind.PADDED, extent, message),))
-            rows = regroup_rows(self.truth, pred) if pred.n_rows < self.truth.n_rows else None
+            few = pred.n_rows < self.truth.n_rows
+            rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
             if rows is not None:
                 yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
         if kinds & _OF_MERGED_COLUMNS:
@@ -399,6 +406,9 @@ class _Reader:
             if kind is Kind.ROWS_MERGED and all(map(self.continues, groups)):
                 message = f"{noun} {numbers}{more} are given as one: a text goes on in the next row."
                 yield Event(Kind.PADDED, held, message)
+            elif kind is Kind.ROWS_MERGED and all(map(self.deviates, groups)):
+                message = f"{noun} {numbers}{more} are given as one: deviations stand behind their values."
+                yield Event(Kind.PADDED, held, message)
             elif sum(g.separate * g.held for g in groups) >= _SEPARATE * held:
                 message = f"{noun} {numbers}{more} are folded into one, each part on its own line."
                 yield Event(Kind.PADDED, held, message)
@@ -423,7 +433,12 @@ class _Reader:
         rows = [self.truth.texts[r] for r in group.lines[1:]]
         return all(sum(map(bool, row)) == 1 and not row[0] and not is_numeric("".join(row)) for row in rows)
 
+    def deviates(self, group: Grouped) -> bool:
+        """Whether each further row of a group says deviations of the values in its first one."""
+        return all(says_deviations(self.truth, row) for row in group.lines[1:])
+
     def names(self, group: Grouped, kind: Kind) -> str:
-        """The lines of a group, counted from one."""
+        """The lines of a group, counted from one; rows without those of the header."""
         offset = 1 if kind is Kind.COLUMNS_MERGED else 1 - self.structure.n_header
-        return f"{group.lines[0] + offset}–{group.lines[-1] + offset}"
+        first, last = group.lines[0] + offset, group.lines[-1] + offset
+        return f"{first}–{last}" if first > 0 else f"the header–{last}"

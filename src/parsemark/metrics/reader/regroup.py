@@ -64,8 +64,15 @@ class _Row:
     """Columns of the truth whose cell in this row spans further ones."""
 
 
-def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True) -> Regrouped | None:
-    """Put columns back that were run together or (if `join`) torn apart, or None if there are none."""
+def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True, kept: int = 0) -> Regrouped | None:
+    """Put columns back that were run together or (if `join`) torn apart, or None if there are none.
+
+    Args:
+        truth: The truth.
+        pred: The prediction.
+        join: Whether torn columns are joined.
+        kept: Of so many leading columns of the truth it does not matter whether they are run together.
+    """
     if max(truth.n_rows, pred.n_rows) > _MOST_ROWS:
         return None
     rows = _located(truth, pred)
@@ -80,7 +87,9 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True) -> Regroupe
                 votes[column][tuple(part[0] for part in parts)] += 1
         for column, places in row.spread.items():
             torn[column][places] += 1
-    together = {c: lines for c, counts in votes.items() if len(lines := _majority(counts)) > 1}
+    together = {
+        c: lines for c, counts in votes.items() if len(lines := _majority(counts)) > 1 and lines[-1] >= kept
+    }
     apart = {lines for counts in torn.values() if len(lines := _majority(counts)) > 1}
     apart = {lines for lines in apart if join and not set(lines) & set(together)}
     if not together and not apart:
@@ -89,9 +98,9 @@ def regroup_columns(truth: Sheet, pred: Sheet, *, join: bool = True) -> Regroupe
     return Regrouped(_rebuilt(pred, rows, together, apart), merged, tuple(sorted(apart)))
 
 
-def regroup_rows(truth: Sheet, pred: Sheet) -> Regrouped | None:
-    """`regroup_columns` for rows; torn rows are joined elsewhere."""
-    found = regroup_columns(truth.transposed(), pred.transposed(), join=False)
+def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Regrouped | None:
+    """`regroup_columns` for rows; torn rows are joined, and headers flattened, elsewhere."""
+    found = regroup_columns(truth.transposed(), pred.transposed(), join=False, kept=n_header)
     if found is None:
         return None
     return Regrouped(found.sheet.transposed(), found.merged, found.split)

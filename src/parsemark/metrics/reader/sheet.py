@@ -138,9 +138,9 @@ class Sheet:
             None,
         )
 
-    def with_texts(self, texts: Grid[str]) -> Sheet:
-        """The sheet with other folded texts."""
-        return dataclasses.replace(self, texts=texts)
+    def with_texts(self, texts: Grid[str], present: Grid[bool] | None = None) -> Sheet:
+        """The sheet with other folded texts, and where it says something if that changes."""
+        return dataclasses.replace(self, texts=texts, present=present or self.present)
 
     def part(self, rows: Sequence[int], columns: Sequence[int | None]) -> Sheet:
         """Some rows, and some columns in another order; None stands for an empty column."""

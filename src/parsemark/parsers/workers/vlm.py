@@ -28,8 +28,9 @@
 #   "gemini-2.5-flash", "claude-sonnet-4", "qwen2-vl-72b", "qwen2.5-vl-72b",
 #   "qwen3-vl-235b", "internvl2-76b", "internvl3-78b", "glm-4.5v",
 #   "dots.ocr", "deepseek-ocr", "lightonocr-2", "nanonets-ocr-s",
-#   "olmocr-2", "chandra", "monkeyocr", "mineru2.5",
-#   "paddleocr-vl",
+#   "olmocr-2", "chandra", "monkeyocr", "monkeyocr-table",
+#   "monkeyocr-formula", "mineru2.5", "paddleocr-vl", "paddleocr-vl-table",
+#   "paddleocr-vl-formula",
 # ]
 #
 # [tool.parsemark.options.preset.choice-needs]
@@ -56,8 +57,12 @@
 # "olmocr-2" = ["env:VLM_BASE_URL"]
 # "chandra" = ["env:VLM_BASE_URL"]
 # "monkeyocr" = ["env:VLM_BASE_URL"]
+# "monkeyocr-table" = ["env:VLM_BASE_URL"]
+# "monkeyocr-formula" = ["env:VLM_BASE_URL"]
 # "mineru2.5" = ["env:VLM_BASE_URL"]
 # "paddleocr-vl" = ["env:VLM_BASE_URL"]
+# "paddleocr-vl-table" = ["env:VLM_BASE_URL"]
+# "paddleocr-vl-formula" = ["env:VLM_BASE_URL"]
 # ///
 """vlm: one page's picture and a prompt to an OpenAI-compatible server; what it answers, cleaned.
 
@@ -68,39 +73,82 @@ Soric et al. print theirs as a picture: `gpt-4o-mini-tables` asks for the same t
 import base64
 import io
 import json
+import math
 import os
-import re
 from pathlib import Path
 
+from parsemark_answers import (
+    chandra_output,
+    cleaned,
+    deepseek_output,
+    dots_output,
+    layout_output,
+    mineru_layout,
+    text_of,
+)
 from parsemark_http import call
 from parsemark_pages import open_page, picture
-from parsemark_worker import add_cost, block, elements_output, serve, table, text_output
+from parsemark_worker import add_cost, serve, text_output
 
 PRESETS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-DOTS = {
-    "Caption": "text_block",
-    "Footnote": "page_footnote",
-    "Formula": "equation_isolated",
-    "List-item": "text_block",
-    "Page-footer": "footer",
-    "Page-header": "header",
-    "Picture": "figure",
-    "Section-header": "title",
-    "Text": "text_block",
-    "Title": "title",
-}
+SMALLEST_SIDE, LONGEST_SHAPE = 28, 50
+"""Of the picture of a block: it is enlarged or padded to these, as MinerU does it."""
 
 
 def parse(pdf, page, options):
     preset = PRESETS[options["preset"]]
     with open_page(pdf, page) as opened:
-        width, height = opened.get_size()
-        image = picture(opened, 72 * preset["longest_side"] / max(width, height))
-    answer = ask(preset, options, encoded(image))
-    content = cleaned(answer, preset["clean"])
+        size = opened.get_size()
+        image = picture(opened, 72 * preset["longest_side"] / max(size))
+    if step := preset.get(
+        "multiple_of"
+    ):  # the model's own patches: it would else resize, and its boxes shift
+        image = image.resize(tuple(max(step, round(side / step) * step) for side in image.size))
+    if preset["format"] == "mineru":
+        return by_blocks(preset, options, image, size)
+    content = cleaned(ask(preset, options, image), preset["clean"])
     if preset["format"] == "dots":
-        return dots(content, (width / image.width, height / image.height))
+        return dots_output(content, image.size, size)
+    if preset["format"] == "deepseek":
+        return deepseek_output(content, size)
+    if preset["format"] == "chandra":
+        return chandra_output(content, preset["box_scale"], size)
     return text_output(preset["format"], content)
+
+
+def by_blocks(preset, options, image, size):
+    """MinerU2.5: the layout from a small square picture, then each block from its own."""
+    side = preset["square"]
+    blocks = mineru_layout(ask(preset, options, image.resize((side, side))), size)
+    read, problem = [], None
+    for block in blocks:
+        if block.label == "image":
+            read.append(block)
+            continue
+        step = preset["blocks"].get(block.label, preset["blocks"][""])
+        crop = cut(image, block, image.width / size[0], image.height / size[1])
+        try:
+            read.append(block._replace(content=ask(preset, options, crop, step)))
+        except ValueError as error:
+            problem = error
+    if problem is not None and not any(block.content for block in read):
+        raise problem
+    return layout_output(read)
+
+
+def cut(image, block, across, down):
+    """A block's picture, upright, neither too small nor too long for the model."""
+    x0, y0, x1, y1 = block.box
+    corners = (math.floor(x0 * across), math.floor(y0 * down), math.ceil(x1 * across), math.ceil(y1 * down))
+    crop = image.crop(corners).rotate(block.angle, expand=True)
+    width, height = (max(side, math.ceil(max(crop.size) / LONGEST_SHAPE)) for side in crop.size)
+    if (width, height) != crop.size:
+        white = image.resize((width, height))
+        white.paste((255, 255, 255), (0, 0, width, height))
+        white.paste(crop, ((width - crop.width) // 2, (height - crop.height) // 2))
+        crop = white
+    larger = max(1.0, SMALLEST_SIDE / min(crop.size))
+    return crop.resize(tuple(round(side * larger) for side in crop.size)) if larger > 1 else crop
 
 
 def encoded(image):
@@ -109,26 +157,32 @@ def encoded(image):
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
 
 
-def ask(preset, options, image):
-    """The model's answer. Rate limits and passing failures are waited for; the key goes into no message."""
+def ask(preset, options, image, step=None):
+    """The model's answer. Rate limits and passing failures are waited for; the key goes into no message.
+
+    A step has a prompt and settings of its own.
+    """
     server = options["base_url"] or preset["base_url"]
     if server == "VLM_BASE_URL":
         server = os.environ["VLM_BASE_URL"]
     key = os.environ.get(preset["key"] or "VLM_API_KEY", "")
-    content = [{"type": "image_url", "image_url": {"url": image, "detail": "high"}}]
-    if preset["prompt"]:
-        content.append({"type": "text", "text": preset["prompt"]})
+    prompt = preset["prompt"] if step is None else step["prompt"]
+    content = [{"type": "image_url", "image_url": {"url": encoded(image), "detail": "high"}}]
+    if prompt:
+        content.insert(0 if preset.get("text_first") else 1, {"type": "text", "text": prompt})
+    system = [{"role": "system", "content": preset["system"]}] if "system" in preset else []
     body = {
         "model": options["model"] or preset["model"],
-        "messages": [{"role": "user", "content": content}],
+        "messages": [*system, {"role": "user", "content": content}],
         **preset["extra"],
+        **(step["extra"] if step is not None else {}),
     }
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     reply = call("POST", server.rstrip("/") + "/chat/completions", json=body, headers=headers).json()
     pay(preset, reply.get("usage"))
     choice = reply["choices"][0]
-    text = choice["message"].get("content")
-    if not isinstance(text, str):
+    text = text_of(choice["message"])
+    if text is None:
         raise ValueError(f"the model gave no text (it stopped because of {choice.get('finish_reason')!r})")
     return text
 
@@ -140,76 +194,6 @@ def pay(preset, usage):
         add_cost(
             (usage.get("prompt_tokens", 0) * price[0] + usage.get("completion_tokens", 0) * price[1]) / 1e6
         )
-
-
-# --- Cleaning -------------------------------------------------------------------------------------------
-
-
-def cleaned(text, steps):
-    for step in steps:
-        text = CLEANERS[step](text)
-    return text
-
-
-def without_fence(text):
-    """The inside of a code fence, where the whole answer is one."""
-    lines = text.strip().split("\n")
-    if len(lines) > 1 and lines[0].startswith("```"):
-        lines = lines[1:-1] if lines[-1].strip() == "```" else lines[1:]
-    return "\n".join(lines)
-
-
-def without_thoughts(text):
-    return text.rsplit("</think>", 1)[-1]
-
-
-def without_front_matter(text):
-    if text.lstrip().startswith("---"):
-        parts = text.lstrip().split("---", 2)
-        return parts[2] if len(parts) == 3 else text
-    return text
-
-
-def without_grounding(text):
-    """DeepSeek-OCR writes `<|ref|>text<|/ref|><|det|>[[…]]<|/det|>` before each block."""
-    return re.sub(r"<\|ref\|>[^<]{0,200}<\|/ref\|>|<\|det\|>[^<]{0,2000}<\|/det\|>", "", text)
-
-
-def without_marks(text):
-    return re.sub(r"<(page_number|watermark|img)>[^<]{0,2000}</\1>", "", text)
-
-
-def without_boxes(text):
-    return text.replace("<|begin_of_box|>", "").replace("<|end_of_box|>", "")
-
-
-CLEANERS = {
-    "fence": without_fence,
-    "think": without_thoughts,
-    "front_matter": without_front_matter,
-    "grounding": without_grounding,
-    "nanonets": without_marks,
-    "glm": without_boxes,
-}
-
-
-def dots(content, scale):
-    """dots.ocr answers with a list of elements, in reading order, with boxes in the picture's pixels."""
-    data = json.loads(content)
-    items = data if isinstance(data, list) else next(v for v in data.values() if isinstance(v, list))
-    elements, texts = [], []
-    for order, item in enumerate(items):
-        x0, y0, x1, y1 = item["bbox"]
-        box = (x0 * scale[0], y0 * scale[1], x1 * scale[0], y1 * scale[1])
-        text = item.get("text") or ""
-        if item["category"] == "Table":
-            elements.append({**table(html=text, box=box), "order": order})
-        else:
-            elements.append(
-                block(DOTS.get(item["category"], "text_block"), text or None, box=box, order=order)
-            )
-        texts.append(text)
-    return elements_output(elements, markdown="\n\n".join(t for t in texts if t))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ _OVER_PAGES = {
 }
 
 
+_TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
+"""Rows of whole pages that their tables make."""
+
+
 def _info(name: str, label: str, definition: str, denominator: str, *, lower: bool, main: bool) -> FigureInfo:
     return FigureInfo(
         name=name,
@@ -100,6 +104,10 @@ class DocumentFigures(ABC):
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """What they are made of."""
 
+    def counted(self, tables: RunTables) -> RunTables:
+        """The tables without the rows that enter no figure."""
+        return tables
+
     @property
     def failures_count(self) -> bool:
         """Whether pages on which a parser failed stand in the denominators."""
@@ -123,6 +131,14 @@ def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
 @dataclass(frozen=True)
 class PublishedFigures(DocumentFigures):
     """As the published versions aggregate."""
+
+    def counted(self, tables: RunTables) -> RunTables:
+        """Where LaTeX tables are set apart, those of the notation that more of a parser's tables have."""
+        from parsemark.protocols.document.published.profile import get_profile
+
+        if get_profile(self.protocol.profile).latex_tables != "apart":
+            return tables
+        return _with_one_notation(tables)
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, then the overall value, then totals over all elements."""
@@ -191,6 +207,29 @@ class PublishedFigures(DocumentFigures):
         if not self.protocol.cdm and self.protocol.profile != "v1.0":
             found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
         return found
+
+
+def _with_one_notation(tables: RunTables) -> RunTables:
+    """Without the tables of pages whose notation is the rarer one: no mean of the published code has them."""
+    from parsemark.protocols.document.published.scores import LATEX_TABLES
+
+    page = ["parser", "sample"]
+    is_table = pl.col("category") == "table"
+    as_latex = page_rows(tables, LATEX_TABLES).select(*page, is_latex=pl.lit(value=True))
+    if not as_latex.height:
+        return tables
+    scores = tables.scores.join(as_latex, on=page, how="left", maintain_order="left").with_columns(
+        pl.col("is_latex").fill_null(value=False)
+    )
+    n_tables = is_table & (pl.col("metric") == "length")
+    by_parser = scores.group_by("parser").agg(
+        takes_latex=(n_tables & pl.col("is_latex")).sum() > (n_tables & ~pl.col("is_latex")).sum()
+    )
+    of_table = is_table | ((pl.col("element") == PAGE_LEVEL) & pl.col("metric").is_in(_TABLE_METRICS))
+    kept = scores.join(by_parser, on="parser", how="left", maintain_order="left").filter(
+        ~of_table | (pl.col("is_latex") == pl.col("takes_latex"))
+    )
+    return RunTables(tables.samples, tables.parses, tables.matches, kept.drop("is_latex", "takes_latex"))
 
 
 def _ratio(name: str, kind: str, tables: RunTables) -> FigureSums:

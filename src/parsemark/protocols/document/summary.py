@@ -39,7 +39,7 @@ NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and th
 def figure_sums(protocol: DocumentProtocol, tables: RunTables) -> list[FigureSums]:
     """The figures that can be compared page by page, then those of every protocol."""
     figures = figures_of(protocol)
-    counted = _without_left_out(tables)
+    counted = figures.counted(_without_left_out(tables))
     return [*figures.sums(counted), *run_sums(counted)]
 
 
@@ -47,7 +47,7 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
     """Every figure with its interval over documents, its denominator, and its groups."""
     figures = figures_of(protocol)
     left_out = _left_out(tables)
-    counted = _without_left_out(tables)
+    counted = figures.counted(_without_left_out(tables))
     sums = figure_sums(protocol, tables)
     pages = _truths(counted)
     primary = figures.primary(sums)

@@ -63,8 +63,8 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", clean.pdf.name))
     shutil.copy(MARKS_FILE, (marked_root / main).parent)
     prologue = REPRODUCIBLE if clean.engine == "pdflatex" else ""
-    for command, note in (("\\halign", NOTE_HALIGN), ("\\Block", NOTE_BLOCKS)):
-        if any(command in source for source in document.tex_files().values()):
+    for command, note in ((b"\\halign", NOTE_HALIGN), (b"\\Block", NOTE_BLOCKS)):
+        if any(command in data for data in document.files.values()):
             prologue += note
     marked = build_marked(clean, marked_root, prologue + LOAD_MARKS)
     assert marked.pdf is not None

@@ -72,7 +72,7 @@ class Profile:
     index_zero_is_missing: bool = True
     """Defect: the first predicted table has no position, so reading order takes it for missing."""
     latex_tables: Literal["apart", "zero", "html"] = "html"
-    """LaTeX tables: their own list (v1.0), always 0 (v1.5), as HTML where it can be converted (v1.6)."""
+    """LaTeX tables: they alone count if they outnumber HTML, else none (v1.0); 0 (v1.5); as HTML (v1.6)."""
     leftover_cells_are_text: bool = False
     """Cells of tables that answer no truth are matched as text (v1.5)."""
     moves_text_formulas: bool = False

@@ -23,6 +23,8 @@ from parsemark.protocols.document.summary import TRUTH_HAS_ONLY_TABLES
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
+LATEX_TABLES = "latex_tables"
+"""Row of a page whose tables were matched as LaTeX, under a profile that sets such pages apart."""
 
 
 def preload() -> None:
@@ -67,6 +69,8 @@ def score_page(
         for one in measured:
             writer.element(element, one)
         _page_rows(writer, element, measured, results, profile)
+    if records.latex_tables:
+        writer.page(LATEX_TABLES, float(len(records.latex_tables)))
     return out
 
 

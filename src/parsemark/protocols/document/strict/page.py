@@ -91,6 +91,8 @@ class PageMatches:
     blocks: tuple[BlockMatch, ...]
     tables: ContentMatching
     is_complete: bool
+    _shares: dict[BlockMatch, list[Share]] = field(default_factory=dict)
+    """Of the matches that were asked for: to cut one takes as long as to find it."""
 
     def shares(self, match: BlockMatch) -> list[Share]:
         """A match as it is scored: where one block answers texts and formulas, each kind has its part of it.
@@ -98,6 +100,11 @@ class PageMatches:
         The parts are cut where a cheapest alignment of both texts passes the borders between the kinds, so
         the edits of all shares add up to those of the match.
         """
+        if match not in self._shares:
+            self._shares[match] = self._cut(match)
+        return self._shares[match]
+
+    def _cut(self, match: BlockMatch) -> list[Share]:
         truths = tuple(self.truth.blocks[t] for t in match.truths)
         preds = tuple(self.pred.blocks[p] for p in match.preds)
         said = "".join(p.text for p in preds)

@@ -1,0 +1,463 @@
+"""What vision-language models answer, read: clean-up, lists of layout elements, grounding tags, OTSL tables.
+
+Models write in forms of their own, and break off or err in the middle of them. What is broken costs itself:
+a box that cannot be one is left out, a list that ends too soon keeps what came before, a tag that is never
+closed is dropped and its text stays. It needs only Python itself.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from parsemark_layout import category_of, layout_element, plain_text
+from parsemark_worker import Json, elements_output, text_output
+
+Corners = tuple[float, float, float, float]
+
+MAX_BLOCKS = 500
+"""Over this a layout is a model that repeats itself, not a page."""
+NOT_IN_THE_TEXT = frozenset(("header", "footer", "page_number", "figure"))
+"""The authors leave these out of the Markdown that they score."""
+
+
+class Block(NamedTuple):
+    """One element of a page as a model writes it."""
+
+    label: str
+    content: str
+    """Markdown, HTML, LaTeX or OTSL, by what it is."""
+    box: Corners | None = None
+    """In points on the page."""
+    angle: int = 0
+    """By how much its picture is turned counter-clockwise to be upright."""
+
+
+# --- Clean-up of whole answers --------------------------------------------------------------------------
+
+
+def cleaned(text: str, steps: Iterable[str]) -> str:
+    """The answer after the steps that a preset names."""
+    for step in steps:
+        text = _CLEANERS[step](text)
+    return text
+
+
+_FENCE = re.compile(
+    r"^[ \t]*```[ \t]*(markdown|md|html|json)[ \t]*\n(.*?)\n[ \t]*```[ \t]*$", re.S | re.M | re.I
+)
+
+
+def _without_fence(text: str) -> str:
+    """The inside of a code fence, where the whole answer is one, or where words stand around or between.
+
+    A listing in another language, or without one, is part of the page.
+    """
+    lines = text.strip().split("\n")
+    if len(lines) > 1 and lines[0].startswith("```") and sum(line.startswith("```") for line in lines) <= 2:
+        return "\n".join(lines[1:-1] if lines[-1].strip() == "```" else lines[1:])
+    if (
+        len(lines) > 1
+        and re.fullmatch(r"```(markdown|md)", lines[0].strip(), re.I)
+        and lines[-1].strip() == "```"
+    ):
+        return "\n".join(lines[1:-1])
+    return _FENCE.sub(lambda m: m[2], text)
+
+
+def _without_thoughts(text: str) -> str:
+    """What follows the thoughts; nothing where they never end."""
+    if "</think>" in text:
+        return text.rsplit("</think>", 1)[1]
+    return "" if text.lstrip().startswith("<think>") else text
+
+
+def _without_front_matter(text: str) -> str:
+    """The answer without the YAML before it: `---`, lines `key: value`, `---`."""
+    lines = text.lstrip().split("\n")
+    if lines[0].strip() != "---":
+        return text
+    for number, line in enumerate(lines[1:], start=1):
+        if line.strip() == "---":
+            return "\n".join(lines[number + 1 :])
+        if not re.match(r"\s*[A-Za-z_]\w*\s*:", line):
+            return text if number == 1 else "\n".join(lines[number:])
+    return ""
+
+
+_NOT_SAID = re.compile(r"<(page_number|watermark|img)>((?:(?!<\1>).){0,4000}?)</\1>", re.S)
+_CAPTION = re.compile(r"\s*(fig(ure|\.)?|tab(le|\.)?|abb(ildung|\.)?|chart|scheme|图|表)\s*[\dIVX]", re.I)
+_LOOSE_TAG = re.compile(r"</?(?:page_number|watermark|signature|img)>")
+
+
+def _without_marks(text: str) -> str:
+    """Nanonets' answer without page numbers, watermarks and descriptions of pictures.
+
+    A caption that stands on the page is asked for in the same tag as a description that the model makes up;
+    one that has a number is taken for what it says. Signatures stay.
+    """
+    kept = _NOT_SAID.sub(lambda m: m[2] if m[1] == "img" and _CAPTION.match(m[2]) else "", text)
+    return _LOOSE_TAG.sub("", kept)
+
+
+def _without_boxes(text: str) -> str:
+    return text.replace("<|begin_of_box|>", "").replace("<|end_of_box|>", "")
+
+
+def _with_otsl_as_html(text: str) -> str:
+    return "".join(otsl_html(part) if is_table else part for is_table, part in _otsl_parts(text))
+
+
+_CLEANERS: dict[str, Callable[[str], str]] = {
+    "fence": _without_fence,
+    "think": _without_thoughts,
+    "front_matter": _without_front_matter,
+    "nanonets": _without_marks,
+    "glm": _without_boxes,
+    "otsl": _with_otsl_as_html,
+}
+
+
+def _stretches(tags: Iterable[re.Match[str]], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each tag with what stands between it and the next one."""
+    for tag, after in pairwise([*tags, None]):
+        assert tag is not None
+        yield tag, text[tag.end() : after.start() if after is not None else len(text)]
+
+
+# --- OTSL -----------------------------------------------------------------------------------------------
+
+_OTSL = re.compile(r"<(fcel|ecel|lcel|ucel|xcel|ched|rhed|srow|nl)>")
+
+
+def _otsl_parts(text: str) -> Iterator[tuple[bool, str]]:
+    """The text in turns of (is it a table, part): a table ends where words follow the end of a row."""
+    start = end = 0
+    for tag in _OTSL.finditer(text):
+        if start == end:  # not in a table
+            if tag[1] == "nl":
+                continue
+            yield False, text[end : tag.start()]
+            start = end = tag.start()
+        elif text[end - 4 : end] == "<nl>" and text[end : tag.start()].strip():
+            yield True, text[start:end]
+            yield False, text[end : tag.start()]
+            start = tag.start()
+        end = tag.end()
+    if start == end:
+        yield False, text[end:]
+    elif text[end - 4 : end] == "<nl>":
+        yield True, text[start:end]
+        yield False, text[end:]
+    else:
+        yield True, text[start:]
+
+
+def otsl_html(text: str) -> str:
+    """A table in OTSL as HTML.
+
+    `<fcel>` is a cell with text, `<ecel>` an empty one; `<lcel>`, `<ucel>` and `<xcel>` belong to the cell to
+    the left, above, and both. One of these that has nothing to belong to, or text of its own, is a cell.
+    """
+    rows: list[list[tuple[str, str]]] = [[]]
+    for tag, content in _stretches(_OTSL.finditer(text), text):
+        said = content.strip()
+        if tag[1] == "nl":
+            rows.append([])
+        else:
+            rows[-1].append((tag[1] if not said or tag[1] in ("ched", "rhed", "srow") else "fcel", said))
+    return _html_of_grid([row for row in rows if row])
+
+
+def _html_of_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> str:
+    taken: set[tuple[int, int]] = set()
+    lines = []
+    for r, row in enumerate(rows):
+        cells = []
+        for c, (kind, said) in enumerate(row):
+            if (r, c) in taken:
+                continue
+            across, down = 1, 1
+            while c + across < len(row) and row[c + across][0] == "lcel" and (r, c + across) not in taken:
+                across += 1
+            while r + down < len(rows) and _belongs(rows[r + down], c, across):
+                down += 1
+            taken |= {(r + i, c + j) for i in range(down) for j in range(across)}
+            spans = (f' rowspan="{down}"' if down > 1 else "") + (
+                f' colspan="{across}"' if across > 1 else ""
+            )
+            tag = "th" if kind in ("ched", "rhed", "srow") else "td"
+            cells.append(f"<{tag}{spans}>{html.escape(said, quote=False)}</{tag}>")
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _belongs(row: Sequence[tuple[str, str]], col: int, across: int) -> bool:
+    """Whether the places of a row below a cell are marked as part of it."""
+    part = [kind for kind, _ in row[col : col + across]]
+    return len(part) == across and part[0] == "ucel" and all(kind in ("xcel", "ucel") for kind in part[1:])
+
+
+# --- Layouts --------------------------------------------------------------------------------------------
+
+
+def place(numbers: object, unit: tuple[float, float], page: tuple[float, float]) -> Corners | None:
+    """A model's box in points, cut at the page's edges; None for what is no box on the page.
+
+    Args:
+        numbers: x0, y0, x1, y1 as the model wrote them.
+        unit: How many points one step is, across and down.
+        page: Its width and height.
+    """
+    if not isinstance(numbers, Sequence) or isinstance(numbers, str) or len(numbers) != 4:
+        return None
+    if not all(isinstance(v, int | float) and math.isfinite(v) for v in numbers):
+        return None
+    across = sorted(min(max(v * unit[0], 0.0), page[0]) for v in (numbers[0], numbers[2]))
+    down = sorted(min(max(v * unit[1], 0.0), page[1]) for v in (numbers[1], numbers[3]))
+    if across[0] >= across[1] or down[0] >= down[1]:
+        return None
+    return across[0], down[0], across[1], down[1]
+
+
+def layout_output(blocks: Sequence[Block]) -> Json:
+    """Elements in reading order, and the page as Markdown."""
+    elements, texts = [], []
+    for order, block in enumerate(blocks):
+        element, text = _element(block, order)
+        elements.append(element)
+        if text and element["category"] not in NOT_IN_THE_TEXT:
+            texts.append(text)
+    return elements_output(elements, markdown="\n\n".join(texts))
+
+
+def _element(block: Block, order: int) -> tuple[Json, str]:
+    content = block.content.strip()
+    said = plain_text(content) if _IS_HTML.search(content) else content
+    category = category_of(block.label, said)
+    if category != "figure" and _TABLE.search(content):
+        html_table = _with_otsl_as_html(content)
+        return layout_element("Table", html=html_table, box=block.box, order=order), html_table
+    if category == "table":
+        return layout_element("Table", markdown=content, box=block.box, order=order), content
+    if category == "equation_isolated":
+        latex = bare_formula(said)
+        return (
+            layout_element(block.label, latex=latex, box=block.box, order=order),
+            f"$$\n{latex}\n$$" if latex else "",
+        )
+    if category == "title":
+        level = re.match(r"#{1,6}(?=\s)", content) or re.match(r"<h([1-6])\b", content, re.I)
+        marks = "#" if level is None else level[0] if level[0][0] == "#" else "#" * int(level[1])
+        said = said.lstrip("#").strip()
+        return layout_element(
+            block.label, text=said, box=block.box, order=order
+        ), f"{marks} {said}" if said else ""
+    if category == "figure":
+        return layout_element(block.label, box=block.box, order=order), ""
+    return layout_element(block.label, text=said, box=block.box, order=order), said
+
+
+_IS_HTML = re.compile(r"<(?:p|div|h[1-6]|ul|ol|li|br|b|i|math|img|span|pre|code|input)\b[^<>]{0,500}>", re.I)
+_TABLE = re.compile(r"<table\b|<(?:fcel|ecel|ched)>", re.I)
+_DELIMITERS = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+
+
+def bare_formula(text: str) -> str:
+    """A formula without what stands around it."""
+    text = text.strip()
+    for left, right in _DELIMITERS:
+        if len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right):
+            return text[len(left) : -len(right)].strip()
+    return text
+
+
+# --- dots.ocr: a JSON list ------------------------------------------------------------------------------
+
+
+def dots_output(text: str, picture: tuple[int, int], page: tuple[float, float]) -> Json:
+    """dots.ocr's list of elements, in reading order, with boxes in the picture's pixels.
+
+    An answer without any such element is the page's Markdown.
+    """
+    unit = (page[0] / picture[0], page[1] / picture[1])
+    blocks = []
+    for item in _json_objects(text):
+        label, said = item.get("category"), item.get("text")
+        if not isinstance(label, str) and not isinstance(said, str):
+            continue
+        box = place(item.get("bbox"), unit, page)
+        blocks.append(
+            Block(label if isinstance(label, str) else "Text", said if isinstance(said, str) else "", box)
+        )
+    return layout_output(blocks) if blocks else text_output("markdown", text)
+
+
+_BEGINNING = re.compile(r'\{\s*"(?:bbox|category|text)"\s*:')
+
+
+def _json_objects(text: str) -> list[Json]:
+    """The objects of a JSON list, as many as can be read of one that is broken."""
+    decoder = json.JSONDecoder(strict=False)  # line breaks inside of strings are common
+    try:
+        data = decoder.decode(text.strip())
+    except (ValueError, RecursionError):
+        data = None
+    if isinstance(data, dict) and not {"bbox", "category"} & data.keys():
+        data = next((v for v in data.values() if isinstance(v, list)), None)
+    if data is not None:
+        return [item for item in (data if isinstance(data, list) else [data]) if isinstance(item, dict)]
+    found: list[Json] = []
+    starts = [m.start() for m in _BEGINNING.finditer(text)]
+    for start, end in pairwise([*starts, len(text)]):
+        try:
+            item, _ = decoder.raw_decode(text[start:end])
+        except (ValueError, RecursionError):
+            item = _broken_object(text[start:end])
+        found.append(item)
+    return found
+
+
+def _broken_object(text: str) -> Json:
+    """What can be told of an element whose JSON breaks off, or has quotes that are not escaped."""
+    item: Json = {}
+    if box := re.search(r'"bbox"\s*:\s*\[([^\]]{0,200})\]', text):
+        numbers = re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", box[1])
+        item["bbox"] = [float(v) for v in numbers]
+    if label := re.search(r'"category"\s*:\s*"([^"]{0,40})"', text):
+        item["category"] = label[1]
+    if said := re.search(r'"text"\s*:\s*"', text):
+        rest = text[said.end() :]
+        whole = re.search(r'"\s*\}\s*[\],]?\s*\]?\s*$', rest)
+        item["text"] = _ESCAPE.sub(_unescaped, rest[: whole.start()] if whole else rest)
+    return item
+
+
+_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|[nrtbf"\\/])(?!(?<=[rtbf])[A-Za-z])')
+"""Escapes of JSON; `\\theta` and `\\frac` are LaTeX whose backslash was not doubled."""
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[1]
+    if escape[0] == "u":
+        return chr(int(escape[1:], 16)) if not 0xD800 <= int(escape[1:], 16) < 0xE000 else "\ufffd"
+    return {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}.get(escape, escape)
+
+
+# --- DeepSeek-OCR: grounding tags -----------------------------------------------------------------------
+
+_GROUNDED = re.compile(
+    r"<\|ref\|>([^<\n]{0,100})<\|/ref\|>\s{0,5}<\|det\|>([\[\]\d\s,.\-]{0,2000})(?:<\|/det\|>|(?=\n|$))"
+)
+_UNTAGGED = re.compile(r"^([a-z_]{3,30})(\[\[\d+,\s*\d+,\s*\d+,\s*\d+\][\[\]\d\s,]{0,2000}\])[ \t]*$", re.M)
+"""The same, where the server left the special tokens out."""
+_LOOSE_GROUNDING = re.compile(r"<\|det\|>[\[\]\d\s,.\-]{0,2000}|<\|/?(?:ref|det|grounding)\|>")
+_END = "<｜end▁of▁sentence｜>"
+
+
+def deepseek_output(text: str, page: tuple[float, float]) -> Json:
+    """DeepSeek-OCR's blocks: `<|ref|>label<|/ref|><|det|>[[x0, y0, x1, y1]]<|/det|>`, then the text.
+
+    Places are counted from 0 to 999. An answer without any such tag is the page's Markdown.
+    """
+    text = text.replace(_END, "").replace("\\coloneqq", ":=").replace("\\eqqcolon", "=:")
+    tags = list(_GROUNDED.finditer(text)) or list(_UNTAGGED.finditer(text))
+    if not tags:
+        return text_output("markdown", _LOOSE_GROUNDING.sub("", text))
+    unit = (page[0] / 999, page[1] / 999)
+    blocks = []
+    before = _LOOSE_GROUNDING.sub("", text[: tags[0].start()]).strip()
+    if before:
+        blocks.append(Block("text", before))
+    for tag, content in _stretches(tags, text):
+        numbers = [float(v) for v in re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", tag[2])]
+        box = None
+        if numbers and len(numbers) % 4 == 0:  # several boxes: the hull
+            quads = [numbers[i : i + 4] for i in range(0, len(numbers), 4)]
+            hull = [f(q[k] for q in quads) for f, k in ((min, 0), (min, 1), (max, 2), (max, 3))]
+            box = place(hull, unit, page)
+        blocks.append(Block(tag[1].strip() or "text", _LOOSE_GROUNDING.sub("", content), box))
+    return layout_output(blocks)
+
+
+# --- Chandra: HTML blocks -------------------------------------------------------------------------------
+
+_DIV = re.compile(r"<div\b([^<>]{0,500}\bdata-(?:bbox|label)\s*=[^<>]{0,500})>", re.I)
+_MATH = re.compile(r"<math\b([^<>]{0,200})>([^<]{0,5000})</math>", re.I)
+_DISPLAY = re.compile(r"""display\s*=\s*["']?block|^\s*display\b(?!\s*=)""", re.I)
+
+
+def chandra_output(text: str, scale: float, page: tuple[float, float]) -> Json:
+    """Chandra's blocks: `<div data-bbox="x0 y0 x1 y1" data-label="Text">…</div>`, one after the other.
+
+    An answer without any such block is the page's HTML.
+
+    Args:
+        text: The answer.
+        scale: Where the page ends in the model's own steps.
+        page: Its width and height in points.
+    """
+    text = _MATH.sub(_dollars, text)
+    tags = list(_DIV.finditer(text))
+    if not tags:
+        return text_output("html", text)
+    unit = (page[0] / scale, page[1] / scale)
+    blocks = []
+    for tag, inside in _stretches(tags, text):
+        content = re.sub(r"(?:\s*</div>)+\s*$", "", inside)
+        numbers = re.search(r"""data-bbox\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag[1], re.I)
+        label = re.search(r"""data-label\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag[1], re.I)
+        box = None
+        if numbers:
+            found = re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", numbers[1] or numbers[2] or "")
+            box = place([float(v) for v in found], unit, page)
+        blocks.append(Block((label[1] or label[2] or "Text") if label else "Text", content, box))
+    return layout_output(blocks)
+
+
+def _dollars(match: re.Match[str]) -> str:
+    """`<math>` holds LaTeX here; where it holds MathML it has tags and is left as it is."""
+    around = "$$" if _DISPLAY.search(match[1]) else "$"
+    return f"{around}{match[2].strip()}{around}"
+
+
+# --- MinerU2.5: a layout, then its blocks ---------------------------------------------------------------
+
+_MINERU = re.compile(
+    r"<\|box_start\|>\s*(-?\d{1,6})\s+(-?\d{1,6})\s+(-?\d{1,6})\s+(-?\d{1,6})\s*<\|box_end\|>"
+    r"<\|ref_start\|>(\w{1,40})<\|ref_end\|>(?:<\|rotate_(up|right|down|left)\|>)?"
+)
+_TURNED = {"up": 0, "right": 90, "down": 180, "left": 270}
+CONTAINERS = frozenset(("list", "equation_block"))
+"""What MinerU2.5 sees around blocks that it also sees one by one."""
+
+
+def mineru_layout(text: str, page: tuple[float, float]) -> list[Block]:
+    """The blocks of MinerU2.5's first answer, still without content, places counted from 0 to 1000.
+
+    Raises:
+        ValueError: If there are more than a page can have.
+    """
+    unit = (page[0] / 1000, page[1] / 1000)
+    blocks = []
+    for found in dict.fromkeys(m.groups() for m in _MINERU.finditer(text)):  # it may repeat itself
+        box = place([int(v) for v in found[:4]], unit, page)
+        if box is not None and found[4] not in CONTAINERS:
+            blocks.append(Block(found[4], "", box, _TURNED[found[5] or "up"]))
+    if len(blocks) > MAX_BLOCKS:
+        raise ValueError(f"the layout has {len(blocks)} blocks, over {MAX_BLOCKS}")
+    return blocks
+
+
+def text_of(message: Any) -> str | None:
+    """The text of a chat message: a string, or parts of which some are text; None if there is none."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        parts = [p.get("text") for p in content if isinstance(p, dict)]
+        content = "".join(p for p in parts if isinstance(p, str)) or None
+    return content if isinstance(content, str) else None
