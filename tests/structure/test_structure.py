@@ -266,7 +266,7 @@ def test_a_column_of_several_words_that_the_network_missed_is_one_column() -> No
         for r in range(3)
         for c, x in ((0, 5), (2, 125))
     ]
-    parts = [*ROWS, COLUMNS[0], Part(Kind.COLUMN, Box(120, 0, 160, 30))]
+    parts = [*ROWS, COLUMNS[0], Part(PartKind.COLUMN, Box(120, 0, 160, 30))]
     assert _texts(build_table(parts, [*words, *beside])) == [
         ["00", "Total pore vol-", "02"],
         ["10", "ume (cm3 g-1)", "12"],
