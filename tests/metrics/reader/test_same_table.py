@@ -104,6 +104,17 @@ def test_a_row_of_deviations_with_the_name_of_something_else_is_not_theirs() -> 
     assert value(latex(WAGES), markdown(named(WAGES, "Marital status"))) < 6
 
 
+def test_a_column_of_intervals_keeps_its_name_when_the_table_is_transposed() -> None:
+    table = rows(
+        "Contrast & Estimate & 95\\% CI & SE",
+        "a -- b & -0.873 & [-1.21, -0.540] & 0.169",
+        "b -- c & -0.614 & [-1.04, -0.195] & 0.215",
+        "c -- d & 0.480 & [0.119, 0.841] & 0.184",
+    )
+    given = [[text.replace("\\", "") for text in column] for column in zip(*table, strict=True)]
+    assert value(latex(table), markdown(given)) >= 9.5
+
+
 def test_joined_headers_are_not_counted_as_rows() -> None:
     heads = rows("Predictor & Wages & Hours", "& log & per week")
     joined = rows("Predictor & Wages log & Hours per week")
