@@ -9,7 +9,8 @@ TABLE = (100, 156, 460, 300)
 ROWS, COLUMNS = 6, 4
 
 
-def write_page(path: Path, *, rotation: int = 0, cropped: bool = False) -> Path:
+def write_page(path: Path, *, rotation: int = 0, cropped: bool = False, inherited: bool = False) -> Path:
+    """Write the page; `inherited` gives its boxes and rotation to the parent node, as xdvipdfmx does."""
     x0, y0, x1, y1 = CROP if cropped else MEDIA
     height = x1 - x0 if rotation in (90, 270) else y1 - y0
     frame = {
@@ -20,13 +21,12 @@ def write_page(path: Path, *, rotation: int = 0, cropped: bool = False) -> Path:
     }[rotation]
     content = f"q {' '.join(map(str, frame))} cm\n{_drawing(height)}\nQ".encode()
     crop = f"/CropBox[{' '.join(map(str, CROP))}]" if cropped else ""
+    sheet = f"/MediaBox[{' '.join(map(str, MEDIA))}]{crop}/Rotate {rotation}"
+    of_parent, own = (sheet, "") if inherited else ("", sheet)
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        (
-            f"<</Type/Page/Parent 2 0 R/MediaBox[{' '.join(map(str, MEDIA))}]{crop}/Rotate {rotation}"
-            "/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>"
-        ).encode(),
+        f"<</Type/Pages/Kids[3 0 R]/Count 1{of_parent}>>".encode(),
+        f"<</Type/Page/Parent 2 0 R{own}/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>".encode(),
         b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]

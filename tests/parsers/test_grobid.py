@@ -96,6 +96,14 @@ def test_the_box_of_the_whole_figure(grobid: type[Grobid], tmp_path: Path) -> No
     assert found.box == Box(90, 140, 470, 310)
 
 
+def test_numbers_that_are_none_cost_themselves(grobid: type[Grobid], tmp_path: Path) -> None:
+    broken = TEI.replace(b'<table coords="1,100.0,156.0,180.0,144.0;', b'<table coords="1,100.0,x;;1,2;')
+    grobid.answers = [(200, broken.replace(b'cols="2"', b'cols="two"'))]
+    (found,) = read_raw(ask(tmp_path).output or b"", "page", "grobid").tables
+    assert found.box == Box(280, 156, 460, 300)
+    assert found.table is not None and found.table.n_cols == 3
+
+
 def test_nothing_found_a_failing_server_and_a_hostile_one(grobid: type[Grobid], tmp_path: Path) -> None:
     grobid.answers = [(204, b""), (500, b"oops"), (200, b"<TEI"), (200, BOMB)]
     assert read_raw(ask(tmp_path).output or b"", "page", "grobid").tables == ()

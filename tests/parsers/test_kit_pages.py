@@ -39,10 +39,12 @@ def test_words_are_the_same_as_ours(pages: ModuleType) -> None:
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 @pytest.mark.parametrize("cropped", [False, True])
+@pytest.mark.parametrize("inherited", [False, True])
 def test_words_are_the_same_on_every_kind_of_sheet(
-    pages: ModuleType, tmp_path: Path, rotation: int, cropped: bool
+    pages: ModuleType, tmp_path: Path, rotation: int, cropped: bool, inherited: bool
 ) -> None:
-    assert _check(pages, write_page(tmp_path / "a.pdf", rotation=rotation, cropped=cropped), 1) > 20
+    pdf = write_page(tmp_path / "a.pdf", rotation=rotation, cropped=cropped, inherited=inherited)
+    assert _check(pages, pdf, 1) > 20
 
 
 def test_text_that_runs_up_the_page_rises(pages: ModuleType) -> None:

@@ -1,6 +1,7 @@
 """Real parsers in their own environments on a page whose table is known."""
 
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,20 @@ def test_pdfplumber_places_the_table_on_every_kind_of_sheet(tmp_path: Path) -> N
         assert missing.error is not None
         again = session.ask(str(write_page(tmp_path / "page.pdf")), 1, parser.options, timeout_s=60)
         assert again.output is not None, "a page that fails does not end the worker"
+
+
+@pytest.mark.parametrize("name", ["pdfplumber", "camelot", "camelot(flavor=stream)"])
+def test_what_a_page_inherits_is_as_its_own(name: str, tmp_path: Path) -> None:
+    parser = get_parser(name)
+    parser.install()
+    with WorkerSession(parser.command()) as session:
+        for rotation, cropped in product((0, 90, 180, 270), (False, True)):
+            given = []
+            for inherited in (False, True):
+                pdf = write_page(tmp_path / "a.pdf", rotation=rotation, cropped=cropped, inherited=inherited)
+                given.append(session.ask(str(pdf), 1, parser.options, timeout_s=60).output)
+            assert given[0] is not None
+            assert given[0] == given[1], (rotation, cropped)
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs poppler's pdftotext")

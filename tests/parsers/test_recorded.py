@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,18 @@ from parsemark.model import Box
 from parsemark.parsers.recorded import PageContent, agreement, read_recording, replay
 from parsemark.structure import Word
 
+STRUCTURE = {
+    "scores": [1.0] * 6,
+    "labels": [0, 1, 1, 2, 2, 6],
+    "boxes": [
+        [0, 0, 100, 30],
+        [0, 0, 50, 30],
+        [50, 0, 100, 30],
+        [0, 0, 100, 15],
+        [0, 15, 100, 30],
+        [0, 0, 1, 1],
+    ],
+}
 ENTRY = {
     "pdf": "a.pdf",
     "page_no": 0,
@@ -19,18 +32,7 @@ ENTRY = {
     "label": 0,
     "confidence_score": 0.9,
     "outliers": None,
-    "structure": {
-        "scores": [1.0] * 6,
-        "labels": [0, 1, 1, 2, 2, 6],
-        "boxes": [
-            [0, 0, 100, 30],
-            [0, 0, 50, 30],
-            [50, 0, 100, 30],
-            [0, 0, 100, 15],
-            [0, 15, 100, 30],
-            [0, 0, 1, 1],
-        ],
-    },
+    "structure": STRUCTURE,
     "gmft_csv": "a b,\nc,d\n",
 }
 WORDS = [
@@ -68,6 +70,12 @@ def test_agreement_needs_both_right_cells_and_all_of_the_text() -> None:
     assert agreement([], "a", []).value is None
     joined = agreement(["head \\nunder", "concen\ufffetration"], "under head concentration", [])
     assert joined.n_found == 2
+
+
+def test_without_scores_all_boxes_count(tmp_path: Path) -> None:
+    entry: dict[str, Any] = {**ENTRY, "structure": {k: v for k, v in STRUCTURE.items() if k != "scores"}}
+    (result,) = replay(_write(tmp_path, entry), lambda _, __: PageContent(WORDS, "x a y b c d"))
+    assert result.problem is None and result.table.text_rows() == [["a", "b"], ["c", "d"]]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ class _Server(BaseHTTPRequestHandler):
     busy: int
     refuse: bool
     answer: str | Callable[[dict[str, Any]], str]
+    azure: str
+    google: dict[str, Any]
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
@@ -56,7 +58,9 @@ class _Server(BaseHTTPRequestHandler):
         elif self.path.startswith("/api/parsing/job/"):
             self._send(200, {"id": "j", "status": "SUCCESS"})
         elif self.path.startswith("/operations/"):
-            self._send(200, {"status": "succeeded", "analyzeResult": AZURE})
+            asked = sum(s["path"] == self.path for s in self.seen)
+            state = type(self).azure if asked > 1 else "running"
+            self._send(200, {"status": state, "analyzeResult": AZURE, "error": {"code": "x"}})
         else:
             self._send(404, {"error": self.path})
 
@@ -70,16 +74,19 @@ class _Server(BaseHTTPRequestHandler):
         if self.path == "/v3/pdf":
             return 200, {"pdf_id": "p1"}
         if self.path == "/v1/ocr":
-            return 200, {"pages": [{"index": 0, "markdown": MARKDOWN}], "usage_info": {"pages_processed": 1}}
+            page: dict[str, Any] = {"index": 0, "markdown": MARKDOWN}
+            if json.loads(body).get("table_format") == "html":
+                page = {"markdown": "# T\n\n[tbl-0.html](tbl-0.html)\n\n[a](a)", "tables": [MISTRAL_TABLE]}
+            return 200, {"pages": [page], "usage_info": None}
         if self.path == "/api/parsing/upload":
             return 200, {"id": "j", "status": "PENDING"}
         if self.path == "/v1/convert/file":
             return 200, {"status": "success", "errors": [], "document": DOCLING}
         if self.path.startswith("/documentintelligence/"):
             host = self.headers["host"]
-            return 202, {}, {"Operation-Location": f"http://{host}/operations/1"}
+            return 202, {}, {"Operation-Location": f"http://{host.upper()}/operations/1"}
         if self.path.endswith(":process"):
-            return 200, {"document": GOOGLE}
+            return 200, {"document": type(self).google}
         if self.headers.get("x-amz-target") == "Textract.AnalyzeDocument":
             return 200, {"Blocks": TEXTRACT, "DocumentMetadata": {"Pages": 1}}
         return 404, {"error": self.path}
@@ -97,6 +104,11 @@ class _Server(BaseHTTPRequestHandler):
         return
 
 
+MISTRAL_TABLE = {
+    "id": "tbl-0.html",
+    "content": "<table><tr><td colspan=2>h</td></tr><tr><td>1</td><td>2</td></tr></table>",
+    "format": "html",
+}
 AZURE = {
     "content": MARKDOWN,
     "pages": [{"pageNumber": 1, "unit": "inch", "width": 8.5, "height": 11}],
@@ -104,10 +116,13 @@ AZURE = {
         {
             "rowCount": 2,
             "columnCount": 2,
-            "boundingRegions": [{"pageNumber": 1, "polygon": [1, 2, 5, 2, 5, 4, 1, 4]}],
+            "boundingRegions": [
+                {"pageNumber": 1, "polygon": [1, 2, 5, 2, 5, 3, 1, 3]},
+                {"pageNumber": 1, "polygon": [1, 3, 5, 3, 5, 4, 1, 4]},
+            ],
             "cells": [
                 {"kind": "columnHeader", "rowIndex": 0, "columnIndex": 0, "columnSpan": 2, "content": "head"},
-                {"rowIndex": 1, "columnIndex": 0, "content": "1"},
+                {"rowIndex": 1, "columnIndex": 0, "content": "1 :selected:"},
                 {"rowIndex": 1, "columnIndex": 1, "content": "2"},
             ],
         }
@@ -195,13 +210,14 @@ TEXTRACT = [
     _block("t", "TABLE", Relationships=[_of("CHILD", "c1", "c2", "c3", "c4"), _of("MERGED_CELL", "m")]),
     _block("c1", "CELL", RowIndex=1, ColumnIndex=1, Relationships=[_of("CHILD", "w1")]),
     _block("c2", "CELL", RowIndex=1, ColumnIndex=2),
-    _block("c3", "CELL", RowIndex=2, ColumnIndex=1, Relationships=[_of("CHILD", "w2")]),
+    _block("c3", "CELL", RowIndex=2, ColumnIndex=1, Relationships=[_of("CHILD", "w2", "s")]),
     _block("c4", "CELL", RowIndex=2, ColumnIndex=2, Relationships=[_of("CHILD", "w3")]),
     _block(
         "m", "MERGED_CELL", RowIndex=1, ColumnIndex=1, ColumnSpan=2, Relationships=[_of("CHILD", "c1", "c2")]
     ),
     _block("w1", "WORD", Text="head"),
     _block("w2", "WORD", Text="1"),
+    _block("s", "SELECTION_ELEMENT", SelectionStatus="SELECTED"),
     _block("w3", "WORD", Text="2"),
     _block("l1", "LINE", Text="head"),
 ]
@@ -214,6 +230,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Server]]:
         busy = 0
         refuse = False
         answer = f"```html\n{HTML}\n```"
+        azure = "succeeded"
+        google = GOOGLE
 
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=httpd.serve_forever, daemon=True)
@@ -283,9 +301,10 @@ def test_services_that_give_tables_with_places(
     trial = _run(spec, page)
     (found,) = trial.prediction.tables
     assert found.table is not None
+    ticked = " ☒" if spec in ("aws-textract", "azure-document-intelligence") else ""
     assert [(c.row, c.col, c.colspan, c.text) for c in found.table.cells] == [
         (0, 0, 2, "head"),
-        (1, 0, 1, "1"),
+        (1, 0, 1, f"1{ticked}"),
         (1, 1, 1, "2"),
     ]
     assert found.box is not None
@@ -295,6 +314,49 @@ def test_services_that_give_tables_with_places(
         expected = (0.1 * width, 0.2 * height, 0.5 * width, 0.4 * height)  # type: ignore[assignment]
     assert found.box.as_tuple() == pytest.approx(expected, abs=1.0)
     assert trial.answer.cost_usd == (None if cost is None else pytest.approx(cost))
+
+
+def test_an_operation_that_ends_otherwise_is_a_failure(server: type[_Server], page: Path) -> None:
+    server.azure = "canceled"
+    with pytest.raises(ParserError, match="canceled"):
+        _run("azure-document-intelligence", page)
+
+
+def test_tables_that_are_given_apart_return_to_their_places(server: type[_Server], page: Path) -> None:
+    found = _run("mistral-ocr(tables=html)", page).prediction
+    (table,) = found.tables
+    assert table.table is not None and table.table.text_rows()[1] == ["1", "2"]
+    assert (
+        found.text is not None and found.text.startswith("# T\n\n<table>") and found.text.endswith("[a](a)")
+    )
+
+
+def _text_block(text: str, *inside: dict[str, Any]) -> dict[str, Any]:
+    return {"textBlock": {"text": text, "type": "paragraph", "blocks": list(inside)}}
+
+
+def test_googles_layout_parser_gives_blocks_in_place_of_pages(server: type[_Server], page: Path) -> None:
+    rows = [
+        {"cells": [{"blocks": [_text_block("head")], "colSpan": 2}]},
+        {"cells": [{"blocks": [_text_block("1")]}, {"blocks": [_text_block("2"), _text_block("x")]}]},
+    ]
+    inner = {"tableBlock": {"headerRows": rows[:1], "bodyRows": rows[1:]}, "pageSpan": {"pageStart": 1}}
+    listed = {"listBlock": {"listEntries": [{"blocks": [_text_block("an entry")]}], "type": "unordered"}}
+    server.google = {
+        "documentLayout": {"blocks": [_text_block("Title", _text_block("Words"), inner), listed]}
+    }
+    found = _run("google-document-ai", page).prediction
+    (table,) = found.tables
+    assert table.table is not None and table.table.text_rows() == [["head", "head"], ["1", "2 x"]]
+    assert found.text == "Title\nWords\nhead\n1\t2 x\nan entry"
+
+
+def test_google_gives_pixels_where_it_gives_no_shares(server: type[_Server], page: Path) -> None:
+    server.google = json.loads(json.dumps(GOOGLE))
+    layout = server.google["pages"][0]["tables"][0]["layout"]
+    layout["boundingPoly"] = {"vertices": [{"x": 170}, {"x": 850, "y": 880}]}
+    (table,) = _run("google-document-ai", page).prediction.tables
+    assert table.box is not None and table.box.as_tuple() == pytest.approx((61.2, 0, 306, 316.8), abs=1.0)
 
 
 def test_a_model_gets_picture_and_prompt_and_its_tokens_are_priced(server: type[_Server], page: Path) -> None:

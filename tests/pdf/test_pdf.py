@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.parsers.pages import write_page
 
 from parsemark import pdf
 from parsemark.corpora import load_corpus
@@ -49,6 +50,15 @@ def test_text_words_and_glyphs_agree(page: Path) -> None:
     words = [word.text for word in pdf.page_words(page, 1)]
     assert "".join(words).replace("-", "") == pdf.page_text(page, 1).replace(" ", "").replace("-", "")
     assert len(pdf.page_shapes(page)) == pdf.count_pages(page)
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("cropped", [False, True])
+def test_what_a_page_inherits_is_as_its_own(tmp_path: Path, rotation: int, cropped: bool) -> None:
+    own = write_page(tmp_path / "own.pdf", rotation=rotation, cropped=cropped)
+    of_parent = write_page(tmp_path / "parent.pdf", rotation=rotation, cropped=cropped, inherited=True)
+    assert pdf.page_words(own, 1) == pdf.page_words(of_parent, 1)
+    assert pdf.page_shapes(own) == pdf.page_shapes(of_parent)
 
 
 def test_a_page_with_an_absurd_side_is_refused(tmp_path: Path) -> None:

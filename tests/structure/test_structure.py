@@ -227,6 +227,27 @@ def test_rows_and_columns_at_the_ends_that_the_network_missed_are_made_of_their_
         assert _texts(build_table([outline, *known], WORDS)) == [["00", "01"], ["10", "11"], ["20", "21"]]
 
 
+def test_a_column_of_several_words_that_the_network_missed_is_one_column() -> None:
+    """Its words do not stand below each other: each place in its lines is not a column of its own."""
+    texts = (("Total", "pore", "vol-"), ("ume", "(cm3", "g-1)"), ("8.635",))
+    words = [
+        Word(text, Box(50 + at, 10 * r + 2, 50 + at + 3 * len(text), 10 * r + 8))
+        for r, line in enumerate(texts)
+        for text, at in zip(line, (2, 20 + r, 36 - r), strict=False)
+    ]
+    beside = [
+        Word(f"{r}{c}", Box(x, 10 * r + 2, x + 20, 10 * r + 8))
+        for r in range(3)
+        for c, x in ((0, 5), (2, 125))
+    ]
+    parts = [*ROWS, COLUMNS[0], Part(Kind.COLUMN, Box(120, 0, 160, 30))]
+    assert _texts(build_table(parts, [*words, *beside])) == [
+        ["00", "Total pore vol-", "02"],
+        ["10", "ume (cm3 g-1)", "12"],
+        ["20", "8.635", "22"],
+    ]
+
+
 def test_text_that_runs_over_the_edge_of_the_last_column_is_no_column() -> None:
     outline = Part(Kind.TABLE, Box(0, 0, 100, 30))
     running = [

@@ -38,13 +38,14 @@ _HEADER_JOIN = " \\n"
 class _Structure(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    scores: list[float]
+    scores: list[float] | None = None
+    """Without scores all boxes count alike."""
     labels: list[int]
     boxes: list[tuple[float, float, float, float]]
 
     @model_validator(mode="after")
     def _same_length(self) -> _Structure:
-        if not len(self.scores) == len(self.labels) == len(self.boxes):
+        if not len(self.scores or self.labels) == len(self.labels) == len(self.boxes):
             raise ValueError("scores, labels and boxes differ in length")
         return self
 
@@ -74,9 +75,10 @@ class RecordedTable(BaseModel):
         """What the network saw; the class "no object" is left out."""
         kinds = list(Kind)
         recorded = self.structure
+        scores = recorded.scores or [1.0] * len(recorded.labels)
         return [
             Part(kinds[label], _box(corners), score)
-            for score, label, corners in zip(recorded.scores, recorded.labels, recorded.boxes, strict=True)
+            for score, label, corners in zip(scores, recorded.labels, recorded.boxes, strict=True)
             if 0 <= label < len(kinds)
         ]
 

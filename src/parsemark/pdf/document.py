@@ -113,12 +113,14 @@ def maker_kind(named: str) -> str:
 
 
 _frames: WeakKeyDictionary[Any, tuple[tuple[float, float, float, float], int]] = WeakKeyDictionary()
-"""Crop box and rotation of open pages: asking pdfium for them cost half of reading a page's glyphs."""
+"""What is shown of the sheet, and its rotation: asking pdfium cost half of reading a page's glyphs."""
 
 
 def _frame(page: Any) -> tuple[tuple[float, float, float, float], int]:
     if page not in _frames:
-        _frames[page] = (tuple(page.get_cropbox()), page.get_rotation())
+        # `get_cropbox` and `get_mediabox` do not see what the page inherits from its parent (xdvipdfmx writes
+        # all pages so) and answer US letter; `get_bbox` is what pdfium shows.
+        _frames[page] = (tuple(page.get_bbox()), page.get_rotation())
     return _frames[page]
 
 

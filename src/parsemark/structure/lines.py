@@ -222,22 +222,44 @@ def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: LineAxis, 
             for number, (start, end) in enumerate(extents)
             if gap.overlap(start, end) > rules.word_share * max(end - start, 1e-9)
         ]
-        for group in _groups([Line(*extents[i]) for i in free]):
-            members = [i for i in free if group.start <= extents[i][0] and extents[i][1] <= group.end]
-            if axis is LineAxis.ROWS or not _runs_on(members, words):
-                filled.append(group)
+        if axis is LineAxis.ROWS:
+            filled += _groups([Line(*extents[i]) for i in free])
+        else:
+            filled += _columns_between(free, words)
         if after is not None:
             filled.append(after)
     return filled
 
 
-def _runs_on(members: Sequence[int], words: Sequence[Word]) -> bool:
-    """Whether most of some words only continue text that stands beside them: they are no column."""
-    inside = set(members)
+def _columns_between(free: Sequence[int], words: Sequence[Word]) -> list[Line]:
+    """The columns that words outside of all columns make: by what stands together on a line of text.
+
+    Words that follow each other are one piece, else each place in a line of several words would be a column
+    of its own. Where most pieces only continue text that stands beside them there is no column.
+    """
+    pieces = _pieces([words[i].box for i in free])
+    inside = set(free)
     others = [word.box for i, word in enumerate(words) if i not in inside]
-    boxes = [words[i].box for i in members]
-    continuing = sum(any(_beside(box, other) for other in others) for box in boxes)
-    return 2 * continuing > len(boxes)
+    found = []
+    for group in _groups([Line(piece.x0, piece.x1) for piece in pieces]):
+        members = [piece for piece in pieces if group.start <= piece.x0 and piece.x1 <= group.end]
+        continuing = sum(any(_beside(piece, other) for other in others) for piece in members)
+        if 2 * continuing <= len(members):
+            found.append(group)
+    return found
+
+
+def _pieces(boxes: Sequence[Box]) -> list[Box]:
+    """The hulls of boxes that follow each other on a line of text."""
+    pieces: list[Box] = []
+    for box in sorted(boxes, key=lambda b: (b.x0, b.y0)):
+        for number, piece in enumerate(pieces):
+            if _beside(piece, box):
+                pieces[number] = Box.hull((piece, box))
+                break
+        else:
+            pieces.append(box)
+    return pieces
 
 
 def _beside(one: Box, other: Box) -> bool:

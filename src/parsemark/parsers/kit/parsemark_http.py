@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -35,7 +37,7 @@ def call(method: str, address: str, *, accept: tuple[int, ...] = (200,), **detai
             problem = f"the service does not answer: {type(error).__name__}"
             pause(attempt)
             continue
-        if answer.status_code == 429 or answer.status_code >= 500:
+        if answer.status_code in (408, 429) or answer.status_code >= 500:
             problem = f"the service is busy or broken: {answer.status_code} {answer.text[:300]}"
             pause(attempt, answer.headers.get("retry-after"))
             continue
@@ -50,9 +52,22 @@ def call(method: str, address: str, *, accept: tuple[int, ...] = (200,), **detai
 def pause(attempt: int, asked: str | None = None) -> None:
     """Wait as long as the service asks, else twice as long each time; `PARSEMARK_WAIT_S` is the unit."""
     unit = float(os.environ.get("PARSEMARK_WAIT_S", "2"))
-    named = asked is not None and asked.replace(".", "", 1).isdigit()
-    seconds = float(asked or 0) * min(1.0, unit) if named else unit * 2**attempt
+    named = asked_seconds(asked)
+    seconds = unit * 2**attempt if named is None else named * min(1.0, unit)
     time.sleep(min(seconds, LONGEST_WAIT_S))
+
+
+def asked_seconds(header: str | None) -> float | None:
+    """What `Retry-After` says: seconds, or the time at which to come again; None for anything else."""
+    try:
+        return max(0.0, float(header or ""))
+    except ValueError:
+        pass
+    try:
+        then = parsedate_to_datetime(header or "")
+        return max(0.0, (then.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def poll(look: Callable[[], Any], limit_s: float = 600) -> Any:

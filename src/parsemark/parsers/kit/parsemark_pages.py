@@ -123,7 +123,7 @@ def _glyphs(opened: Any) -> Iterator[tuple[str, Corners, bool]]:
 
 
 def _shown(opened: Any, left: float, bottom: float, right: float, top: float) -> Corners:
-    x0, y0, x1, y1 = opened.get_cropbox()
+    x0, y0, x1, y1 = opened.get_bbox()  # `get_cropbox` does not see what the page inherits from its parent
     a, b, c, d = {
         0: (left - x0, y1 - top, right - x0, y1 - bottom),
         90: (bottom - y0, left - x0, top - y0, right - x0),

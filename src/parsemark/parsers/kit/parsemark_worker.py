@@ -34,6 +34,7 @@ Json = dict[str, Any]
 Parse = Callable[[str, int, Json], Json]
 
 _MESSAGE_LIMIT = 2_000
+_MOST_PLACES = 250_000
 
 
 @cache
@@ -194,6 +195,35 @@ def cell(
         "text": text or "",
         "box": _corners(box),
     }
+
+
+def cells_apart(cells: Iterable[Json]) -> list[Json]:
+    """The cells without overlaps, for services that do not promise that: who comes first keeps its places.
+
+    A span that reaches onto another cell is cut back; the text of a cell whose own place is taken goes to
+    the cell that has it.
+    """
+    owner: dict[tuple[int, int], Json] = {}
+    kept: list[Json] = []
+    for given in cells:
+        here = owner.get((given["row"], given["col"]))
+        if here is not None:
+            here["text"] = f"{here['text']} {given['text']}".strip()
+            continue
+        mine = {**given, "rowspan": max(1, given["rowspan"]), "colspan": max(1, given["colspan"])}
+        if mine["rowspan"] * mine["colspan"] <= _MOST_PLACES:  # else it is refused later, as a whole
+            while any(place in owner for place in _places({**mine, "rowspan": 1})):
+                mine["colspan"] -= 1
+            while any(place in owner for place in _places(mine)):
+                mine["rowspan"] -= 1
+            owner.update(dict.fromkeys(_places(mine), mine))
+        kept.append(mine)
+    return kept
+
+
+def _places(cell: Json) -> list[tuple[int, int]]:
+    rows = range(cell["row"], cell["row"] + cell["rowspan"])
+    return [(row, col) for row in rows for col in range(cell["col"], cell["col"] + cell["colspan"])]
 
 
 def cells_from_boxes(

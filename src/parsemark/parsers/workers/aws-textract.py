@@ -24,9 +24,12 @@ from functools import cache
 import boto3
 from botocore.config import Config
 from parsemark_pages import open_page, picture
-from parsemark_worker import add_cost, cell, elements_output, serve, table
+from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
 DPI = 200
+MAX_PICTURE_BYTES = 10_000_000
+"""More is refused; a noisy scan can be that large as PNG."""
+MARKS = {"SELECTED": "☒", "NOT_SELECTED": "☐"}
 
 
 @cache
@@ -41,14 +44,21 @@ def client():
 def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         size, image = opened.get_size(), picture(opened, DPI)
-    stream = io.BytesIO()
-    image.save(stream, "png")
-    answer = client().analyze_document(Document={"Bytes": stream.getvalue()}, FeatureTypes=["TABLES"])
+    answer = client().analyze_document(Document={"Bytes": encoded(image)}, FeatureTypes=["TABLES"])
     add_cost(options["usd_per_page"])
     blocks = {b["Id"]: b for b in answer["Blocks"]}
     lines = [b["Text"] for b in answer["Blocks"] if b["BlockType"] == "LINE"]
     tables = [read(b, blocks, size) for b in answer["Blocks"] if b["BlockType"] == "TABLE"]
     return elements_output(tables, text="\n".join(lines))
+
+
+def encoded(image):
+    stream = io.BytesIO()
+    image.save(stream, "png")
+    if stream.tell() > MAX_PICTURE_BYTES:
+        stream = io.BytesIO()
+        image.save(stream, "jpeg", quality=90)
+    return stream.getvalue()
 
 
 def children(block, blocks, kind):
@@ -77,15 +87,20 @@ def read(block, blocks, size):
             colspan=c.get("ColumnSpan", 1),
             box=box(c, size),
         )
-        for c in [*plain, *merged]
+        for c in [*merged, *plain]
     ]
-    return table(cells=cells, box=box(block, size), confidence=block.get("Confidence", 0.0) / 100)
+    return table(
+        cells=cells_apart(cells), box=box(block, size), confidence=block.get("Confidence", 0.0) / 100
+    )
 
 
 def words(block, blocks):
     found = []
     for child in children(block, blocks, "CHILD"):
-        found.append(words(child, blocks) if child["BlockType"] == "CELL" else child.get("Text", ""))
+        if child["BlockType"] == "CELL":
+            found.append(words(child, blocks))
+        else:  # a word, or a box to tick, which has no text
+            found.append(child.get("Text") or MARKS.get(child.get("SelectionStatus"), ""))
     return " ".join(text for text in found if text)
 
 

@@ -23,13 +23,16 @@
 
 import base64
 import os
+from urllib.parse import urlsplit
 
 from parsemark_http import call, poll
-from parsemark_pages import single_page
-from parsemark_worker import add_cost, cell, elements_output, serve, table
+from parsemark_pages import open_page, single_page
+from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
 VERSION = "2024-11-30"
 INCH = 72.0
+MARKS = {":selected:": "☒", ":unselected:": "☐"}
+"""Boxes to tick, as Azure writes them in cells; in its Markdown they are characters."""
 
 
 def parse(pdf, page, options):
@@ -45,20 +48,30 @@ def parse(pdf, page, options):
     )
     add_cost(options["usd_per_page"])
     where = sent.headers["operation-location"]
-    if not where.startswith(server + "/"):
+    if urlsplit(where.lower())[:2] != urlsplit(server.lower())[:2]:
         raise ValueError("the service points to another server")
     result = poll(lambda: done(where, key))
-    unit = INCH if result["pages"][0].get("unit") == "inch" else 1.0
+    with open_page(pdf, page) as opened:
+        unit = points((result.get("pages") or [{}])[0], opened.get_size())
     return elements_output(
-        (read(item, unit) for item in result.get("tables", [])), markdown=result.get("content")
+        (read(item, unit) for item in result.get("tables") or []), markdown=result.get("content")
     )
+
+
+def points(sheet, size):
+    """How many points one unit of Azure's is, across and down: inches for a PDF, pixels for a scan."""
+    if not sheet.get("width") or not sheet.get("height"):
+        return INCH, INCH
+    return size[0] / sheet["width"], size[1] / sheet["height"]
 
 
 def done(where, key):
     state = call("GET", where, headers=key).json()
-    if state["status"] == "failed":
-        raise ValueError(f"Azure failed: {str(state.get('error'))[:300]}")
-    return state["analyzeResult"] if state["status"] == "succeeded" else None
+    if state["status"] in ("notStarted", "running"):
+        return None
+    if state["status"] != "succeeded":
+        raise ValueError(f"Azure ended with {state['status']!r}: {str(state.get('error'))[:300]}")
+    return state["analyzeResult"]
 
 
 def read(item, unit):
@@ -66,26 +79,29 @@ def read(item, unit):
         cell(
             c["rowIndex"],
             c["columnIndex"],
-            c.get("content"),
+            said(c.get("content") or ""),
             rowspan=c.get("rowSpan", 1),
             colspan=c.get("columnSpan", 1),
             box=place(c.get("boundingRegions"), unit),
         )
         for c in item["cells"]
     ]
-    return table(cells=cells, box=place(item.get("boundingRegions"), unit))
+    return table(cells=cells_apart(cells), box=place(item.get("boundingRegions"), unit))
+
+
+def said(text):
+    for mark, character in MARKS.items():
+        text = text.replace(mark, character)
+    return text
 
 
 def place(regions, unit):
-    if not regions:
+    """The hull of all regions: a cell or table may have several."""
+    corners = [v for region in regions or [] for v in region.get("polygon") or []]
+    if not corners:
         return None
-    points = regions[0]["polygon"]
-    return (
-        min(points[0::2]) * unit,
-        min(points[1::2]) * unit,
-        max(points[0::2]) * unit,
-        max(points[1::2]) * unit,
-    )
+    xs, ys = [x * unit[0] for x in corners[0::2]], [y * unit[1] for y in corners[1::2]]
+    return (min(xs), min(ys), max(xs), max(ys))
 
 
 if __name__ == "__main__":

@@ -24,15 +24,18 @@ not how likely the table is one, and camelot itself returns its tables whatever 
 """
 
 import camelot
+import playa
 import pypdfium2
 from parsemark_worker import cell, crop_offset, elements_output, serve, shifted, table
 
 
 def parse(pdf, page, options):
     found = camelot.read_pdf(pdf, pages=str(page), flavor=options["flavor"], suppress_stdout=True)
+    with playa.open(pdf) as document:
+        media = document.pages[page - 1].mediabox  # pdfium's `get_mediabox` does not see what a page inherits
     with pypdfium2.PdfDocument(pdf) as document:
         sheet = document[page - 1]
-        media, crop, rotation = sheet.get_mediabox(), sheet.get_cropbox(), sheet.get_rotation()
+        crop, rotation = sheet.get_bbox(), sheet.get_rotation()
         size = sheet.get_size()
 
     def shown(t, box):

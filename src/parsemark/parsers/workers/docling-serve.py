@@ -21,7 +21,7 @@ import os
 
 from parsemark_http import call
 from parsemark_pages import single_page
-from parsemark_worker import cell, elements_output, serve, table
+from parsemark_worker import cell, cells_apart, elements_output, serve, table
 
 SERVER = os.environ.get("DOCLING_SERVE_URL", "").rstrip("/")
 
@@ -59,7 +59,7 @@ def read(item, document):
         )
         for c in item["data"]["table_cells"]
     ]
-    return table(cells=cells, box=place(item.get("prov") or [], document.get("pages") or {}))
+    return table(cells=cells_apart(cells), box=place(item.get("prov") or [], document.get("pages") or {}))
 
 
 def place(provenance, pages):

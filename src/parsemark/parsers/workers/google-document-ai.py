@@ -24,8 +24,8 @@ import base64
 import os
 
 from parsemark_http import call
-from parsemark_pages import single_page
-from parsemark_worker import add_cost, cell, elements_output, serve, table
+from parsemark_pages import open_page, single_page
+from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
 
 def parse(pdf, page, options):
@@ -42,23 +42,67 @@ def parse(pdf, page, options):
     add_cost(options["usd_per_page"])
     document = answer["document"]
     text = document.get("text", "")
+    with open_page(pdf, page) as opened:
+        size = opened.get_size()
+    if layout := document.get("documentLayout"):
+        blocks = list(flat(layout.get("blocks", [])))
+        tables = [read_block(b, size) for b in blocks if "tableBlock" in b]
+        return elements_output(tables, text="\n".join(filter(None, map(own_text, blocks))))
     tables = [
-        read(item, text, sheet["dimension"], document_size(pdf, page))
+        read(item, text, sheet.get("dimension", {}), size)
         for sheet in document.get("pages", [])
         for item in sheet.get("tables", [])
     ]
     return elements_output(tables, text=text)
 
 
-def document_size(pdf, page):
-    from parsemark_pages import open_page
+# --- The layout parser: blocks inside of blocks ---------------------------------------------------------
 
-    with open_page(pdf, page) as opened:
-        return opened.get_size()
+
+def flat(blocks):
+    """All blocks in reading order; those inside of a table belong to its cells."""
+    for block in blocks:
+        yield block
+        yield from flat(block.get("textBlock", {}).get("blocks", []))
+        for entry in block.get("listBlock", {}).get("listEntries", []):
+            yield from flat(entry.get("blocks", []))
+
+
+def own_text(block):
+    if "tableBlock" not in block:
+        return block.get("textBlock", {}).get("text", "")
+    rows = [*block["tableBlock"].get("headerRows", []), *block["tableBlock"].get("bodyRows", [])]
+    return "\n".join("\t".join(cell_text(c) for c in row.get("cells", [])) for row in rows)
+
+
+def cell_text(found):
+    return " ".join(filter(None, map(own_text, flat(found.get("blocks", [])))))
+
+
+def read_block(block, size):
+    found = block["tableBlock"]
+    rows = [*found.get("headerRows", []), *found.get("bodyRows", [])]
+    place = box({"boundingPoly": block.get("boundingBox") or {}}, {}, size)
+    return table(cells=grid(rows, lambda c: (cell_text(c), None)), box=place)
+
+
+# --- Form parser and OCR: pages with tables -------------------------------------------------------------
 
 
 def read(item, text, dimension, size):
     rows = [*item.get("headerRows", []), *item.get("bodyRows", [])]
+
+    def content(found):
+        layout = found.get("layout", {})
+        return words(layout, text), box(layout, dimension, size)
+
+    layout = item.get("layout", {})
+    place = box(layout, dimension, size)
+    return table(cells=grid(rows, content), box=place, confidence=layout.get("confidence"))
+
+
+def grid(rows, content):
+    """Cells with their places, which Google does not count: those that spans from above leave free."""
     cells, taken = [], set()
     for r, row in enumerate(rows):
         col = 0
@@ -67,32 +111,29 @@ def read(item, text, dimension, size):
                 col += 1
             down, across = max(1, found.get("rowSpan", 1)), max(1, found.get("colSpan", 1))
             taken |= {(i, j) for i in range(r, r + down) for j in range(col, col + across)}
-            layout = found.get("layout", {})
-            cells.append(
-                cell(
-                    r,
-                    col,
-                    words(layout, text),
-                    rowspan=min(down, len(rows) - r),
-                    colspan=across,
-                    box=box(layout, size),
-                )
-            )
+            said, place = content(found)
+            cells.append(cell(r, col, said, rowspan=min(down, len(rows) - r), colspan=across, box=place))
             col += across
-    layout = item.get("layout", {})
-    return table(cells=cells, box=box(layout, size), confidence=layout.get("confidence"))
+    return cells_apart(cells)
 
 
 def words(layout, text):
     segments = layout.get("textAnchor", {}).get("textSegments", [])
-    return " ".join("".join(text[int(s.get("startIndex", 0)) : int(s["endIndex"])] for s in segments).split())
+    return " ".join(
+        "".join(text[int(s.get("startIndex", 0)) : int(s.get("endIndex", 0))] for s in segments).split()
+    )
 
 
-def box(layout, size):
-    corners = layout.get("boundingPoly", {}).get("normalizedVertices")
+def box(layout, dimension, size):
+    """The box around the corners, in shares of the page or in pixels; a coordinate of zero is not written."""
+    shape = layout.get("boundingPoly", {})
+    corners, unit = shape.get("normalizedVertices"), size
+    if not corners and dimension.get("width") and dimension.get("height"):
+        corners = shape.get("vertices")
+        unit = (size[0] / dimension["width"], size[1] / dimension["height"])
     if not corners:
         return None
-    xs, ys = [c.get("x", 0.0) * size[0] for c in corners], [c.get("y", 0.0) * size[1] for c in corners]
+    xs, ys = [c.get("x", 0.0) * unit[0] for c in corners], [c.get("y", 0.0) * unit[1] for c in corners]
     return (min(xs), min(ys), max(xs), max(ys))
 
 

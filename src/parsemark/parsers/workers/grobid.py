@@ -19,6 +19,7 @@
 
 import io
 import os
+import re
 import time
 
 import httpx
@@ -81,16 +82,18 @@ def read_cells(content):
     for row, line in enumerate(content.iterfind("t:row", TEI)):
         col = 0
         for item in line.iterfind("t:cell", TEI):
-            span = max(1, min(100, int(item.get("cols", "1"))))
+            asked = item.get("cols", "1")
+            span = max(1, min(100, int(asked))) if asked.isascii() and asked.isdigit() else 1
             yield cell(row, col, " ".join("".join(item.itertext()).split()), colspan=span)
             col += span
 
 
 def read_box(coords):
     """`page,x,y,width,height;…` from the top left; the hull of the parts on the page."""
-    if not coords:
+    found = (re.findall(r"-?\d{1,9}(?:\.\d{1,20})?", part) for part in (coords or "").split(";"))
+    parts = [[float(v) for v in part] for part in found if len(part) == 5]
+    if not parts:
         return None
-    parts = [[float(v) for v in part.split(",")] for part in coords.split(";")]
     return (
         min(p[1] for p in parts),
         min(p[2] for p in parts),

@@ -18,11 +18,17 @@
 # [tool.parsemark.options.model]
 # default = "mistral-ocr-latest"
 # about = "Name the dated model for results that can be repeated"
+#
+# [tool.parsemark.options.tables]
+# default = "inline"
+# choices = ["inline", "html", "markdown"]
+# about = "As Markdown inside of the text, or apart (table_format); only HTML has spans"
 # ///
 """mistral-ocr: `v1/ocr` on the single page."""
 
 import base64
 import os
+import re
 
 from parsemark_http import call
 from parsemark_pages import single_page
@@ -37,10 +43,22 @@ def parse(pdf, page, options):
         "POST",
         f"{SERVER}/v1/ocr",
         headers={"Authorization": f"Bearer {os.environ['MISTRAL_API_KEY']}"},
-        json={"model": options["model"], "document": {"type": "document_url", "document_url": document}},
+        json={
+            "model": options["model"],
+            "document": {"type": "document_url", "document_url": document},
+            **({} if options["tables"] == "inline" else {"table_format": options["tables"]}),
+        },
     ).json()
-    add_cost(options["usd_per_page"] * answer.get("usage_info", {}).get("pages_processed", 1))
-    return text_output("markdown", "\n\n".join(part["markdown"] for part in answer["pages"]))
+    add_cost(options["usd_per_page"] * ((answer.get("usage_info") or {}).get("pages_processed") or 1))
+    return text_output("markdown", "\n\n".join(map(read, answer["pages"])))
+
+
+def read(part):
+    """A page's Markdown, with tables that are given apart, `[tbl-0.html](tbl-0.html)`, in their places."""
+    tables = {item["id"]: item["content"] for item in part.get("tables") or []}
+    return re.sub(
+        r"\[([^\]\s]{1,80})\]\(\1\)", lambda link: tables.get(link[1], link[0]), part.get("markdown") or ""
+    )
 
 
 if __name__ == "__main__":
