@@ -10,12 +10,14 @@ import contextlib
 import multiprocessing
 import resource
 import signal
+import sys
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
 from parsemark.engine.forking import Template
@@ -150,7 +152,8 @@ class ProcessPool(Generic[TaskT]):
             return self._template.start(_serve, pipe, self._function, self._memory_mb)
         args = (pipe, self._function, self._memory_mb)
         process = self._context.Process(target=_serve, args=args, daemon=True)
-        process.start()
+        with _without_main() if self._function.__module__ != "__main__" else contextlib.nullcontext():
+            process.start()
         return process
 
     def _end(self, member: _Member[TaskT]) -> Finished[TaskT] | Lost[TaskT]:
@@ -173,6 +176,21 @@ class ProcessPool(Generic[TaskT]):
         process.kill()
         process.join()
         pipe.close()
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep a process that starts from running the user's script again: it needs our modules alone.
+
+    A script without `if __name__ == "__main__"` would begin anew in every process, and one that is read from
+    standard input cannot even be found there.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> None:
