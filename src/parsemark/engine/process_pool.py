@@ -152,7 +152,7 @@ class ProcessPool(Generic[TaskT]):
             return self._template.start(_serve, pipe, self._function, self._memory_mb)
         args = (pipe, self._function, self._memory_mb)
         process = self._context.Process(target=_serve, args=args, daemon=True)
-        with _without_main() if self._function.__module__ != "__main__" else contextlib.nullcontext():
+        with _hidden_main():
             process.start()
         return process
 
@@ -179,11 +179,11 @@ class ProcessPool(Generic[TaskT]):
 
 
 @contextlib.contextmanager
-def _without_main() -> Iterator[None]:
-    """Keep a process that starts from running the user's script again: it needs our modules alone.
+def _hidden_main() -> Iterator[None]:
+    """While this is open, nobody learns what the main module is.
 
-    A script without `if __name__ == "__main__"` would begin anew in every process, and one that is read from
-    standard input cannot even be found there.
+    Python would run a user's script anew in each process that it starts, up to the call that brought us here,
+    and refuse there. The processes need nothing of it: what they run is ours.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
