@@ -77,7 +77,7 @@ def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = (
     blocks += [replace(f, start=f.start + offset, end=f.end + offset) for f in formulas]
     rest = blanked(rest, [(f.start, f.end) for f in formulas])
     boundaries = [*(b.start - offset for b in taken), *(b.start for b in (*tables, *formulas))]
-    reader = _Reader(rest, offset, sorted(boundaries))
+    reader = _HtmlReader(rest, offset, sorted(boundaries))
     reader.read()
     return blocks + reader.blocks
 
@@ -145,7 +145,7 @@ def _captions_of(table: str, offset: int) -> list[Block]:
     return []
 
 
-class _Reader:
+class _HtmlReader:
     """Collects blocks while it passes over the tags; `mark` is where the current text began."""
 
     def __init__(self, source: str, offset: int, boundaries: list[int]) -> None:

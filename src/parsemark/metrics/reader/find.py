@@ -17,6 +17,8 @@ from parsemark.metrics.reader.values import Position, Side, Values
 
 _CAPTION_LINES = 2
 _ARROWS = str.maketrans("↑↓", "  ")
+_SET_OFF = 0.6
+"""Severity of rows that are seen not to belong to the table, against 1 for such that might."""
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -75,6 +77,7 @@ def _columns(values: Values) -> Iterable[Named]:
     side = values.side
     truth = column_paths(side.truth, range(side.structure.n_header), Fill.NOT)
     padded = _carried(side.truth, range(side.structure.n_header), truth, Fill.PADDED)
+    told = any(_spans(side.truth, r) for r in range(side.structure.n_header))
     rows = [r for r in range(side.pred_header) if not _is_caption(side, r, truth)]
     heads, torn = _mended(side, rows)
     literal = column_paths(heads, rows, Fill.NOT)
@@ -101,16 +104,22 @@ def _columns(values: Values) -> Iterable[Named]:
             )
             if (text := one_for_all.get(col)) is not None:
                 rest = tuple(t for t in given[Fill.NOT][partner] if t != text)
-                told = tuple(t for t in path if t in rest or _says(text, t))
-                readings = ((How.GIVEN, rest), (How.COUNTED, told))
+                said = tuple(t for t in path if t in rest or _says(text, t))
+                readings = ((How.GIVEN, rest), (How.COUNTED, said))
             elif col in values.units and values.unit_is_told(col) and given[Fill.NOT][partner]:
                 continue  # its unit stands in the cells instead
-            if padded[col] != path and match_padded(padded[col], given, partner):
+            if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
                 continue
         # The only column of values is known without a name.
         needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
+
+
+def _spans(sheet: Sheet, row: int) -> bool:
+    """Whether a cell of a row that says something spans columns."""
+    texts, starts = sheet.texts[row], sheet.starts[row]
+    return any(texts[c] and not starts[c] and texts[c] == texts[c - 1] for c in range(1, sheet.n_cols))
 
 
 def _carried(sheet: Sheet, rows: Sequence[int], literal: list[Path], fill: Fill) -> list[Path]:
@@ -200,9 +209,13 @@ def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]
     return groups
 
 
-def match_padded(padded: Path, given: dict[Fill, list[Path]], partner: int) -> bool:
-    """Whether the truth itself leaves a group's further cells empty, and the prediction fills them."""
-    return padded in (given[Fill.NOT][partner], given[Fill.PADDED][partner])
+def _is_padded(padded: Path, given: dict[Fill, list[Path]], partner: int, *, told: bool) -> bool:
+    """Whether the truth itself leaves a group's further cells empty, as the prediction does, or fills them.
+
+    A truth that says how far its groups reach (`told`) leaves none to be filled.
+    """
+    filled = given[Fill.NOT][partner]
+    return (padded == filled and not told) or (padded == given[Fill.PADDED][partner] != filled)
 
 
 def _is_caption(side: Side, row: int, truth: list[Path]) -> bool:
@@ -440,7 +453,8 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         what = "given twice" if twice else "not in the truth"
         message = f"Row {quote(shown)}{more} of the output: {what}."
         extent = float(sum(by_row[r] for r in run))
-        yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None})
+        severity = _SET_OFF if _is_another_table(pred, run, rows) else 1.0
+        yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None}, severity)
     for run in _runs(sorted(by_column), list(range(pred.n_cols))):
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
         message = f"Column {run[0] + 1}{more} of the output: not in the truth."
@@ -451,3 +465,12 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     for r, c in single:
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})
+
+
+def _is_another_table(pred: Sheet, run: list[int], answering: dict[int, int]) -> bool:
+    """Whether rows behind the last one that answers the truth are a table with a header of its own."""
+    if len(run) < 2 or run[0] < max(answering, default=pred.n_rows):
+        return False
+    head, body = pred.texts[run[0]], [text for r in run[1:] for text in pred.texts[r] if text]
+    named = sum(map(bool, head)) > 1 and not any(map(is_numeric, head))
+    return named and any(map(is_numeric, body))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from itertools import starmap
 from typing import NamedTuple
 
 from parsemark.metrics.reader.likeness import (
@@ -254,8 +255,8 @@ def _is_other_unit(level: str, text: str) -> bool:
     ):
         return False
     pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
-    changed = [(tight(one), tight(other)) for one, other in pairs if tight(one) != tight(other)]
-    return bool(changed) and all(are_other_units(one[1:-1], other[1:-1]) for one, other in changed)
+    changed = [(one[1:-1], other[1:-1]) for one, other in pairs if tight(one) != tight(other)]
+    return bool(changed) and all(starmap(are_other_units, changed))
 
 
 @lru_cache(_CACHE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,7 @@ from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import (
     blocks_below,
+    by_name,
     parts_beside,
     pivoted,
     recorded,
@@ -56,7 +57,12 @@ _NARROW = 2
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 _RECORDS = 0.2
-"""Severity of lines that name the column of each value."""
+"""Severity of lines that name the column of each value, or the only one of a name."""
+_COUNTED_ROWS = 0.5
+"""Severity of rows that are told by their place in another part of the table."""
+_APART = 0.3
+"""Severity of a further table beside the one that is asked for, against 1 for rows in it."""
+_SET_OFF = re.compile(r"[:：=]| [-–—] ")
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
@@ -201,18 +207,35 @@ def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, t
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
+        nameless = tuple(_nameless(pages.sheets, structure))
         for headings in (pages.headings, ()):
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
-                yield beside, ()
+                yield beside, nameless
+        named = by_name(pages.sheets)
+        if named is not None and (beside := side_by_side(named)) is not None:
+            yield beside, ()
     for index, sheet in enumerate(pages.sheets):
         others = [s for k, s in enumerate(pages.sheets) if k != index]
         yield sheet, tuple(_unasked(s) for s in others)
 
 
+def _nameless(sheets: Sequence[Sheet], structure: Structure) -> Iterable[Event]:
+    """Parts of a table beside the first one that do not say again which row is which."""
+    if sum(not labels for labels in structure.labels) > 1 or not any(structure.labels):
+        return  # each part of the truth has names of its own, or none
+    names = {row[0] for row in sheets[0].texts}
+    for sheet in sheets[1:]:
+        if 2 * sum(row[0] in names for row in sheet.texts) < sheet.n_rows:
+            extent = float((sheet.n_rows - 1) * sheet.n_cols)
+            message = "A part of the table does not name its rows, which have to be counted out."
+            yield Event(Kind.HEADER_SHIFTED, extent, message, severity=_COUNTED_ROWS)
+
+
 def _unasked(sheet: Sheet) -> Event:
     count = sum(sum(1 for text in row if text) for row in sheet.texts)
-    return Event(Kind.INVENTED, float(count), "The output has a further table that does not belong here.")
+    message = "The output has a further table that does not belong here."
+    return Event(Kind.INVENTED, float(count), message, severity=_APART)
 
 
 def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
@@ -267,8 +290,9 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     told = records(lines)
     if told is not None:
         yield told, _RECORDS
-    listed = sum(":" in line for line in lines) > len(lines) / 2
-    yield Sheet.from_lines(lines), _LISTED if listed else 1.0
+    listed = sum(_SET_OFF.search(line) is not None for line in lines) > len(lines) / 2
+    severity = _RECORDS if truth.n_cols == _NARROW else _LISTED
+    yield Sheet.from_lines(lines), severity if listed else 1.0
     if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:
         # One cell on each line, row after row or column after column.
         by_row = [list(lines[k : k + truth.n_cols]) for k in range(0, len(lines), truth.n_cols)]
@@ -315,11 +339,6 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        if doubtful and pred.n_cols > 1:
-            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)), best)
-            message = "The columns stand in reversed order."
-            events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
-            best = self.better(best, dataclasses.replace(mirrored, events=events))
         blocks = blocks_below(pred, self.truth.n_cols)
         for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
             best = self.better(best, self.upright(other, best))

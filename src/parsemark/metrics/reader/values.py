@@ -11,6 +11,7 @@ from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
+    MARKS,
     SAME,
     Change,
     Difference,
@@ -29,7 +30,7 @@ _SHORT = 4
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
 _SLIPPED = 3
-"""More wrong values than this are no exchange."""
+"""So many wrong values in a column, and more in all, are no exchange."""
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
 _RENAMED = 0.25
@@ -161,17 +162,24 @@ class Values:
         texts: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for row, col, at, partner in self._answered:
             texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
-        return frozenset(
+        wrong = {col: sum(text != found for text, found in pairs) for col, pairs in texts.items()}
+        slipped = frozenset(
             col
             for col, pairs in texts.items()
-            if (wrong := sum(text != found for text, found in pairs)) > _SLIPPED
+            if wrong[col] >= _SLIPPED
             for step in (1, -1)
             if sum(
                 found == neighbour != text
                 for (text, found), (neighbour, _) in zip(pairs[::step][1:], pairs[::step], strict=False)
             )
-            >= wrong - 1
+            >= wrong[col] - 1
         )
+        return slipped if sum(wrong[col] for col in slipped) > _SLIPPED else frozenset()
+
+    @cached_property
+    def _told_apart(self) -> frozenset[str]:
+        """All that the truth says as a value."""
+        return frozenset(self.side.truth.texts[row][col] for row, col in self.weights)
 
     @cached_property
     def renamed(self) -> dict[str, str]:
@@ -205,6 +213,8 @@ class Values:
             diff = self._done_to_all(col, text, found) or diff
         if diff.change is Change.NONE:
             return
+        if diff.change is Change.MISREAD and diff.cause in ("", MARKS) and found in self._told_apart:
+            diff = Difference(Change.OTHER, 0.0, diff.cause)  # it says what another value says
         where = {"row": row, "col": col}
         given = side.pred.shown[at][partner]
         unit = f": {ANOTHER_UNIT}" if diff.cause.startswith(ANOTHER_UNIT) else ""
@@ -228,7 +238,7 @@ class Values:
             causes.add((Kind.CELLS_MERGED, found), event)
         elif col in self._slipped:
             slipped = f"Column {self.header(col)}: its values have slipped by a row."
-            causes.add((Kind.VALUE_WRONG, col), Event(Kind.VALUE_WRONG, weight, slipped, where))
+            causes.add((Kind.VALUE_WRONG, "slipped"), Event(Kind.VALUE_WRONG, weight, slipped, where))
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
@@ -240,7 +250,7 @@ class Values:
             pattern = _DIGITS.sub("#", cause)
             if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
                 pattern = cause if len(cause) <= _SHORT else ""
-            key = (Kind.VALUE_WRONG, pattern if 0 < len(pattern) <= _SHORT else (row, col))
+            key = (Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (row, col)))
             causes.add(key, Event(Kind.VALUE_WRONG, weight, told, where))
 
     def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:

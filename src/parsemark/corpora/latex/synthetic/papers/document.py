@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,10 +33,10 @@ MACROS = r"""
 \ifdim\belowcaptionskip<4pt \setlength\belowcaptionskip{4pt}\fi
 \def\pmcap{0}
 \long\def\@makefntext#1{\parindent1em\noindent #1}
-\newbox\pmfitbox
+\newbox\pmfitbox \def\pmroom{.8\textheight}
 \def\pmfit#1#2{\setbox\pmfitbox\hbox{#2}\leavevmode
   \ifdim\wd\pmfitbox>\linewidth\typeout{@PMS #1 \the\wd\pmfitbox\space\the\linewidth}\resizebox{\linewidth}{!}{\copy\pmfitbox}\else
-  \ifdim\dimexpr\ht\pmfitbox+\dp\pmfitbox\relax>.8\textheight\typeout{@PMS #1}\resizebox{!}{.8\textheight}{\copy\pmfitbox}\else
+  \ifdim\dimexpr\ht\pmfitbox+\dp\pmfitbox\relax>\pmroom\typeout{@PMS #1}\resizebox{!}{\pmroom}{\copy\pmfitbox}\else
   \box\pmfitbox\fi\fi}
 \hbadness10000 \vbadness10000 \hfuzz\maxdimen \vfuzz\maxdimen \emergencystretch20pt
 \brokenpenalty10000 \exhyphenpenalty10000 \clubpenalty8000 \widowpenalty8000 \raggedbottom
@@ -82,7 +83,8 @@ def make_paper(
     few = [0, 1] if attempt == 0 else [0, 1, 2, 3]
     spare = rng.choice([1, 1, 2]) + attempt if with_tables == len(plan.pages) else rng.choice(few)
     tables = with_tables + spare if with_tables else 0
-    paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables)
+    turned = sum(page.rotated for page in plan.pages)
+    paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables, turned)
     body = paper.latex()
     furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
     shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
@@ -90,8 +92,9 @@ def make_paper(
     assert marked.pdf is not None
     pages = read_marks(marked.pdf)
     parts = find_parts(paper.register.blocks, pages, look.columns)
-    wanted = [page.tables > 0 for page in plan.pages]
-    kept = _choose(rng, [_has_table(p, paper) for p in parts], wanted, [_is_list(p, paper) for p in parts])
+    wanted = ["turned" if page.rotated else "table" if page.tables else "" for page in plan.pages]
+    kinds = [_kind(p, paper) for p in parts]
+    kept = _choose(rng, kinds, wanted, [_is_list(p, paper) for p in parts])
     scaled = _scaled(marked.log)
     attributes = _attributes(look, subject)
     truths: list[Page] = []
@@ -99,7 +102,7 @@ def make_paper(
         truths.append(
             page_truth(
                 parts[index], paper.register.blocks, furniture, furniture.first_number + index,
-                f"{plan.name}-p{position + 1}", attributes, scaled,
+                f"{plan.name}-p{position + 1}", {**attributes, "rotated": kinds[index] == "turned"}, scaled,
             )
         )  # fmt: skip
     names = "".join(rf"\expandafter\let\csname pmkeep{index + 1}\endcsname\empty" for index in kept)
@@ -142,31 +145,37 @@ def _scaled(log: str) -> frozenset[int]:
     return frozenset(int(number) for number, _, _ in found)
 
 
-def _has_table(parts: PageParts, paper: Paper) -> bool:
-    return any(paper.register.blocks[part.block].category == Category.TABLE for part in parts.floats)
+def _kind(parts: PageParts, paper: Paper) -> str:
+    """Whether a page has a `table`, one that is `turned`, or none."""
+    blocks = [paper.register.blocks[part.block] for part in parts.floats]
+    tables = [block for block in blocks if block.category == Category.TABLE]
+    return ("turned" if any(block.is_turned for block in tables) else "table") if tables else ""
 
 
 def _is_list(parts: PageParts, paper: Paper) -> bool:
     """Whether a page has references alone, which short papers would show too often."""
-    return all(paper.register.blocks[part.block].category == Category.REFERENCE for part in parts.flow)
+    kinds = {paper.register.blocks[part.block].category for part in parts.flow}
+    return kinds == {Category.REFERENCE}
 
 
 def _choose(
-    rng: random.Random, has_table: Sequence[bool], wanted: Sequence[bool], dull: Sequence[bool]
+    rng: random.Random, kinds: Sequence[str], wanted: Sequence[str], dull: Sequence[bool]
 ) -> list[int]:
     """Pages of the paper, in order: neighbours if they are as planned, else some that are."""
-    count, with_tables = len(wanted), sum(wanted)
-    runs = [s for s in range(len(has_table) - count + 1) if sum(has_table[s : s + count]) == with_tables]
+    count, planned = len(wanted), Counter(wanted)
+    runs = [s for s in range(len(kinds) - count + 1) if Counter(kinds[s : s + count]) == planned]
     lively = [start for start in runs if not any(dull[start : start + count])]
     runs = lively if lively and rng.random() < LIVELY else runs
     if runs:
         start = rng.choice(runs)
         return list(range(start, start + count))
-    with_one = [i for i, has in enumerate(has_table) if has]
-    without = [i for i, has in enumerate(has_table) if not has]
-    if len(with_one) < with_tables or len(without) < count - with_tables:
-        raise LatexError("A paper has too few pages with or without tables.")
-    return sorted([*rng.sample(with_one, k=with_tables), *rng.sample(without, k=count - with_tables)])
+    chosen: list[int] = []
+    for kind, number in sorted(planned.items()):
+        able = [index for index, own in enumerate(kinds) if own == kind]
+        if len(able) < number:
+            raise LatexError("A paper has too few pages with or without tables.")
+        chosen += rng.sample(able, k=number)
+    return sorted(chosen)
 
 
 def _attributes(look: PaperLook, subject: Subject) -> dict[str, AttributeValue]:
@@ -178,7 +187,6 @@ def _attributes(look: PaperLook, subject: Subject) -> dict[str, AttributeValue]:
         "fuzzy_scan": False,
         "watermark": False,
         "colorful_background": False,
-        "rotated": False,
         "long": False,
         "document_class": look.document_class,
         "look": look.name,

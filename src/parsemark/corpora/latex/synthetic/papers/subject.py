@@ -96,8 +96,14 @@ def read_subject(name: str) -> Subject:
 
 @lru_cache(maxsize=1)
 def common() -> dict[str, Any]:
-    """What papers of all subjects share: people, places, and sentences about exhibits of each kind."""
+    """What papers of all subjects share: thanks, phrases, and sentences about exhibits of each kind."""
     return tomllib.loads((files(_ROOM) / "common.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def people() -> dict[str, Any]:
+    """Names of authors by origin, universities with their towns, publishers."""
+    return tomllib.loads((files(_ROOM) / "people.toml").read_text(encoding="utf-8"))
 
 
 def _part(block: str, *, after_formula: bool) -> SubjectPart:

@@ -40,6 +40,8 @@ class PaperBlock:
     """Index of the block that it belongs to (a caption's table)."""
     is_wide: bool = False
     """Over all columns."""
+    is_turned: bool = False
+    """By a quarter turn to the left, with all that stands on its page."""
 
     @property
     def count(self) -> int:
@@ -105,9 +107,19 @@ class Register:
 
     def widen(self, latex: str) -> None:
         """Remember that what is in this LaTeX goes over all columns."""
+        for block in self._in(latex):
+            block.is_wide = True
+
+    def turn(self, latex: str) -> None:
+        """Remember that what is in this LaTeX is turned, and goes over all columns."""
+        for block in self._in(latex):
+            block.is_wide = block.is_turned = True
+            if "text_rotate" in block.attributes:
+                block.attributes["text_rotate"] = "rotate90"
+
+    def _in(self, latex: str) -> list[PaperBlock]:
         numbers = {int(n) for n in _NUMBERS.findall(latex)}
-        for block in self.blocks:
-            block.is_wide |= not numbers.isdisjoint(range(block.first, block.first + block.count))
+        return [b for b in self.blocks if not numbers.isdisjoint(range(b.first, b.first + b.count))]
 
     @property
     def last(self) -> int:

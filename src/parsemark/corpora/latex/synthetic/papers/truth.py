@@ -90,7 +90,7 @@ def _parts(
             raise LatexError(f"A word of a {block.category} stands on two pages.")
         page, box = seen[0]
         side = 0 if columns == 1 or block.is_wide else int((box.x0 + box.x1) > pages[page].width)
-        jumps = last is not None and box.y0 < last.y0 - 3 * (last.height + 4)
+        jumps = not block.is_turned and last is not None and box.y0 < last.y0 - 3 * (last.height + 4)
         if at is None or (page, side) != at or jumps:
             close()
             boxes, texts, at = [], [], (page, side)
@@ -201,7 +201,8 @@ def _reading_order(parts: PageParts, blocks: Sequence[PaperBlock]) -> list[Block
             i for i in same if ordered[i].box.y0 >= top and blocks[ordered[i].block].category not in UNORDERED
         ]
         place = below[0] if below else (same[-1] + 1 if same else (0 if column == 0 else len(ordered)))
-        ordered[place:place] = sorted(group, key=lambda part: (part.box.y0, part.box.x0))
+        turned = any(blocks[part.block].is_turned for part in group)  # these are read from the left
+        ordered[place:place] = sorted(group, key=lambda part: (0.0 if turned else part.box.y0, part.box.x0))
     return ordered
 
 
