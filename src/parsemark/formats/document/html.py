@@ -76,7 +76,7 @@ def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = (
     formulas = _formulas(rest)
     blocks += [replace(f, start=f.start + offset, end=f.end + offset) for f in formulas]
     rest = blanked(rest, [(f.start, f.end) for f in formulas])
-    boundaries = [*(b.start - offset for b in taken), *(b.start for b in (*tables, *formulas))]
+    boundaries = [b.start - offset for b in taken] + [t.start for t in tables] + [f.start for f in formulas]
     reader = _HtmlReader(rest, offset, sorted(boundaries))
     reader.read()
     return blocks + reader.blocks
