@@ -256,7 +256,7 @@ Alpha \cite{a} & 10.1\tnote{1} & \ref{s} \\ \shortstack{Beta\\two} & Gar\c{c}on 
 $\frac{a+b}{c}$ & $\sqrt[3]{8}$ & \~{}/bin \\ $\frac{3}{2}^-$ & $\sqrt{x+1}$ & \texttt{\~{}me} \\ \hline
 \end{tabular}\begin{tablenotes}\item[1] a note\end{tablenotes}\end{threeparttable}
 \section{S}\label{s}\begin{thebibliography}{9}\bibitem{a} A.\end{thebibliography}\newpage
-\newcommand{\nameless}{{\font\large=cmex10 \large\char1}}
+\newcommand{\nameless}{{\font\manual=manfnt \manual\char1}}
 \begin{tabular}{ll}a1 & b1 \\ c1 & \nameless\ref{s} \\ e1 & f1\end{tabular}\end{document}"""
 SIDE_BY_SIDE = r"""\documentclass{article}\begin{document}\begin{tabular}{cc}
 \begin{tabular}{ll}a & b \\ c & d\end{tabular} & \begin{tabular}{ll}e & f \\ g & h\end{tabular}\end{tabular}
@@ -298,6 +298,22 @@ def test_the_truth_is_what_the_page_shows(tmp_path: Path) -> None:
     assert [c.header for c in element.table.cells][:4] == [True, True, True, False]
     assert element.attributes["line"] == "fewer_line"
     assert any("thesis" in w.text for w in page_words(next(iter(samples.values()))))
+
+
+@pytest.mark.parametrize("fonts", ["amsmath", "lmodern"])
+def test_signs_of_the_extension_font_are_what_the_page_shows(tmp_path: Path, fonts: str) -> None:
+    formulas = {
+        r"\sum x_i": "∑x_i", r"\int f": "∫f", r"\prod p": "∏p", r"\oint g": "∮g", r"\bigcup A": "⋃A",
+        r"\displaystyle\sum_{i=1}^n a_i": "∑_{i=1}^{n}a_i", r"\bigl[P\bigr]": "[P]", r"\Bigl[R\Bigr]": "[R]",
+    }  # fmt: skip
+    rows = r"\\".join(f"{number} & ${latex}$" for number, latex in enumerate(formulas))
+    body = rf"\begin{{tabular}}{{ll}}\hline Name & Formula\\ \hline {rows}\\ \hline\end{{tabular}}"
+    head = rf"\documentclass{{article}}\usepackage{{{fonts}}}"
+    samples, _ = make_one(tmp_path, {"main.tex": rf"{head}\begin{{document}}{WORDS} {body}\end{{document}}"})
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None
+    assert [row[1] for row in element.table.text_rows()[1:]] == list(formulas.values())
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
 
 
 def test_tables_beside_each_other_in_a_layout_are_tables(tmp_path: Path) -> None:

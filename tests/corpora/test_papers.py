@@ -19,12 +19,13 @@ from parsemark.corpora.files import read_manifest
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
-from parsemark.corpora.latex.synthetic.papers.axes import ticks
+from parsemark.corpora.latex.synthetic.papers.axes import PLOT_LOOKS, ticks
 from parsemark.corpora.latex.synthetic.papers.comparisons import Ablation, Results
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
+from parsemark.corpora.latex.synthetic.papers.front import Matter
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, PageMargins
 from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
-from parsemark.corpora.latex.synthetic.papers.subject import read_subject, subject_names
+from parsemark.corpora.latex.synthetic.papers.subject import people, read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.tables import Counts, Regression
 from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock, PaperToken, Setter
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
@@ -104,6 +105,45 @@ def test_a_subject_speaks_of_all_that_it_shows(name: str) -> None:
         assert part.kind != "more" or not part.exhibits, part
 
 
+def test_many_people_in_towns_that_exist() -> None:
+    names = [Writer(stream("names", i), read_subject("kaczmarz")).person() for i in range(400)]
+    assert len(set(names)) > 360  # few come twice
+    origins = people()["origins"]
+    for given_name, family in names:
+        assert any(given_name in o["given"] and family in o["family"] for o in origins)
+    homes = people()["homes"]["list"]
+    assert len({tuple(home) for home in homes}) == len(homes) > 80
+    every = [name for o in origins for name in (*o["given"], *o["family"])] + [t for h in homes for t in h]
+    assert {c for c in to_latex(" ".join(every)) if ord(c) > 0x17F} == set()
+    matter = Matter(
+        "", (("Élodie", "O’Neill"), ("Jan", "de Vries")), (0, 0), (), ("univ-leeds.ac.uk",), "", (), (1, 1, 1)
+    )
+    assert [matter.email(i) for i in (0, 1)] == ["e.oneill@univ-leeds.ac.uk", "j.devries@univ-leeds.ac.uk"]
+
+
+def test_plots_have_many_looks() -> None:
+    subject = read_subject("barley_drought")
+    drawn = {}
+    for look in PLOT_LOOKS:
+        writer = Writer(stream("plots"), subject)
+        writer.plot_look = look
+        drawn[look] = writer.figures["course"].latex(200, 120, Path())
+    assert len(set(drawn.values())) == len(PLOT_LOOKS) > 20
+    writer = Writer(stream("plots"), read_subject("kaczmarz"))
+    assert "$10^{" in writer.figures["floor"].latex(200, 120, Path())  # powers of ten on the upright axis
+
+
+def test_headings_differ_between_papers_of_a_subject(tmp_path: Path) -> None:
+    outlines = set()
+    for seed in range(12):
+        made = Paper(
+            stream("outline", seed), LOOKS["llncs"], read_subject("code_review"), LINES, tmp_path, 4, 2
+        )
+        made.latex()
+        outlines.add(tuple(blocks_of(made, Category.TITLE)[1:]))
+    assert len(outlines) > 10
+
+
 @pytest.mark.parametrize("name", subject_names())
 def test_latex_can_set_all_characters_of_a_subject(name: str) -> None:
     file = files("parsemark.corpora.latex.synthetic.papers") / "subjects" / f"{name}.txt"
@@ -177,7 +217,10 @@ def test_axes_fit_what_is_plotted(seed: int, name: str) -> None:
             assert "⟦" not in latex
             assert figure.caption().endswith(".")
             if figure.spec.get("y", ["", ""])[1] == "%":
-                labels = [float(t) for t in re.findall(r"\(-2\.2,0\) node\[left[^]]*\] \{([\d.]+)\}", latex)]
+                labels = [
+                    float(t)
+                    for t in re.findall(r"\\node\[left,inner sep=1\.5pt\] at \S+ \{([\d.]+)\}", latex)
+                ]
                 assert labels
                 assert max(labels) <= 100
 
@@ -238,6 +281,52 @@ def test_the_paper_is_the_size_of_the_page(made: Path) -> None:
 
 def samples(root: Path) -> list[Sample]:
     return list(load_corpus(str(root)).samples())
+
+
+TURNED = replace(OPTIONS, pages=3, seed=3, rotated=1, empty=1 / 3, document_pages=3, double_column=1)
+
+
+@pytest.mark.latex
+@needs_latex
+@pytest.mark.parametrize("look", ["llncs", "icml"])
+def test_a_turned_table_has_a_page_of_its_paper(look: str, tmp_path: Path) -> None:
+    options = replace(TURNED, looks=(look,), double_column=float(LOOKS[look].columns == 2))
+    make_synthetic(options, tmp_path / "out", workers=1)
+    assert "replaced" not in read_manifest(tmp_path / "out").settings
+    turned = [s.truth for s in samples(tmp_path / "out") if s.truth.attributes["rotated"]]
+    assert len(turned) == 2
+    for page in turned:
+        (table,) = page.tables
+        (caption,) = [e for e in page.elements if e.category == Category.TABLE_CAPTION]
+        assert table.attributes["rotated"] == 90
+        assert caption.attributes["text_rotate"] == "rotate90"
+        assert caption.order == 0 < table.order  # it stands to the left, where the top of the table is
+        assert caption.box.x1 < table.box.x0
+        first, last = table.table.cells[0], table.table.cells[-1]
+        assert first.box.y0 > last.box.y1  # columns run upwards
+        assert first.box.x1 < last.box.x0  # rows run to the right
+    report = check_corpus(load_corpus(str(tmp_path / "out")))
+    assert report.is_faithful
+    assert report.grids == report.grids_equal > 0
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_table_over_pages_stands_in_the_appendix_of_a_paper(tmp_path: Path) -> None:
+    options = replace(OPTIONS, pages=3, seed=2, long=1, empty=0, double_column=0, looks=("llncs",))
+    make_synthetic(options, tmp_path / "out", workers=1)
+    assert "replaced" not in read_manifest(tmp_path / "out").settings
+    pages = [s.truth for s in samples(tmp_path / "out")]
+    assert [page.attributes["long"] for page in pages] == [True] * 3
+    parts = [[t for t in page.tables if t.attributes.get("long")] for page in pages]
+    assert [[t.attributes["part"] for t in part] for part in parts] == [[1], [2], [3]]
+    grids = [part[0].table.text_rows() for part in parts]
+    assert len({tuple(grid[0]) for grid in grids}) == 1  # the head comes again
+    numbers = [int(re.sub(r"\D", "", row[0])) for grid in grids for row in grid[1:]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    (caption,) = [e for page in pages for e in page.elements if e.category == Category.TABLE_CAPTION]
+    assert any(r.kind == "parent_son" and r.target == caption.id for r in pages[0].relations)
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
 
 
 @pytest.mark.latex

@@ -1,5 +1,7 @@
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.engine.hostile_tasks import do
@@ -24,6 +26,28 @@ def test_crash_and_hang_cost_only_themselves() -> None:
     lost = {r.task: r.reason for r in results if isinstance(r, Lost)}
     assert done == {"a": "A", "b": "B", "c": "C", "d": "D"}
     assert lost == {"crash": "its process ended by signal SIGABRT", "hang": "took more than 5 s"}
+
+
+PLAIN_SCRIPT = """
+print("begun")
+from parsemark.engine.process_pool import ProcessPool
+from tests.engine.hostile_tasks import do
+with ProcessPool(do, 2, timeout_s=60.0, memory_mb=16_384) as pool:
+    for task in "abc":
+        pool.submit(task)
+    print(sorted(result.result for result in pool.results()))
+print(__name__)
+"""
+
+
+def test_a_script_without_a_guard_is_not_run_again_in_each_process(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PLAIN_SCRIPT)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.split("\n") == ["begun", "['A', 'B', 'C']", "__main__", ""], done.stderr
 
 
 FORKING = """

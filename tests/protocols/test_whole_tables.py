@@ -110,6 +110,65 @@ def test_worked_by_hand() -> None:
     assert split["p2-t2"] is None, "the small table was missed, and stays in the denominator"
 
 
+def test_what_a_page_says_of_the_break_is_not_of_the_table() -> None:
+    """A title on the first page, another line above the repeated head, a line at the end of the page."""
+    n = len(HEAD)
+    upper = Table.from_rows(
+        [["Metals", *[""] * (n - 1)], HEAD, *BODY[:6], ["Table continues", *[""] * (n - 1)]]
+    )
+    lower = Table.from_rows([["Metals again", *[""] * (n - 1)], HEAD, *BODY[6:]])
+    pages = [
+        Page(f"s{k}", 1, 1, (Element("t1", "table", table=table, attributes={"part": k}),))
+        for k, table in enumerate((upper, lower), start=1)
+    ]
+    (whole,) = whole_page(pages).tables
+    assert whole.table == Table.from_rows([["Metals", *[""] * (n - 1)], HEAD, *BODY])
+    assert credit(*both(pages, upper, lower)) == {"p1-t1": pytest.approx(1.0)}
+    assert credit(*both(pages, whole.table)) == {"p1-t1": pytest.approx(1.0)}
+
+
+def test_a_group_at_the_end_of_a_page_stays() -> None:
+    group = ["Light metals", "", ""]
+    parts = [Table.from_rows([HEAD, *BODY[:6], group]), Table.from_rows([HEAD, *BODY[6:]])]
+    pages = [
+        Page(f"s{k}", 1, 1, (Element("t1", "table", table=table, attributes={"part": k}),))
+        for k, table in enumerate(parts, start=1)
+    ]
+    assert whole_page(pages).tables[0].table == Table.from_rows([HEAD, *BODY[:6], group, *BODY[6:]])
+
+
+@pytest.mark.parametrize("cuts", [(0, 6, 12), (0, 3, 4, 12)])
+def test_pages_read_rightly_earn_everything_without_a_repeated_head(cuts: tuple[int, ...]) -> None:
+    parts = [Table.from_rows(BODY[a:b] if a else [HEAD, *BODY[a:b]]) for a, b in pairwise(cuts)]
+    pages = [
+        Page(f"s{k}", 1, 1, (Element("t1", "table", table=table, attributes={"part": k}),))
+        for k, table in enumerate(parts, start=1)
+    ]
+    truth, prediction = both(pages, *parts)
+    assert [e.table for e in truth.tables] == [WHOLE]
+    assert len(prediction.tables) == 1
+    assert credit(truth, prediction) == {"p1-t1": pytest.approx(1.0)}
+
+
+def test_a_table_that_is_no_part_is_not_joined() -> None:
+    """Where a parser missed the end of the page, what it found above is another table."""
+    other = Table.from_rows([["city", "people", "area"], ["Rome", "2,800,000", "1,285"]])
+    pages = [
+        Page(f"s{k}", 1, 1, (Element("t1", "table", table=table, attributes={"part": k}),))
+        for k, table in enumerate((Table.from_rows([HEAD, *BODY[:6]]), Table.from_rows(BODY[6:])), start=1)
+    ]
+    assert len(both(pages, other, Table.from_rows(BODY[6:]))[1].tables) == 2
+
+
+def test_long_tables_without_numbers_go_on_where_they_repeat_their_head() -> None:
+    pages = pages_broken_at(6)
+    unnumbered = [
+        replace(p, elements=tuple(replace(e, attributes={"long": True}) for e in p.elements)) for p in pages
+    ]
+    assert whole_page(unnumbered).tables[0].table == WHOLE
+    assert len(whole_page(unnumbered).tables) == 2
+
+
 def test_two_tables_that_a_parser_merged_are_cut_apart() -> None:
     other = Table.from_rows([["city", "people"], *[[f"city {n}", f"{n * 31}"] for n in range(6)]])
     pages = pages_broken_at(6)

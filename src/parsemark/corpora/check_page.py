@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from parsemark.corpora.latex.glyphs import ROOTS, without_written_signs
+from parsemark.corpora.latex.glyphs import ROOTS, without_extension_signs, without_written_signs
 from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
@@ -185,8 +185,11 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> str | None
     if sorted(wanted) == sorted(shown):
         has_formula = any(mark in cell.text for mark in "^_√∛∜")  # which a file may have in any order
         return None if any_order or has_formula else "cell: order of glyphs"
-    missing, extra = Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
-    if not extra and not without_written_signs(missing) and _is_stacked(cell, glyphs):
+    missing, extra = without_extension_signs(
+        Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
+    )
+    unsaid = without_written_signs(missing) if _is_stacked(cell, glyphs) else missing
+    if not extra and not unsaid:
         return None
     if "�" in extra:
         return "cell: glyph without Unicode"

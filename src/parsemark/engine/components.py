@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from parsemark.corpora import Corpus
-from parsemark.corpora.crops import FILE, Kind, write_crops
+from parsemark.corpora.crops import FILE, CropKind, write_crops
 from parsemark.errors import FormatError
 from parsemark.formats import read_document, read_tables, write_table
 from parsemark.model import Category, Prediction, Status
@@ -22,7 +22,7 @@ from parsemark.system import remove_tree
 
 CropTask = Literal["ocr", "table", "formula"]
 CROP_TASKS: tuple[CropTask, ...] = ("ocr", "table", "formula")
-_KIND: dict[CropTask, Kind] = {"ocr": "text", "table": "table", "formula": "formula"}
+_KIND: dict[CropTask, CropKind] = {"ocr": "text", "table": "table", "formula": "formula"}
 
 
 def crops_for(corpus: Corpus, task: CropTask, out: Path) -> Path:

@@ -124,7 +124,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
     records = run.records()
     known = {record.blob for record in records if record.blob is not None}
     with replacing(out) as temporary, zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
-        writer = _Writer(archive)
+        writer = _BundleWriter(archive)
         writer.add(MANIFEST, _public(run.manifest).model_dump_json(indent=2).encode() + b"\n")
         samples = run.table("samples")
         bare = samples.with_columns(pdf=pl.lit(None, pl.String))
@@ -157,7 +157,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
     return index
 
 
-class _Writer:
+class _BundleWriter:
     """Adds members and remembers their hashes."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:

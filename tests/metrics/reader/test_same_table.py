@@ -104,9 +104,227 @@ def test_a_row_of_deviations_with_the_name_of_something_else_is_not_theirs() -> 
     assert value(latex(WAGES), markdown(named(WAGES, "Marital status"))) < 6
 
 
+def test_a_column_of_intervals_keeps_its_name_when_the_table_is_transposed() -> None:
+    table = rows(
+        "Contrast & Estimate & 95\\% CI & SE",
+        "a -- b & -0.873 & [-1.21, -0.540] & 0.169",
+        "b -- c & -0.614 & [-1.04, -0.195] & 0.215",
+        "c -- d & 0.480 & [0.119, 0.841] & 0.184",
+    )
+    given = [[text.replace("\\", "") for text in column] for column in zip(*table, strict=True)]
+    assert value(latex(table), markdown(given)) >= 9.5
+
+
 def test_joined_headers_are_not_counted_as_rows() -> None:
     heads = rows("Predictor & Wages & Hours", "& log & per week")
     joined = rows("Predictor & Wages log & Hours per week")
     found = messages(latex([*heads, *WAGES[1:]], 2), markdown([*joined, *behind(WAGES)[1:]]))
     assert "1–2" in found
     assert "-1" not in found
+
+
+ALLOYS = rows(
+    "Alloy & Density & Modulus & Yield & Strain",
+    "& g/cm$^3$ & GPa & MPa & \\%",
+    "AA6061 & 2.70 & 68.9 & 276 & 12",
+    "Ti64 & 4.43 & 113.8 & 880 & 14",
+    "304 & 8.00 & 193 & 215 & 70",
+    "IN718 & 8.19 & 200 & 1034 & 12",
+)
+JOINED = rows("Alloy & Density (g/cm³) & Modulus (GPa) & Yield (MPa) & Strain (%)")
+
+
+def ordered(table: Rows, order: list[int]) -> str:
+    return markdown([[row[k] for k in order] for row in table])
+
+
+@pytest.mark.parametrize(
+    "order", [[0, 4, 1, 2, 3], [0, 1, 3, 2, 4], [0, 4, 3, 2, 1], [4, 3, 2, 1, 0], [0, 3, 1, 4, 2]]
+)
+def test_the_order_of_columns_costs_the_same_however_headers_are_given(order: list[int]) -> None:
+    single = [ALLOYS[0], *ALLOYS[2:]]
+    found = [
+        value(latex(single), ordered(single, order)),
+        value(latex(ALLOYS, 2), ordered([*JOINED, *ALLOYS[2:]], order)),
+        value(latex([*JOINED, *ALLOYS[2:]]).replace("%", r"\%"), ordered(ALLOYS, order)),
+    ]
+    assert min(found) >= 6
+    assert max(found) - min(found) < 0.5
+    # Headers that move without their values say something false.
+    assert value(latex(single), markdown([[single[0][k] for k in order], *single[1:]])) < 4
+
+
+LAWS = rows(
+    r"Law & Density & Variance",
+    r"Exponential & $\lambda e^{-\lambda x}$ & $1/\lambda^2$",
+    r"Uniform & $\frac{1}{b-a}$ & $\frac{(b-a)^2}{12}$",
+    r"Laplace & $\frac{1}{2b}\exp\left(-\frac{|x-\mu|}{b}\right)$ & $2b^2$",
+    r"Gamma & $\frac{x^{k-1}e^{-x/\theta}}{\Gamma(k)\theta^k}$ & $k\theta^2$",
+)
+LINEAR = rows(
+    "Law & Density & Variance",
+    "Exponential & λ exp(−λx) & 1/λ²",
+    "Uniform & 1/(b−a) & (b−a)²/12",
+    r"Laplace & (1/(2b)) exp(−\|x−μ\|/b) & 2b²",
+    "Gamma & x^(k−1) e^(−x/θ) / (Γ(k)·θ^k) & kθ²",
+)
+
+
+def test_formulas_on_one_line_are_the_same_formulas() -> None:
+    given = markdown(LINEAR)
+    assert value(latex(LAWS), given) >= 9.5
+    for right, wrong in (("1/(b−a)", "1/b−a"), ("exp(−λx)", "exp(λx)"), ("x^(k−1)", "x^(k+1)")):
+        assert value(latex(LAWS), given.replace(right, wrong)) < 8.5
+
+
+@pytest.mark.parametrize(
+    ("truth", "pred", "low", "high"),
+    [
+        ("41.2a", "41.2<sup>a</sup>", 9.5, 10),
+        ("41.2$^{ab}$", "41.2ab", 9.5, 10),
+        ("10$^{3}$", "103", 0, 8),
+        ("$O(n^2)$", "O(n2)", 0, 9),
+        ("$H_2O$", "H2O", 9.5, 10),
+        ("25 mol L$^{-1}$", "25 mol/L", 9.5, 10),
+        ("25 $\\mu$m", "25 um", 9.5, 10),
+        ("25 °C", "25 C", 8, 9.9),
+    ],
+)
+def test_notation_of_a_value(truth: str, pred: str, low: float, high: float) -> None:
+    table = rows("Case & First & Second", f"x & {truth} & 12.5", "y & 17.5 & 8.1", "z & 4.2 & 9.9")
+    given = [[text.replace(truth, pred) for text in row] for row in table]
+    assert low <= value(latex(table), markdown(given)) <= high
+
+
+@pytest.mark.parametrize(
+    ("truth", "pred", "low", "high"),
+    [
+        ("Conc. (mmol L$^{-1}$)", "Conc. (mmol/L)", 9.5, 10),
+        ("Conc. (mmol L$^{-1}$)", "Conc. (mmol L)", 0, 8),
+        ("Flux (kg/(m$^2$ s))", "Flux (kg m⁻² s⁻¹)", 9.5, 10),
+        ("Size ($\\mu$m)", "Size (um)", 9.5, 10),
+        ("Size ($\\mu$m)", "Size (m)", 0, 8),
+        ("$T$ ($^\\circ$C)", "T (C)", 8, 9.9),
+        ("$T$ ($^\\circ$C)", "T (oC)", 8, 9.9),
+        ("$T$ ($^\\circ$C)", "T (K)", 0, 8),
+        ("Angle ($^\\circ$)", "Angle (deg)", 8, 9.9),
+        ("Strongly Agree", "Strongly agree", 9.5, 10),
+        ("Yield", "YIELD", 9.5, 10),
+        ("BraTs", "BraTS", 7, 9.5),
+        ("CO", "Co", 5, 9.5),
+    ],
+)
+def test_notation_of_a_header(truth: str, pred: str, low: float, high: float) -> None:
+    body = rows("1 & 650 & 30", "2 & 700 & 45", "3 & 750 & 60")
+    found = value(latex([["Run", truth, "n"], *body]), markdown([["Run", pred, "n"], *body]))
+    assert low <= found <= high
+
+
+def test_capitals_that_tell_two_names_apart_are_not_folded() -> None:
+    body = rows("1 & 650 & 30", "2 & 700 & 45")
+    truth, given = [["Run", "Agree", "AGREE"], *body], [["Run", "AGREE", "Agree"], *body]
+    assert value(latex(truth), markdown(given)) < 5
+
+
+REGIONS = rows(
+    "Region & 2016 & 2017 & 2018 & 2019",
+    "Alsace & 11 & 12 & 13 & 14",
+    "Bretagne & 21 & 22 & 23 & 24",
+    "Corse & 31 & 32 & 33 & 34",
+    "Lorraine & 41 & 42 & 43 & 44",
+    "Picardie & 51 & 52 & 53 & 54",
+)
+
+
+def in_two(table: Rows, at: int, *, named: bool, without: int = 0) -> str:
+    """The table as two beside each other, the second with names or without, and without one of its rows."""
+    second = [[*row[:1], *row[at:]] if named else row[at:] for row in table]
+    kept = [row for k, row in enumerate(second) if not without or k != without]
+    return markdown([row[:at] for row in table]) + "\n\n" + markdown(kept)
+
+
+def test_a_part_without_names_has_to_be_counted_out() -> None:
+    truth = latex(REGIONS)
+    assert value(truth, in_two(REGIONS, 3, named=True)) >= 9.5
+    whole = value(truth, in_two(REGIONS, 3, named=False))
+    assert 5.5 <= whole <= 9
+    # A row that is missing in it makes the next ones false, but does not take away the whole part.
+    lost = value(truth, markdown([row[:3] for row in REGIONS]))
+    assert lost + 0.5 < value(truth, in_two(REGIONS, 3, named=False, without=3)) < whole - 2
+    assert 4.5 <= value(truth, in_two(REGIONS, 3, named=True, without=3)) <= 8
+
+
+def test_lists_beside_each_other_have_names_of_their_own() -> None:
+    truth = rows("City & Area & City & Area", "Oslo & 454 & Turku & 306", "Bergen & 465 & Malmo & 157")
+    given = markdown([row[:2] for row in truth]) + "\n\n" + markdown([row[2:] for row in truth])
+    assert value(latex(truth), given) >= 9.5
+
+
+PROBES = (
+    r"\begin{tabular}{lccccc}"
+    r" & \multicolumn{2}{c}{Cold} & & \multicolumn{2}{c}{Hot} \\ \cmidrule(lr){2-3}\cmidrule(lr){5-6}"
+    r" Probe & Low & High & Ambient & Low & High \\ \midrule"
+    r" P1 & 1.1 & 1.4 & 2.0 & 3.1 & 3.6 \\ P2 & 1.2 & 1.5 & 2.1 & 3.2 & 3.7 \\"
+    r" P3 & 1.3 & 1.6 & 2.2 & 3.3 & 3.9 \\ \bottomrule \end{tabular}"
+)
+PROBED = rows(
+    "P1 & 1.1 & 1.4 & 2.0 & 3.1 & 3.6", "P2 & 1.2 & 1.5 & 2.1 & 3.2 & 3.7", "P3 & 1.3 & 1.6 & 2.2 & 3.3 & 3.9"
+)
+LEAVES = rows("Probe & Low & High & Ambient & Low & High")
+
+
+def spanning(*groups: tuple[int, str]) -> str:
+    head = "".join(f'<td colspan="{width}">{text}</td>' for width, text in groups)
+    body = "".join("<tr>" + "".join(f"<td>{t}</td>" for t in row) + "</tr>" for row in [*LEAVES, *PROBED])
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def test_a_group_may_not_swallow_a_neighbour_on_either_side() -> None:
+    assert value(PROBES, spanning((1, ""), (2, "Cold"), (1, ""), (2, "Hot"))) >= 9.5
+    assert value(PROBES, markdown([["", "Cold", "", "", "Hot", ""], *LEAVES, *PROBED])) >= 9.5
+    left = value(PROBES, spanning((1, ""), (3, "Cold"), (2, "Hot")))
+    right = value(PROBES, spanning((1, ""), (2, "Cold"), (3, "Hot")))
+    names = ["Probe", "Cold Low", "Cold High", "Cold Ambient", "Hot Low", "Hot High"]
+    joined = value(PROBES, markdown([names, *PROBED]))
+    assert all(6.5 <= found <= 9 for found in (left, right, joined))
+    assert abs(left - right) < 0.2
+
+
+def test_accents_that_tell_two_values_apart_are_not_lost_for_little() -> None:
+    table = rows("Gloss & Short & Long", "cow & ku & kū", "moon & ri & rī", "tree & ta & tā", "dog & so & sō")
+    plain = str.maketrans("ūīāō", "uiao")
+    assert value(latex(table), markdown(table).translate(plain)) < 5
+    assert 4 <= value(latex(table), markdown(table).replace("rī", "ri")) <= 8.5
+    apart = rows("Gloss & Old & New", "hand & pāni & kār", "head & siras & sīr", "foot & pāda & pāy")
+    assert value(latex(apart), markdown(apart).replace("kār", "kar")) >= 8.3
+
+
+FOREIGN = rows("Drug & Dose & Arm & Weeks & Site", "Statin & 20 & A & 12 & I", "Aspirin & 75 & C & 26 & II")
+
+
+def test_another_table_costs_the_same_wherever_it_stands() -> None:
+    truth, own, other = latex(REGIONS), markdown(REGIONS), markdown(FOREIGN)
+    below, above = value(truth, f"{own}\n\n{other}"), value(truth, f"{other}\n\n{own}")
+    assert below == pytest.approx(above, abs=0.2)
+    assert 5 <= below <= 9
+    glued = value(truth, markdown([*REGIONS, *FOREIGN]))
+    assert 4 <= glued < below
+    assert glued == pytest.approx(value(truth, markdown([*FOREIGN, *REGIONS])), abs=1)
+    # Among the rows of the table it might be part of it.
+    assert value(truth, markdown([*REGIONS[:3], *FOREIGN, *REGIONS[3:]])) < glued
+
+
+SETTINGS = rows(
+    "Setting & Value", "Optimizer & AdamW", "Learning rate & 3e-4", "Batch size & 256", "Dropout & 0.1"
+)
+
+
+@pytest.mark.parametrize("line", ["- **{}**: {}", "{}: {}", "* {} – {}", "{} = {}"])
+def test_keys_and_values_as_a_list(line: str) -> None:
+    given = "\n".join(line.format(*row) for row in SETTINGS[1:])
+    assert 6.5 <= value(latex(SETTINGS), given) <= 9.5
+    assert value(latex(SETTINGS), given.replace("256", "265")) < 5
+
+
+def test_the_header_over_keys_and_values_says_little() -> None:
+    assert 7.5 <= value(latex(SETTINGS), markdown([["", ""], *SETTINGS[1:]])) <= 9.8

@@ -3,17 +3,19 @@
 import json
 import random
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parsemark.kernels import kernel
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import annotation_of, markdown_of
-from parsemark.protocols.document.published import table_html
+from parsemark.protocols.document.published import formulas, table_html
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
 from parsemark.protocols.document.published.page import PageRecords, page_records
@@ -243,6 +245,27 @@ def test_hostile_markdown_is_read_in_bounded_time(profile: Any, name: str) -> No
     start = time.process_time()
     extract(HOSTILE[name], profile)
     assert time.process_time() - start < 30  # seconds; a quadratic step would need hours
+
+
+def test_a_formula_of_many_rows_is_aligned_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row begins hundreds of runs; without the alignment every truth still has its record."""
+    rows = [f"a_{{{k}}} = {k}" for k in range(40)]
+    truths = [{"category_type": "equation_isolated", "latex": row, "order": k} for k, row in enumerate(rows)]
+    markdown = "$$\\begin{array}{l} " + " \\\\ ".join(rows) + " \\end{array}$$"
+    compared: list[str] = []
+    distance = kernel.levenshtein
+
+    def counted(a: str, b: str) -> int:
+        compared.append(a)
+        return distance(a, b)
+
+    monkeypatch.setattr(formulas, "kernel", SimpleNamespace(levenshtein=counted))
+    assert [r.edit for r in page_records(page(*truths), markdown, V1_6).formulas] == [0.0] * 40
+    assert len(compared) > 50_000
+    compared.clear()
+    monkeypatch.setattr(formulas, "_MAX_COMPARISONS", 1000)
+    assert len(page_records(page(*truths), markdown, V1_6).formulas) == 40
+    assert len(compared) < 3000
 
 
 @pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6"])

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from parsemark.model import Box
+from parsemark.pdf.text import LINE_END_HYPHEN
 
 UNKNOWN = "\ufffd"
 """A glyph of which the PDF does not say what it means."""
@@ -23,8 +24,6 @@ LINE_SHIFT = 0.75
 """A glyph that is off by this share of the size is on another line."""
 DIVISION = "\u00ad"
 """Where a word was divided at the end of a line; its hyphen may be that of the division or its own."""
-LINE_END_HYPHEN = 2
-"""pdfium's code for a hyphen that it takes for a division of a word."""
 
 _COMBINING = {
     "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "˜": "\u0303", "¨": "\u0308", "¯": "\u0304", "˘": "\u0306",

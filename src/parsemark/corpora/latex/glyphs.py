@@ -7,10 +7,28 @@ import unicodedata
 from collections import Counter
 
 from parsemark.formats.notation import fold_notation
+from parsemark.pdf.text import LINE_END_HYPHEN
 
 ROOTS = {"∛": "3√", "∜": "4√"}
 """Roots as pages set them: the index is a glyph of its own."""
 _SAME_GLYPH = str.maketrans({"◦": "°", "∘": "°", "ˆ": "", "˜": "", "¯": "", "∆": "Δ", **ROOTS})
+EXTENSION_FONT = re.compile(
+    r"(?:^|\+)(?:CMEX|LMMathExtension|EUEX|MTEX|TXEX|PXEX)\d*(?:-Regular)?$", re.IGNORECASE
+)
+"""Names of fonts in the encoding of TeX's extension font (OMX)."""
+EXTENSION_SIGNS = {
+    **dict(zip(map(chr, range(32)), "()[]⌊⌋⌈⌉{}⟨⟩|‖/\\()()[]⌊⌋⌈⌉{}⟨⟩/\\", strict=True)),
+    **dict(zip("!\"#$%&'*+,-.", ")[]⌊⌋⌈⌉⟨⟩/\\/", strict=True)),
+    **dict(zip("012389DEFGHIJKLMNO", "()[]{}⟨⟩⊔⊔∮∮⨀⨀⨁⨁⨂⨂", strict=True)),
+    **dict.fromkeys("4567:;<=>?@ABC", ""),
+    **dict(zip("PQRSTUVWXYZ", "∑∏∫⋃⋂⨄⋀⋁∑∏∫", strict=True)),
+    **dict(zip("`abcdefghijklmnopqrst", "∐∐ˆˆˆ˜˜˜[]⌊⌋⌈⌉{}√√√√√", strict=True)),
+}
+"""What a glyph of such a font shows, by the character that readers take its code for: the fonts do not say.
+
+Brackets of several pieces have their sign at the first and nothing at the others. Codes that a PDF which does
+say can mean as well (brackets, slashes, `^`, `_`) are not here.
+"""
 _NO_GLYPH = re.compile(r"[\s_^{}\x00-\x1f]")
 
 
@@ -24,6 +42,22 @@ def glyph_text(text: str) -> str:
     folded = unicodedata.normalize("NFKD", fold_notation(text.translate(_SAME_GLYPH).replace("~", "∼")))
     letters = (c for c in folded.translate(_SAME_GLYPH) if not unicodedata.combining(c))
     return _NO_GLYPH.sub("", "".join(letters))
+
+
+def without_extension_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Counter[str], Counter[str]]:
+    """What a text layer lacks and has too much, without signs for which it has codes of an extension font.
+
+    >>> without_extension_signs(Counter(glyph_text("∑x")), Counter("Py"))
+    (Counter({'x': 1}), Counter({'y': 1}))
+    """
+    missing, extra = missing.copy(), extra.copy()
+    hyphen = ("-", EXTENSION_SIGNS[chr(LINE_END_HYPHEN)])
+    for code, sign in (*EXTENSION_SIGNS.items(), hyphen):
+        for glyph in glyph_text(sign):
+            n = min(missing[glyph], extra[code])
+            missing[glyph] -= n
+            extra[code] -= n
+    return +missing, +extra
 
 
 def without_written_signs(missing: Counter[str]) -> Counter[str]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pypdfium2 import raw
 
@@ -26,6 +26,7 @@ from parsemark.corpora.latex.cell_boxes import (
     turn,
 )
 from parsemark.corpora.latex.cell_text import Character, character_of
+from parsemark.corpora.latex.glyphs import EXTENSION_FONT, EXTENSION_SIGNS
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import open_document, to_page_box
@@ -184,8 +185,8 @@ def _read_ink(page: Any) -> _Ink:
     ink = _Ink()
     text_page = page.get_textpage()
     edges = [ctypes.c_float() for _ in range(4)]
-    cells_of: dict[int, tuple[list[int], int, bool]] = {}
-    bold_fonts: dict[int, bool] = {}
+    cells_of: dict[int, tuple[list[int], int, _Font]] = {}
+    fonts: dict[int, _Font] = {}
     has_cells = False
     for index in range(raw.FPDFPage_CountObjects(page)):
         item = raw.FPDFPage_GetObject(page, index)
@@ -215,8 +216,7 @@ def _read_ink(page: Any) -> _Ink:
                 ink.blocks[number].append(box)
                 ink.texts[number].append(text)
         if is_text:
-            is_bold = bool(cells) and _is_bold(item, bold_fonts)
-            cells_of[ctypes.addressof(item.contents)] = cells, angle, is_bold
+            cells_of[ctypes.addressof(item.contents)] = cells, angle, _font(item, fonts)
             has_cells |= bool(cells)
     if has_cells:
         _read_characters(page, text_page, cells_of, ink)
@@ -250,7 +250,7 @@ def _is_unseen(item: Any, box: Box) -> bool:
 
 
 def _read_characters(
-    page: Any, text_page: Any, cells_of: dict[int, tuple[list[int], int, bool]], ink: _Ink
+    page: Any, text_page: Any, cells_of: dict[int, tuple[list[int], int, _Font]], ink: _Ink
 ) -> None:
     """The characters of each cell, one by one."""
     rectangle = raw.FS_RECTF()
@@ -263,7 +263,7 @@ def _read_characters(
         found = cells_of.get(ctypes.addressof(item.contents))
         if found is None:
             continue
-        cells, angle, is_bold = found
+        cells, angle, font = found
         raw.FPDFText_GetLooseCharBox(text_page, index, rectangle)
         raw.FPDFText_GetCharOrigin(text_page, index, x, y)
         raw.FPDFText_GetMatrix(text_page, index, matrix)
@@ -272,7 +272,9 @@ def _read_characters(
         origin = to_page_box(page, x.value, y.value, x.value, y.value)
         scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         size = raw.FPDFText_GetFontSize(text_page, index) * scale
-        character = Character(character_of(code), turn(box, angle), turn(origin, angle).y0, size, is_bold)
+        text = EXTENSION_SIGNS.get(chr(code)) if font.is_extension and code < 128 else None
+        text = character_of(code) if text is None else text
+        character = Character(text, turn(box, angle), turn(origin, angle).y0, size, font.is_bold)
         for cell in cells:
             ink.characters[cell].append(character)
         if not cells:
@@ -281,16 +283,24 @@ def _read_characters(
             ink.loose.append((tight, angle, character))
 
 
-def _is_bold(item: Any, known: dict[int, bool]) -> bool:
-    """Whether a text is set in a bold font, which its name says."""
+class _Font(NamedTuple):
+    """What the name of a font says of it."""
+
+    is_bold: bool = False
+    is_extension: bool = False
+
+
+def _font(item: Any, known: dict[int, _Font]) -> _Font:
+    """The font that a text is set in."""
     font = raw.FPDFTextObj_GetFont(item)
     if not font:
-        return False
+        return _Font()
     place = ctypes.addressof(font.contents)
     if place not in known:
         name = ctypes.create_string_buffer(128)
         raw.FPDFFont_GetBaseFontName(font, name, 128)
-        known[place] = _BOLD.search(name.value.decode("ascii", "replace")) is not None
+        called = name.value.decode("ascii", "replace")
+        known[place] = _Font(_BOLD.search(called) is not None, EXTENSION_FONT.search(called) is not None)
     return known[place]
 
 

@@ -30,7 +30,7 @@ def read_html_blocks(text: str, offset: int = 0) -> list[Block]:
     for found in tables:
         blocks += _captions_of(source[found.start : found.end], found.start + offset)
     rest = blanked(source, [(found.start, found.end) for found in tables])
-    reader = _Reader(rest, offset, [found.start for found in tables])
+    reader = _HtmlReader(rest, offset, [found.start for found in tables])
     reader.read()
     return blocks + reader.blocks
 
@@ -50,7 +50,7 @@ def _captions_of(table: str, offset: int) -> list[Block]:
     return []
 
 
-class _Reader:
+class _HtmlReader:
     """Collects blocks while it passes over the tags; `mark` is where the current text began."""
 
     def __init__(self, source: str, offset: int, boundaries: list[int]) -> None:

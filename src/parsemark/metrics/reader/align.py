@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.kernels import kernel
-from parsemark.metrics.reader.likeness import features
+from parsemark.metrics.reader.likeness import bare, features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.size_limits import check_pairs
@@ -30,7 +30,9 @@ _LEAST_ROW = 0.15
 
 
 _SURELY = 0.8
-"""Lines that are left over and at least this alike have moved."""
+"""Lines that are at least this alike have moved, if nothing else answers either of them."""
+_HARDLY = 0.5
+"""Lines less alike than this answer each other only where no other one surely does."""
 
 MAX_TEXT_PAIRS = 10_000_000
 """Different texts of one table times those of the other (3,100 each): 4 bytes each, and a second of work."""
@@ -39,6 +41,8 @@ MAX_LINE_PAIRS = 4_000_000
 MAX_CHARACTER_PAIRS = 2_000_000_000
 """Characters of one table times those of the other (45,000 each). Beyond, only beginnings are aligned."""
 _BEGINNING = 64
+_AT_ONCE = 1_000_000
+"""Likenesses that are gathered at once."""
 MAX_VOLUME = 12_000_000
 """Pairs of rows times columns, and pairs of columns times rows, of which likenesses are looked up."""
 
@@ -91,8 +95,11 @@ class Lookup:
         self.pred_ids, pred_texts = _numbered(pred.texts)
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
         self.matrix = likenesses.matrix(pred_texts)
+        self.truth_texts, self.pred_texts = truth.texts, pred.texts
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
+        self.truth_blank = np.flatnonzero(~np.any(self.truth_filled, axis=1))
+        self.pred_blank = np.flatnonzero(~np.any(self.pred_filled, axis=1))
         # What a cell of several rows says may stand at any of them, as at the middle one.
         starts = np.array(truth.starts, dtype=bool)
         self.truth_asked = self.truth_filled & starts
@@ -133,11 +140,12 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
     signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs])
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
     np.multiply(matrix, 0.3, out=matrix, where=wrong)
-    empty_one = np.array([not t for t in one], dtype=bool)
-    empty_other = np.array([not p for p in other], dtype=bool)
+    empty_one = [k for k, t in enumerate(one) if not t]
+    empty_other = [k for k, p in enumerate(other) if not p]
     matrix[empty_one, :] = 0.0
     matrix[:, empty_other] = 0.0
-    matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
+    if empty_one and empty_other:
+        matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
     return matrix
 
 
@@ -155,12 +163,15 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
         rows = best_path(likeness, _LEAST_ROW)
         if not rows:
             break
-        moved_rows = [pair for pair in _moved(likeness, rows) if pair[0] >= n_header]
+        rows, moved_rows = _with_moved(likeness, rows, n_header)
         known = [pair for pair in rows if pair[0] >= n_header] or rows
         values = _aligned_columns(truth, pred, matrix, [*known, *moved_rows])
         scores = _HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values
         refined = best_path(scores)
-        moved = _moved(scores, refined)
+        if _are_hardly_paired(scores, refined):
+            # Which headers are joined in one row matters only where the columns have to be looked for.
+            scores += _HEADER_SHARE * (_joined_likeness(lookup, n_header) - headers).clip(0)
+        refined, moved = _with_moved(scores, refined)
         if refined == columns and moved == moved_columns:
             break
         columns, moved_columns = refined, moved
@@ -173,19 +184,62 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
     )
 
 
-def _moved(scores: Floats, pairs: Pairs) -> Pairs:
-    """Of what the monotone pairing left over, the pairs that are surely each other's, in another order."""
-    n, m = scores.shape
-    if len(pairs) == min(n, m):
-        return []
-    left = np.ones((n, m), dtype=bool)
-    left[[i for i, _ in pairs], :] = False
-    left[:, [j for _, j in pairs]] = False
+def _are_hardly_paired(scores: Floats, pairs: Pairs) -> bool:
+    """Whether lines of both sides are left over, or answered by one that is hardly like them."""
+    surely = sum(scores[i, j] >= _HARDLY for i, j in pairs)
+    return bool(surely < min(scores.shape))
+
+
+def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:
+    """The monotone pairs, and those that are surely each other's though they stand in another order.
+
+    A line that stands elsewhere takes the place of what is hardly like it; what is left over then is paired
+    once more.
+
+    Args:
+        scores: The likeness of all lines.
+        pairs: The monotone pairing.
+        first: The first line of the truth that may have moved.
+    """
+    if not _are_hardly_paired(scores, pairs):
+        return pairs, []
+    free = np.ones(scores.shape, dtype=bool)
+    for i, j in pairs:
+        if scores[i, j] >= _HARDLY:
+            free[i, :] = free[:, j] = False
+    free[:first] = False
+    free[[i for i, _ in pairs], [j for _, j in pairs]] = False
     found: Pairs = []
-    for i, j in np.argwhere(left & (scores >= _SURELY)).tolist():
-        if all(i != a and j != b for a, b in found):
+    taken_here: set[int] = set()
+    taken_there: set[int] = set()
+    for i, j in np.argwhere(free & (scores >= _SURELY)).tolist():
+        if i not in taken_here and j not in taken_there:
             found.append((i, j))
-    return found
+            taken_here.add(i)
+            taken_there.add(j)
+    kept = [(i, j) for i, j in pairs if i not in taken_here and j not in taken_there]
+    if len(kept) == len(pairs):
+        return pairs, found
+    here = sorted(set(range(len(scores))) - taken_here - {i for i, _ in kept})
+    there = sorted(set(range(scores.shape[1])) - taken_there - {j for _, j in kept})
+    again = best_path(scores[np.ix_(here, there)], _LEAST_ROW) if here and there else []
+    return sorted([*kept, *((here[i], there[j]) for i, j in again)]), found
+
+
+def _joined_likeness(lookup: Lookup, n_header: int) -> Floats:
+    """For each pair of columns how alike their headers are, the names of all rows taken together."""
+    ours = _joined_heads(lookup.truth_texts[:n_header])
+    top = lookup.pred_texts[: n_header + 1]
+    found = np.zeros((lookup.truth_ids.shape[1], lookup.pred_ids.shape[1]), dtype=np.float32)
+    for deep in range(1, len(top) + 1) if n_header else ():
+        theirs = _joined_heads(top[:deep])
+        np.maximum(found, cdist(ours, theirs, scorer=Levenshtein.normalized_similarity), out=found)
+    return np.asarray(found**2)
+
+
+def _joined_heads(rows: list[list[str]]) -> list[str]:
+    columns = (dict.fromkeys(texts) for texts in zip(*rows, strict=True))
+    return ["".join(c for text in column for c in bare(text) if c.isalnum()) for column in columns]
 
 
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
@@ -206,13 +260,20 @@ def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
 
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
     """For each pair of columns how well the cells of one find a counterpart in the other."""
-    n, m = truth.shape[1], pred.shape[1]
-    # cells[r, c', u] over truth cells would be large: take the best over rows of pred, column by column.
-    forward = np.stack([matrix[:, pred[:, j]].max(axis=1) for j in range(m)], axis=1)
-    backward = np.stack([matrix[truth[:, i], :].max(axis=0) for i in range(n)], axis=0)
+    forward = np.ascontiguousarray(_best_of_columns(np.ascontiguousarray(matrix.T), pred).T)
+    backward = _best_of_columns(matrix, truth)
     recall = forward[truth].mean(axis=0)
     precision = backward.T[pred].mean(axis=0).T
     return np.asarray((recall + precision) / 2)
+
+
+def _best_of_columns(matrix: Floats, ids: NDArray[np.intp]) -> Floats:
+    """For each column of one table and each text of the other how alike the most alike of its cells is."""
+    n_rows, n_cols = ids.shape
+    # All of them at once would be large.
+    step = max(1, _AT_ONCE // max(1, n_rows * matrix.shape[1]))
+    parts = [matrix[ids[:, begin : begin + step]].max(axis=0) for begin in range(0, n_cols, step)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
@@ -230,19 +291,19 @@ def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
     other = [j for _, j in columns]
     if not columns:
         return np.zeros((len(lookup.truth_ids), len(lookup.pred_ids)))
-    cells = lookup.matrix[lookup.truth_ids[:, None, one], lookup.pred_ids[None, :, other]]
-    given = lookup.pred_filled[None, :, other]
+    # By columns first: so the likenesses lie one behind the other, and are summed up in this order.
+    cells = lookup.matrix[lookup.truth_ids.T[one][:, :, None], lookup.pred_ids.T[other][:, None, :]]
     # Where a span repeats a text, an empty cell is no contradiction.
-    either = lookup.truth_asked[:, None, one] | given
-    likeness: Floats = np.where(either, cells, 0.0).sum(axis=2) / np.maximum(either.sum(axis=2), 1)
+    either = lookup.truth_asked.T[one][:, :, None] | lookup.pred_filled.T[other][:, None, :]
+    np.multiply(cells, either, out=cells)
+    likeness: Floats = cells.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
     for row in lookup.truth_sections:
         # A section heading is alike whether it spans all columns or stands in the first one alone.
         for partner in lookup.pred_sections:
             likeness[row, partner] = lookup.matrix[lookup.truth_ids[row, 0], lookup.pred_ids[partner, 0]]
     # Rows of placeholders alone have nothing to compare; they answer each other in order.
-    blank_truth = np.flatnonzero(~np.any(lookup.truth_filled, axis=1))
-    blank_pred = np.flatnonzero(~np.any(lookup.pred_filled, axis=1))
-    likeness[np.ix_(blank_truth, blank_pred)] = 2 * _LEAST_ROW
+    if lookup.truth_blank.size and lookup.pred_blank.size:
+        likeness[np.ix_(lookup.truth_blank, lookup.pred_blank)] = 2 * _LEAST_ROW
     return likeness
 
 

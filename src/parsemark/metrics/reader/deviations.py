@@ -33,7 +33,7 @@ def without_names_of_deviations(truth: Sheet, pred: Sheet) -> Sheet:
     if pred.n_cols < 2:
         return pred
     named = [r for r in range(1, pred.n_rows) if pred.texts[r][0] and says_deviations(pred, r, 1)]
-    known = {tight(row[0]) for row in truth.texts} if named else set()
+    known = {tight(text) for row in truth.texts for text in row} if named else set()
     emptied = [
         r for r in named if tight(pred.texts[r][0]) not in known and _is_theirs(pred, r, pred.texts[r][0])
     ]

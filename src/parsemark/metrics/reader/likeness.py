@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from parsemark.metrics.reader.linear import are_same_formulas
+from parsemark.metrics.reader.units import UNIT, are_same_units
+
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
 _SIGNED = re.compile(r"(?<![\w.)])- ?[$€£¥₹](?=\d)")
 """A sign before a currency is that of the amount."""
@@ -21,14 +24,8 @@ SIGN = re.compile(r"(?<![^\s(\[{/|:;,=<>~≈^_±×$€£¥-])-(?=\.?\d)")
 """The sign of a number in a name, where hyphens and dashes join or list things as well."""
 SIGN_CHANGED = "the sign of a number"
 ANOTHER_UNIT = "another unit"
-_ONE_UNIT = (
-    r"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?"
-    r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
-    r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
-    r"(?:\^?-?[1-9])?"
-)
-_UNIT = re.compile(rf"{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}")
-_BARE_UNIT = re.compile(_UNIT.pattern, re.IGNORECASE)
+MARKS = "case or accents"
+_BARE_UNIT = re.compile(UNIT.pattern, re.IGNORECASE)
 _MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")
 """The number of a tight value, and what may be its unit."""
 _TELLING = re.compile(r"[A-Za-z2-9]")
@@ -53,6 +50,12 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_LETTERED = re.compile(r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))")
+"""Letters raised behind a value, which say which values differ."""
+_EXPONENT = re.compile(r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])")
+_DEGREES = re.compile(r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))")
+_GIVEN_AS = re.compile(r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)")
+_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
@@ -64,6 +67,8 @@ _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 _CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
 """A citation behind a name, which the truth may leave out."""
 _ALIKE = 0.9
+_SIGN_LOST = 0.97
+"""Likeness of a text to that with a sign which nobody misses."""
 _UNSIGNED = 0.75
 """Likeness of a name to that of the opposite number: no other one is meant, though it says something else."""
 _CACHE = 50_000
@@ -100,7 +105,7 @@ class Difference(NamedTuple):
 
 
 SAME = Difference(Change.NONE, 1.0)
-_ANOTHER = Difference(Change.OTHER, 0.0)
+ANOTHER = Difference(Change.OTHER, 0.0)
 
 
 @lru_cache(_CACHE)
@@ -207,21 +212,65 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
-        return _ANOTHER
+        return ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    if not name and is_numeric(truth) and _flat(one) == _flat(other):
-        # A deviation stands raised, lowered or on the line.
-        same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
-        return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    noted = _other_notation(truth, pred, name)
+    if noted is not None:
+        return noted
     if name and _is_opposite(truth, pred):
         return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else _ANOTHER
+        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else ANOTHER
     return _other_letters(one, other, name)
+
+
+def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
+    """The difference of two texts that are two ways to write the same, if they are.
+
+    >>> _other_notation("2.14^c", "2.14c", False).change.value, _other_notation("10^3", "103", False)
+    ('none', None)
+    """
+    one, other = tight(truth), tight(pred)
+    if "^" in one + other and _LETTERED.sub(r"\1\2", one) == _LETTERED.sub(r"\1\2", other):
+        return SAME
+    if are_same_units(truth, pred) or are_same_formulas(truth, pred):
+        return SAME
+    if name and _is_other_case(truth, pred):
+        return SAME
+    if "°" in one and _degreeless(one) == _degreeless(other) != "":
+        return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
+    if not name and is_numeric(truth) and _flat(one) == _flat(other):
+        # A deviation stands raised, lowered or on the line.
+        same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
+        return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    return None
+
+
+def _is_other_case(truth: str, pred: str) -> bool:
+    """Whether two names differ in which of their words begin with, or are in, capitals.
+
+    >>> _is_other_case("Strongly Agree", "Strongly agree"), _is_other_case("BraTs", "BraTS")
+    (True, False)
+    """
+    if len(truth) != len(pred) or truth.lower() != pred.lower():
+        return False
+    pairs = zip(_WORD.findall(truth), _WORD.findall(pred), strict=False)
+    return all(one == other or (_is_plain(one) and _is_plain(other)) for one, other in pairs)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether the capitals of a word say nothing; those of a symbol or a made-up name do."""
+    return len(word) > 2 and (word.islower() or word.isupper() or word.istitle())
+
+
+@lru_cache(_CACHE)
+def _degreeless(text: str) -> str:
+    """A tight text without signs of degrees, however they are given."""
+    return _GIVEN_AS.sub("", _DEGREES.sub("", text))
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
@@ -230,6 +279,8 @@ def _is_opposite(truth: str, pred: str) -> bool:
     >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
     (True, False, False)
     """
+    if "-" not in truth and "-" not in pred:
+        return False
     one, other = SIGN.sub("", truth), SIGN.sub("", pred)
     return len(truth) - len(one) != len(pred) - len(other) and bare(tight(one)) == bare(tight(other))
 
@@ -238,7 +289,7 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     """The difference of two tight texts by their letters."""
     plain, given = bare(one), bare(other)
     if plain == given:
-        return _marks(one, other)
+        return _marks(one, other, name)
     if "^" in one and "_" in one and plain[:1] == given[:1] and sorted(plain) == sorted(given):
         return Difference(Change.MISREAD, 0.95, "scripts in another order")
     alike = _alike_names(plain, given) if name else None
@@ -267,7 +318,7 @@ def _without_unit(plain: str, given: str) -> float:
     return len(one[1]) / len(plain)
 
 
-def are_other_units(one: str, other: str, unit: re.Pattern[str] = _UNIT) -> bool:
+def are_other_units(one: str, other: str, unit: re.Pattern[str] = UNIT) -> bool:
     """Whether two different tight texts are two units, and not one in singular and plural.
 
     >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
@@ -320,7 +371,7 @@ def _other_numbers(truth: str, pred: str) -> Difference:
         return Difference(Change.NOTATION, 0.75, "scripts set flat")
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
-    return _ANOTHER
+    return ANOTHER
 
 
 @lru_cache(_CACHE)
@@ -409,13 +460,16 @@ def _apart(text: str) -> tuple[str, list[str]]:
     return "".join(c for c in decomposed if c not in accents), sorted(accents)
 
 
-def _marks(one: str, other: str) -> Difference:
+def _marks(one: str, other: str, name: bool) -> Difference:
     """The difference of two texts that have the same letters."""
     if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
         return Difference(Change.NOTATION, 0.6, "scripts where there are none")
-    if _apart(one.translate(_SCRIPT_MARKS)) == _apart(other.translate(_SCRIPT_MARKS)):
+    flat, given = one.translate(_SCRIPT_MARKS), other.translate(_SCRIPT_MARKS)
+    if _apart(flat) == _apart(given):
+        if not name and len(_EXPONENT.findall(other)) < len(_EXPONENT.findall(one)):
+            return Difference(Change.NOTATION, 0.75, "scripts set flat")
         return SAME  # a script set flat: the text still tells which one
-    return Difference(Change.MISREAD, 0.97, "case or accents")
+    return Difference(Change.MISREAD, 0.97, MARKS)
 
 
 def slip(truth: str, pred: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
@@ -33,6 +33,8 @@ _SLIGHT = 0.9
 """A name that is at least so much alike is hardly misread."""
 _OPPOSITE = 0.75
 """Severity of a name that says the opposite number, of which people see at most a part as misread."""
+_KNOWN_WITHOUT = 0.4
+"""Severity of a lost header over names, or over the only column of values."""
 _READABLE = 0.5
 """Credit that a reading has to reach if it is not the one as given."""
 _OUTSIDE = 0.4
@@ -57,8 +59,7 @@ _DOUBT = {How.GIVEN: 0.0, How.CARRIED: 0.01, How.SHORT: 0.1, How.COUNTED: 0.35}
 """A reading has to be this much better than the one as given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A column or row of the truth, and the ways to read its name in the prediction."""
 
     truth: Path
@@ -121,7 +122,8 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     pairs = zip(named, best, strict=True) if axis is ROWS else ()
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
     same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
-    for name, (how, given, found) in zip(named, best, strict=True):
+    for name, (how, given, best_match) in zip(named, best, strict=True):
+        found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
         if name.torn:
             message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
@@ -132,8 +134,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
+class Others(NamedTuple):
     """The other names of a table."""
 
     paths: dict[str, Path]
@@ -257,7 +258,8 @@ def _explain(
             # Another text in its place is one cause with it: the span is wrong.
             if not (told and found.extra) and not holds(around.outside, level.text):
                 message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} is lost."
-                event = Event(axis.context, name.extent, message, name.where)
+                severity = 1.0 if name.needed else _KNOWN_WITHOUT
+                event = Event(axis.context, name.extent, message, name.where, severity)
                 causes.add((axis.context, level.text), event)
         else:
             message = f"{axis.noun} {_shown(name)} {_called(given)}."
@@ -278,6 +280,19 @@ def _explain(
     elif found.extra and not charged:
         message = f"{axis.noun} {_shown(name)} {_called(given)}."
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+
+
+def _with_foreign(name: Named, given: Path, found: Match, texts: set[str]) -> Match:
+    """The match with what is joined to a name in one text though it names something else in this table."""
+    if found.credit < _CERTAIN or given == name.truth:
+        return found
+    longer = [text for text in given if any(text != level and holds(text, level) for level in name.truth)]
+    if not longer:
+        return found
+    own = " ".join(name.truth)
+    foreign = (other for other in texts if not holds(own, other) and any(holds(g, other) for g in longer))
+    extra = tuple(sorted(foreign))
+    return Match(1 - _MISLED, found.levels, extra) if extra else found
 
 
 def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:

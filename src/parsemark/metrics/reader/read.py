@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.align import Alignment, Likenesses, Lookup, align
+from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
@@ -28,6 +28,7 @@ from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import (
     blocks_below,
+    by_name,
     parts_beside,
     pivoted,
     recorded,
@@ -37,7 +38,7 @@ from parsemark.metrics.reader.stack import (
 )
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
-from parsemark.metrics.reader.values import Side, Values
+from parsemark.metrics.reader.values import Asked, Side
 
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
@@ -56,7 +57,12 @@ _NARROW = 2
 _LISTED = 0.5
 """Severity of lines that set off what they are about by a colon, against 1 for cells with spaces between."""
 _RECORDS = 0.2
-"""Severity of lines that name the column of each value."""
+"""Severity of lines that name the column of each value, or the only one of a name."""
+_COUNTED_ROWS = 0.5
+"""Severity of rows that are told by their place in another part of the table."""
+_APART = 0.3
+"""Severity of a further table beside the one that is asked for, against 1 for rows in it."""
+_SET_OFF = re.compile(r"[:：=]| [-–—] ")
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
@@ -201,18 +207,35 @@ def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, t
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
+        nameless = tuple(_nameless(pages.sheets, structure))
         for headings in (pages.headings, ()):
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
-                yield beside, ()
+                yield beside, nameless
+        named = by_name(pages.sheets)
+        if named is not None and (beside := side_by_side(named)) is not None:
+            yield beside, ()
     for index, sheet in enumerate(pages.sheets):
         others = [s for k, s in enumerate(pages.sheets) if k != index]
         yield sheet, tuple(_unasked(s) for s in others)
 
 
+def _nameless(sheets: Sequence[Sheet], structure: Structure) -> Iterable[Event]:
+    """Parts of a table beside the first one that do not say again which row is which."""
+    if sum(not labels for labels in structure.labels) > 1 or not any(structure.labels):
+        return  # each part of the truth has names of its own, or none
+    names = {row[0] for row in sheets[0].texts}
+    for sheet in sheets[1:]:
+        if 2 * sum(row[0] in names for row in sheet.texts) < sheet.n_rows:
+            extent = float((sheet.n_rows - 1) * sheet.n_cols)
+            message = "A part of the table does not name its rows, which have to be counted out."
+            yield Event(Kind.HEADER_SHIFTED, extent, message, severity=_COUNTED_ROWS)
+
+
 def _unasked(sheet: Sheet) -> Event:
     count = sum(sum(1 for text in row if text) for row in sheet.texts)
-    return Event(Kind.INVENTED, float(count), "The output has a further table that does not belong here.")
+    message = "The output has a further table that does not belong here."
+    return Event(Kind.INVENTED, float(count), message, severity=_APART)
 
 
 def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
@@ -229,14 +252,14 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
     if not lines:
         return
+    said = [tight(fold_notation(line)) for line in lines]
+    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
+    if not any(_may_be_a_row(line, rows) for line in said):
+        return
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
-    lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
-    rows = [_run_together(truth, r) for r in lacking]
-    loose: list[str] = []
-    for line in lines:
-        said = tight(fold_notation(line))
-        if any(row and Levenshtein.normalized_similarity(row, said) > _A_ROW for row in rows):
-            loose.append(line)
+    lacking = [r for r, row in enumerate(rows) if row not in there][:_MOST_LINES]
+    wanted = [rows[r] for r in lacking if rows[r]]
+    loose = [line for line, told in zip(lines, said, strict=True) if _is_a_row(told, wanted)]
     if not loose:
         return
     cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
@@ -246,6 +269,16 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         message = f"{len(loose)} of the rows are given as text outside of the table."
         event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
         yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
+
+
+def _may_be_a_row(line: str, rows: list[str]) -> bool:
+    """Whether a line is about as long as a row, without which it is none."""
+    least, most = _A_ROW * len(line) - 1, len(line) / _A_ROW + 1
+    return any(least < len(row) < most for row in rows)
+
+
+def _is_a_row(line: str, rows: list[str]) -> bool:
+    return any(Levenshtein.normalized_similarity(row, line) > _A_ROW for row in rows)
 
 
 def _run_together(sheet: Sheet, row: int) -> str:
@@ -267,8 +300,9 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     told = records(lines)
     if told is not None:
         yield told, _RECORDS
-    listed = sum(":" in line for line in lines) > len(lines) / 2
-    yield Sheet.from_lines(lines), _LISTED if listed else 1.0
+    listed = sum(_SET_OFF.search(line) is not None for line in lines) > len(lines) / 2
+    severity = _RECORDS if truth.n_cols == _NARROW else _LISTED
+    yield Sheet.from_lines(lines), severity if listed else 1.0
     if len(lines) == truth.n_rows * truth.n_cols and truth.n_cols > 1:
         # One cell on each line, row after row or column after column.
         by_row = [list(lines[k : k + truth.n_cols]) for k in range(0, len(lines), truth.n_cols)]
@@ -295,19 +329,16 @@ class _Reader:
         self.outside, self.parameters = outside, parameters
         self.likenesses = Likenesses(truth)
         self.words = {word for row in truth.texts for text in row for word in text.split()}
+        self.asked = Asked(truth, structure, parameters.no_value)
 
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
-        same = range(self.truth.n_cols), range(self.structure.n_header, self.truth.n_rows)
-        columns, rows = ({index: index for index in indices} for indices in same)
-        alignment = Alignment(columns, rows)
-        side = Side(self.truth, self.structure, self.truth, alignment)
-        return Account((), Values(side, self.parameters.no_value).total)
+        return Account((), self.asked.total)
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
-        best = find_events(side, self.outside, self.parameters.no_value)
+        best = find_events(side, self.asked, self.outside)
         value = best.score(self.parameters)
         if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
@@ -315,18 +346,12 @@ class _Reader:
         doubtful = doubtful or min(self.truth.n_rows, self.truth.n_cols) <= _NARROW
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
-        if doubtful and pred.n_cols > 1:
-            mirrored = self.upright(pred.part(range(pred.n_rows), range(pred.n_cols - 1, -1, -1)), best)
-            message = "The columns stand in reversed order."
-            events = (*mirrored.events, Event(Kind.MOVED, mirrored.total, message))
-            best = self.better(best, dataclasses.replace(mirrored, events=events))
         blocks = blocks_below(pred, self.truth.n_cols)
         for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
-            found = self.upright(regrouped, best)
-            best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+            best = self.better(best, self.upright(regrouped, best, extra))
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
@@ -353,14 +378,24 @@ class _Reader:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(self, pred: Sheet, best: Account | None = None) -> Account:
-        """The account of a table as it stands, torn rows joined; a part of it where `best` is better."""
+    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
+        """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
+
+        Args:
+            pred: The table.
+            best: The account that this one has to be better than.
+            extra: What was done to the table to make it stand so.
+        """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 
-        def hopeless(account: Account) -> bool:
-            return account.score(self.parameters) < least
+        def with_extra(account: Account) -> Account:
+            return Account((*account.events, *extra), account.total) if extra else account
 
-        return find_events(self.side(pred), self.outside, self.parameters.no_value, hopeless)
+        def hopeless(account: Account) -> bool:
+            return with_extra(account).score(self.parameters) < least
+
+        side = self.side(pred)
+        return with_extra(find_events(side, self.asked, self.outside, hopeless))
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""

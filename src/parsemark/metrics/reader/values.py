@@ -11,6 +11,7 @@ from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
+    MARKS,
     SAME,
     Change,
     Difference,
@@ -29,7 +30,7 @@ _SHORT = 4
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
 _SLIPPED = 3
-"""More wrong values than this are no exchange."""
+"""So many wrong values in a column, and more in all, are no exchange."""
 _SIGN = 3
 """A value of at most so many characters may be a sign that stands for something."""
 _RENAMED = 0.25
@@ -68,10 +69,10 @@ class Side:
             first = next(slipped, first)
         return first
 
-    @cached_property
+    @property
     def stubs(self) -> frozenset[int]:
         """The truth's label columns."""
-        return frozenset(s for stub in self.structure.labels for s in stub)
+        return self.structure.stubs
 
     @cached_property
     def stands_upright(self) -> bool:
@@ -87,12 +88,17 @@ class Side:
         return 2 * same > said
 
 
-class Values:
-    """The values of the truth: what a table is asked for."""
+class Asked:
+    """The values that a table is asked for, whatever it is compared with.
 
-    def __init__(self, side: Side, no_value: float) -> None:
-        self.side = side
-        truth, structure, stubs = side.truth, side.structure, side.stubs
+    Args:
+        truth: The table.
+        structure: Its headers.
+        no_value: Weight of a cell that says there is no value.
+    """
+
+    def __init__(self, truth: Sheet, structure: Structure, no_value: float) -> None:
+        stubs = structure.stubs
         self.weights: dict[Position, float] = {}
         for row in range(structure.n_header, truth.n_rows):
             if row in structure.sections:
@@ -101,26 +107,35 @@ class Values:
             named_only = stubs.issuperset(there)
             for col in there:
                 # A name is no value of its own where it names something.
-                if named_only or not self._is_name(row, col):
+                if named_only or not _is_name(truth, stubs, row, col):
                     self.weights[row, col] = 1.0 if texts[col] else no_value
-        self.of_row: dict[int, float] = defaultdict(float)
-        self.of_column: dict[int, float] = defaultdict(float)
+        self.of_row: dict[int, float] = {}
+        self.of_column: dict[int, float] = {}
         for (row, col), weight in self.weights.items():
-            self.of_row[row] += weight
-            self.of_column[col] += weight
+            self.of_row[row] = self.of_row.get(row, 0.0) + weight
+            self.of_column[col] = self.of_column.get(col, 0.0) + weight
         self.total = max(1.0, sum(self.weights.values()))
 
-    def _is_name(self, row: int, col: int) -> bool:
-        """Whether a cell is in a label column, or is one that begins there and spans further columns."""
-        truth, stubs = self.side.truth, self.side.stubs
-        if truth.starts[row][col]:
-            return col in stubs
-        while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
-            col -= 1
-        if col in stubs:
-            return True
-        spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
-        return spans and col - 1 in stubs
+
+def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
+    """Whether a cell is in a label column, or is one that begins there and spans further columns."""
+    if truth.starts[row][col]:
+        return col in stubs
+    while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
+        col -= 1
+    if col in stubs:
+        return True
+    spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
+    return spans and col - 1 in stubs
+
+
+class Values:
+    """What became of the values that a table is asked for."""
+
+    def __init__(self, side: Side, asked: Asked) -> None:
+        self.side = side
+        self.weights, self.total = asked.weights, asked.total
+        self.of_row, self.of_column = asked.of_row, asked.of_column
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
@@ -161,17 +176,24 @@ class Values:
         texts: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for row, col, at, partner in self._answered:
             texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
-        return frozenset(
+        wrong = {col: sum(text != found for text, found in pairs) for col, pairs in texts.items()}
+        slipped = frozenset(
             col
             for col, pairs in texts.items()
-            if (wrong := sum(text != found for text, found in pairs)) > _SLIPPED
+            if wrong[col] >= _SLIPPED
             for step in (1, -1)
             if sum(
                 found == neighbour != text
                 for (text, found), (neighbour, _) in zip(pairs[::step][1:], pairs[::step], strict=False)
             )
-            >= wrong - 1
+            >= wrong[col] - 1
         )
+        return slipped if sum(wrong[col] for col in slipped) > _SLIPPED else frozenset()
+
+    @cached_property
+    def _told_apart(self) -> frozenset[str]:
+        """All that the truth says as a value."""
+        return frozenset(self.side.truth.texts[row][col] for row, col in self.weights)
 
     @cached_property
     def renamed(self) -> dict[str, str]:
@@ -205,6 +227,8 @@ class Values:
             diff = self._done_to_all(col, text, found) or diff
         if diff.change is Change.NONE:
             return
+        if diff.change is Change.MISREAD and diff.cause in ("", MARKS) and found in self._told_apart:
+            diff = Difference(Change.OTHER, 0.0, diff.cause)  # it says what another value says
         where = {"row": row, "col": col}
         given = side.pred.shown[at][partner]
         unit = f": {ANOTHER_UNIT}" if diff.cause.startswith(ANOTHER_UNIT) else ""
@@ -228,7 +252,7 @@ class Values:
             causes.add((Kind.CELLS_MERGED, found), event)
         elif col in self._slipped:
             slipped = f"Column {self.header(col)}: its values have slipped by a row."
-            causes.add((Kind.VALUE_WRONG, col), Event(Kind.VALUE_WRONG, weight, slipped, where))
+            causes.add((Kind.VALUE_WRONG, "slipped"), Event(Kind.VALUE_WRONG, weight, slipped, where))
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
@@ -240,7 +264,7 @@ class Values:
             pattern = _DIGITS.sub("#", cause)
             if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
                 pattern = cause if len(cause) <= _SHORT else ""
-            key = (Kind.VALUE_WRONG, pattern if 0 < len(pattern) <= _SHORT else (row, col))
+            key = (Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (row, col)))
             causes.add(key, Event(Kind.VALUE_WRONG, weight, told, where))
 
     def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:

@@ -11,7 +11,7 @@ from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
-    Results,
+    MeasuredRecords,
     measure_pages,
     per_page_edit,
 )
@@ -46,7 +46,7 @@ def score_page(
     out = PageScores()
     if truth is None:
         return out
-    writer = _Writer(prediction, profile.name, out)
+    writer = _PublishedWriter(prediction, profile.name, out)
     if not is_evaluated(prediction, profile):
         status = prediction.status if prediction.status is not Status.OK else Status.NO_PREDICTION
         why = prediction.message or f"{profile.name} leaves pages without a prediction out of all means."
@@ -74,7 +74,7 @@ def score_page(
     return out
 
 
-class _Writer:
+class _PublishedWriter:
     def __init__(self, prediction: Prediction, rule: str, out: PageScores) -> None:
         self.prediction, self.rule, self.out = prediction, rule, out
 
@@ -131,7 +131,11 @@ class _Writer:
 
 
 def _page_rows(
-    writer: _Writer, element: str, measured: Sequence[MeasuredRecord], results: Results, profile: Profile
+    writer: _PublishedWriter,
+    element: str,
+    measured: Sequence[MeasuredRecord],
+    results: MeasuredRecords,
+    profile: Profile,
 ) -> None:
     short = SHORT[element]
     for value in per_page_edit(measured).values():
@@ -151,7 +155,7 @@ def _page_rows(
             writer.page(metric, 0.0, Status.NO_PREDICTION)
 
 
-def _belongs(metric: str, element: str, results: Results) -> bool:
+def _belongs(metric: str, element: str, results: MeasuredRecords) -> bool:
     """Whether a measure was taken of this kind of element."""
     return (
         results.has_cdm

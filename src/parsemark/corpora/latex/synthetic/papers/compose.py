@@ -20,7 +20,8 @@ from parsemark.corpora.latex.synthetic.papers.setting import (
     Typesetter,
     numbered,
 )
-from parsemark.corpora.latex.synthetic.papers.subject import Subject, SubjectPart, common
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, SubjectPart, common, people
+from parsemark.corpora.latex.synthetic.papers.tables import Samples
 from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, in_order
 from parsemark.corpora.synthetic.draft import lay_out
@@ -40,6 +41,12 @@ class Paper:
     folder: Path
     pages: int
     tables: int
+    turned: int = 0
+    """How many of the tables are turned."""
+    listed: int = 0
+    """Rows of a table over pages, in an appendix."""
+    kept: int = 0
+    """Those of them that are set."""
     register: Register = field(default_factory=Register)
 
     def __post_init__(self) -> None:
@@ -74,7 +81,7 @@ class Paper:
         writer, rng, data = self.writer, self.rng, self.subject.data
         count = rng.choice([1, 2, 3, 3, 4, 5])
         homes = rng.randint(1, min(3, count))
-        places = rng.sample(range(len(writer.people["university"])), k=homes)
+        places = rng.sample(people()["homes"]["list"], k=homes)
         authors: dict[tuple[str, str], None] = {}
         while len(authors) < count:
             authors[writer.person()] = None
@@ -83,11 +90,8 @@ class Paper:
             title_case(title) if self.look.title_case else title,
             tuple(authors),
             tuple(sorted([*range(homes), *(rng.randrange(homes) for _ in range(count - homes))])),
-            tuple(
-                (rng.choice(data["departments"]), writer.people["university"][p], writer.people["city"][p])
-                for p in places
-            ),
-            tuple(writer.people["domain"][p] for p in places),
+            tuple((rng.choice(data["departments"]), university, town) for university, town, _ in places),
+            tuple(domain for _, _, domain in places),
             writer.one_of(data["abstract"]),
             tuple(
                 writer.fill(k)
@@ -109,16 +113,35 @@ class Paper:
             if part.kind == "heading":
                 path = [path[0] + 1, 0] if part.level == 1 else [path[0], path[1] + 1]
                 numbers = tuple(path[: part.level])
-                text = self.writer.fill(part.text)
+                text = self.writer.heading(part.text)
                 items.append(Item("heading", text, (self.chapter, *numbers) if self.chapter else numbers))
             else:
                 items += self._items(part)
+        if self.listed:
+            items += self._appendix()
         thanks = [*self.subject.data.get("thanks", []), *common()["thanks"]]
         if not self.chapter and self.rng.random() < 0.5:
             name = self.rng.choice(["Acknowledgements", "Acknowledgments", "Acknowledgment"])
             said = " ".join(self.writer.one_of(thanks) for _ in range(2))
             items += [Item("heading", name), Item("text", said)]
         return items
+
+    def _appendix(self) -> list[Item]:
+        """All measurements of a table, in one that runs over pages."""
+        rng, writer = self.rng, self.writer
+        able = [name for name, exhibit in writer.tables.items() if isinstance(exhibit, Samples)]
+        exhibit = writer.tables[rng.choice(able)]
+        assert isinstance(exhibit, Samples)
+        number = self._counts["table"] = self._counts["table"] + 1
+        names, weights = zip(*sorted(self.lines.items()), strict=True)
+        every = OwnTable(lay_out(exhibit.listed(self.listed)), rng.choices(names, weights)[0])
+        content = every.with_rows(self.kept)
+        about = exhibit.say(rng.choice(exhibit.spec["caption"]))
+        caption = f"{writer.one_of(common()['listed'])} {about}"
+        said = writer.one_of(common()["appendix"]).replace("TABLE", self._called("table", number))
+        heading = rng.choice(["Appendix", "Supplementary data", "Appendix: single measurements", "Data"])
+        table = PaperTable(content, caption)
+        return [Item("heading", heading), Item("text", said), Item("long", tables=(table,), number=number)]
 
     def _chosen(self) -> list[SubjectPart]:
         """The parts that speak of exhibits that are shown, and as many of the others as there is room for."""
@@ -157,6 +180,8 @@ class Paper:
             for pair in self.subject.data.get("pairs", [])
             if set(pair) <= set(drawn) and rng.random() < 0.6
         ]
+        widest = sorted(chosen, key=lambda name: -self.writer.tables[name].breadth)
+        self._sideways = frozenset(widest[: self.turned])
         self._partners = {one: pair for pair in pairs for one in pair}
         return {("table", name) for name in chosen} | {("figure", name) for name in drawn}
 
@@ -180,6 +205,7 @@ class Paper:
         floats, self._pending = self._pending, []
         narrow = COLUMN_WIDTHS[1] * 0.44 / CHARACTER * 1.2
         is_alone = len(floats) == 1 and floats[0].kind == "table" and self.look.columns == 1
+        is_alone = is_alone and not floats[0].turned
         if is_alone and part.kind == "text" and not note and len(text) > 420 and self.rng.random() < 0.35:
             table = floats[0].tables[0]
             if table.estimated_width < narrow:
@@ -218,6 +244,8 @@ class Paper:
         exhibit, columns = self.writer.tables[name], self.look.columns
         table = exhibit.table(self.lines)
         narrow = COLUMN_WIDTHS[columns] / CHARACTER * 1.25
+        if name in self._sideways:
+            return Item("table", tables=(table,), number=number, turned=True)
         if isinstance(exhibit, Results) and len(exhibit.sets) > 1 and self.rng.random() < 0.2:
             pair = tuple(
                 PaperTable(

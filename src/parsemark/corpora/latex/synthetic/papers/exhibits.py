@@ -132,6 +132,11 @@ class Exhibit(ABC):
             text = f"{text} {self.say(chosen)}"
         return text
 
+    @property
+    def breadth(self) -> int:
+        """About how many columns it has."""
+        return max(len(self.spec.get(key, ())) for key in ("columns", "measures", "heads", "arms"))
+
     def stub(self) -> str:
         """The head of the first column."""
         return str(self.rng.choice(self.spec.get("stub", self.stubs)))
@@ -140,7 +145,13 @@ class Exhibit(ABC):
         """Ready to be set."""
         rng = self.rng
         names, weights = zip(*sorted(lines.items()), strict=True)
-        content = OwnTable(lay_out(self.draft()), rng.choices(names, weights)[0])
+        draft = self.draft()
+        if rng.random() < 0.3:
+            levels = tuple(
+                tuple(replace(group, piece=group.piece.bold()) for group in row) for row in draft.levels
+            )
+            draft = replace(draft, levels=levels, stub=tuple(piece.bold() for piece in draft.stub))
+        content = OwnTable(lay_out(draft), rng.choices(names, weights)[0])
         if not content.layout.draft.row_groups and rng.random() < 0.16:
             content = replace(content, shade=rng.choice(["stripes", "stripes", "head", "total"]))
         return PaperTable(content, self.caption(), self.notes())

@@ -8,13 +8,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parsemark.corpora.latex.synthetic.papers.axes import Axes, decades, mark, span, tex, ticks
+from parsemark.corpora.latex.synthetic.papers.axes import Axes, decades, span, tex, ticks
 from parsemark.corpora.latex.synthetic.papers.pictures import FIELDS, picture
 
 if TYPE_CHECKING:
     from parsemark.corpora.latex.synthetic.papers.writing import Writer
 
-_MARKS = ("circle", "square", "triangle")
+_MAPS = (
+    ("FFFFFF", "08306B"),
+    ("FFFFFF", "67000D"),
+    ("FFFFCC", "BD0026"),
+    ("FFFFFF", "252525"),
+    ("440154", "FDE725"),
+    ("0D0887", "F0F921"),
+    ("FFF5EB", "54278F"),
+    ("F7FCF0", "084081"),
+)
+"""The lowest and the highest colour of heat maps."""
+_DARK_LOW = ("440154", "0D0887")
 _DASHES = ("", ",dashed", ",dash dot", ",dotted", ",densely dashed")
 
 
@@ -107,18 +118,21 @@ class Lines(Plot):
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Curves."""
         unit = self.spec["y"][1]
-        bands = bool(self.spec.get("bands")) and self.style < 0.6 and not self.stepped
+        marked = len(self.curves[0][1]) < 13
+        spreads = bool(self.spec.get("bands")) and self.style < 0.6 and not self.stepped
+        bands, errors = spreads and not (marked and self.style < 0.3), spreads and marked and self.style < 0.3
         values = [
-            y + s * spread * bands for _, points, spread in self.curves for _, y in points for s in (-1, 1)
+            y + s * spread * spreads for _, points, spread in self.curves for _, y in points for s in (-1, 1)
         ]
         low, high = self.spec["x"][2:4]
-        axes = Axes(self.writer.plot_style, (width, height), (low, high), span(values, unit), log=self.log)
+        log_y = bool(self.spec.get("log_y"))
+        limits = (min(values) * 0.7, max(values) * 1.4) if log_y else span(values, unit)
+        axes = Axes(self.writer.plot_look, (width, height), (low, high), limits, log=self.log, log_y=log_y)
         axes.frame(
             decades(low, high) if self.log else ticks(low, high),
             self.label(self.spec["x"]),
             self.label(self.spec["y"]),
         )
-        marked = len(self.curves[0][1]) < 13
         for i, (_, points, spread) in enumerate(self.curves):
             colour, dash = axes.colours[i % 5], _DASHES[i] if self.style > 0.7 and not marked else ""
             if bands:
@@ -128,16 +142,21 @@ class Lines(Plot):
                 axes.parts.append(rf"\fill[{colour},opacity=.18] {upper} -- {lower} -- cycle;")
             places = [axes.place(x, y) for x, y in points]
             path = " -| ".join(places) if self.stepped else " -- ".join(places)
-            axes.parts.append(rf"\draw[{colour},line width=.8pt,line join=round{dash}] {path};")
+            axes.parts.append(rf"\draw[{colour},line width={axes.look.line}pt,line join=round{dash}] {path};")
+            if errors:
+                top, bottom = axes.y[1], axes.y[0]
+                axes.parts += [
+                    axes.error(x, max(bottom, y - spread), min(top, y + spread)) for x, y in points
+                ]
             if marked:
-                axes.parts += [mark(place, colour, _MARKS[i % 3]) for place in places]
+                axes.parts += [axes.mark(place, i) for place in places]
         names = [name for name, _, _ in self.curves]
         if len(names) > 1:
             axes.legend(
                 names,
                 lambda i: (
-                    rf"\draw[{axes.colours[i % 5]},line width=.8pt{_DASHES[i] if self.style > 0.7 and not marked else ''}] (0,0) -- (14,0);"
-                    + (mark("(7,0)", axes.colours[i % 5], _MARKS[i % 3]) if marked else "")
+                    rf"\draw[{axes.colours[i % 5]},line width={axes.look.line}pt{_DASHES[i] if self.style > 0.7 and not marked else ''}] (0,0) -- (14,0);"
+                    + (axes.mark("(7,0)", i) if marked else "")
                 ),
             )
         return axes.picture()
@@ -165,7 +184,7 @@ class Bars(Plot):
         with_errors = self.style < 0.6 and self.spec.get("errors", True)
         values = [v * (1.06 if with_errors else 1) for _, vs in self.series for v in vs]
         axes = Axes(
-            self.writer.plot_style,
+            self.writer.plot_look,
             (width, height),
             (0, len(self.groups)),
             span(values, self.spec["y"][1], from_zero=True),
@@ -179,23 +198,16 @@ class Bars(Plot):
             for g, value in enumerate(heights):
                 x = g + 0.13 + i * wide
                 low, high = axes.place(x, 0), axes.place(x + wide, value)
-                axes.place(x + wide / 2, value)
-                axes.parts.append(
-                    rf"\filldraw[fill={axes.colours[i]}!65,draw=black!70] {low} rectangle {high};"
-                )
+                for share in (0.2, 0.4, 0.6, 0.8, 1.0):  # a legend does not cover bars
+                    axes.place(x + wide / 2, value * share)
+                axes.parts.append(axes.bar(i, low, high))
                 if with_errors:
                     error = value * (0.025 + 0.02 * ((g + 2 * i) % 3) / 2)
-                    bottom, top = (
-                        axes.place(x + wide / 2, value - error),
-                        axes.place(x + wide / 2, value + error),
-                    )
-                    axes.parts.append(
-                        rf"\draw {bottom} -- {top} ++(-1.5,0) -- ++(3,0) {bottom} ++(-1.5,0) -- ++(3,0);"
-                    )
+                    axes.parts.append(axes.error(x + wide / 2, value - error, value + error))
         if len(self.series) > 1:
             axes.legend(
                 [n for n, _ in self.series],
-                lambda i: rf"\filldraw[fill={axes.colours[i]}!65,draw=black!70] (3,-2.5) rectangle (12,2.5);",
+                lambda i: axes.bar(i, "(3,-2.5)", "(12,2.5)"),
             )
         return axes.picture()
 
@@ -236,12 +248,10 @@ class Scatter(Plot):
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Points and their line."""
         (x0, x1), (y0, y1) = self.spec["x"][2:4], self.spec["y"][2:4]
-        axes = Axes(self.writer.plot_style, (width, height), (x0, x1), (y0, y1))
+        axes = Axes(self.writer.plot_look, (width, height), (x0, x1), (y0, y1))
         axes.frame(ticks(x0, x1), self.label(self.spec["x"]), self.label(self.spec["y"]))
         for i, points in enumerate(self.sets):
-            axes.parts += [
-                mark(axes.place(x, y), f"{axes.colours[i]},opacity=.65", _MARKS[i % 3]) for x, y in points
-            ]
+            axes.parts += [axes.mark(axes.place(x, y), i, ",opacity=.65") for x, y in points]
         if self.spec.get("fit", True):
             mx, my = self.middle
             ends = [(x, my + self.slope * (x - mx)) for x in (x0 + 0.06 * (x1 - x0), x1 - 0.06 * (x1 - x0))]
@@ -250,7 +260,7 @@ class Scatter(Plot):
                     rf"\draw[black,line width=.8pt{',dashed' if self.style < 0.5 else ''}] {axes.place(*ends[0])} -- {axes.place(*ends[1])};"
                 )
         if len(self.classes) > 1:
-            axes.legend(self.classes, lambda i: mark("(7,0)", axes.colours[i], _MARKS[i % 3]))
+            axes.legend(self.classes, lambda i: axes.mark("(7,0)", i))
         return axes.picture()
 
 
@@ -280,7 +290,7 @@ class Boxes(Plot):
         """Boxes."""
         values = [v for g in self.groups for v in (g[1], g[5], *g[6])]
         axes = Axes(
-            self.writer.plot_style, (width, height), (0, len(self.groups)), span(values, self.spec["y"][1])
+            self.writer.plot_look, (width, height), (0, len(self.groups)), span(values, self.spec["y"][1])
         )
         ticks = [(i + 0.5, tex(g[0])) for i, g in enumerate(self.groups)]
         if sum(len(g[0]) for g in self.groups) * 3.8 > width:
@@ -288,6 +298,10 @@ class Boxes(Plot):
         axes.frame(ticks, "", self.label(self.spec["y"]), mark_x=False)
         for i, (_, low, q1, middle, q3, high, strays) in enumerate(self.groups):
             colour = axes.colours[i % 5] if self.style < 0.5 else axes.colours[0]
+            pale = {
+                "pale": f"fill=white,draw={colour}!70!black",
+                "flat": f"fill={colour}!70,draw=black!70",
+            }.get(axes.look.bars, f"fill={colour}!30,draw={colour}!80!black")
             x = i + 0.5
             axes.parts.append(
                 rf"\draw {axes.place(x, low)} -- {axes.place(x, q1)} {axes.place(x, q3)} -- {axes.place(x, high)};"
@@ -295,7 +309,7 @@ class Boxes(Plot):
             for end in (low, high):
                 axes.parts.append(rf"\draw {axes.place(x - 0.13, end)} -- {axes.place(x + 0.13, end)};")
             axes.parts.append(
-                rf"\filldraw[fill={colour}!30,draw={colour}!80!black] {axes.place(x - 0.27, q1)} rectangle {axes.place(x + 0.27, q3)};"
+                rf"\filldraw[{pale}] {axes.place(x - 0.27, q1)} rectangle {axes.place(x + 0.27, q3)};"
             )
             axes.parts.append(
                 rf"\draw[line width=.9pt] {axes.place(x - 0.27, middle)} -- {axes.place(x + 0.27, middle)};"
@@ -332,12 +346,10 @@ class Histogram(Plot):
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Bars that touch."""
         low, high = self.spec["x"][2:4]
-        axes = Axes(self.writer.plot_style, (width, height), (low, high), (0, max(self.counts) * 1.1))
+        axes = Axes(self.writer.plot_look, (width, height), (low, high), (0, max(self.counts) * 1.1))
         axes.frame(ticks(low, high), self.label(self.spec["x"]), str(self.spec.get("of", "Count")))
         for count, a, b in zip(self.counts, self.edges, self.edges[1:], strict=False):
-            axes.parts.append(
-                rf"\filldraw[fill={axes.colours[0]}!50,draw=white,line width=.3pt] {axes.place(a, 0)} rectangle {axes.place(b, count)};"
-            )
+            axes.parts.append(axes.bar(0, axes.place(a, 0), axes.place(b, count)))
         return axes.picture()
 
 
@@ -385,18 +397,21 @@ class Heat(Plot):
         longest = max(len(r) for r in self.rows) * 3.6 if not self.spec.get("y") else 14
         width = min(width - 30 - max(0.0, longest - 20), height * 1.6 * cols / max(rows, 1))
         low, high = self.spec["range"]
-        axes = Axes(self.writer.plot_style, (width, height), (0, cols), (0, rows))
-        colour = axes.colours[0]
+        axes = Axes(self.writer.plot_look, (width, height), (0, cols), (0, rows))
+        lowest, highest = _MAPS[int(self.style * 97) % len(_MAPS)]
+        axes.parts.append(
+            rf"\definecolor{{pmlow}}{{HTML}}{{{lowest}}}\definecolor{{pmhigh}}{{HTML}}{{{highest}}}"
+        )
         with_numbers = self.style < 0.5 and width / cols > 17
         decimals = self.spec.get("decimals", 2)
         for r, cells in enumerate(self.values):
             for c, value in enumerate(cells):
                 tone = round(100 * (value - low) / (high - low))
                 axes.parts.append(
-                    rf"\fill[{colour}!{max(3, tone)}!white] {axes.place(c, rows - r)} rectangle {axes.place(c + 1, rows - r - 1)};"
+                    rf"\fill[pmhigh!{tone}!pmlow] {axes.place(c, rows - r)} rectangle {axes.place(c + 1, rows - r - 1)};"
                 )
                 if with_numbers:
-                    ink = "white" if tone > 55 else "black"
+                    ink = "white" if (tone > 55) != (lowest in _DARK_LOW) else "black"
                     axes.parts.append(
                         rf"\node[text={ink},inner sep=0pt] at {axes.place(c + 0.5, rows - r - 0.5)} {{{value:.{decimals}f}}};"
                     )
@@ -418,7 +433,7 @@ class Heat(Plot):
             )
         left = width + 8
         axes.parts.append(
-            rf"\shade[bottom color={colour}!3!white,top color={colour}] ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});\draw ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});"
+            rf"\shade[bottom color=pmlow,top color=pmhigh] ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});\draw ({left:.1f},0) rectangle ({left + 7:.1f},{height:.1f});"
         )
         for value, text in ticks(low, high, 4):
             py = (value - low) / (high - low) * height

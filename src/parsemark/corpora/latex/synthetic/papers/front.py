@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,8 +41,14 @@ class Matter:
 
     def email(self, index: int) -> str:
         """Of an author."""
-        given, family = self.authors[index]
-        return f"{given[0].lower()}.{family.lower()}@{self.domains[self.homes[index]]}"
+        given, family = (_ascii(name).lower() for name in self.authors[index])
+        return f"{given[0]}.{family}@{self.domains[self.homes[index]]}"
+
+
+def _ascii(name: str) -> str:
+    """A name as addresses write it: without accents, blanks and apostrophes."""
+    plain = unicodedata.normalize("NFKD", name.replace("ø", "o").replace("Ø", "O"))
+    return "".join(character for character in plain if character.isascii() and character.isalpha())
 
 
 class Front:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from parsemark.corpora.latex.synthetic.papers.front import MONTHS, Matter
 from parsemark.corpora.latex.synthetic.papers.looks import PaperLook
+from parsemark.corpora.latex.synthetic.papers.subject import people
 from parsemark.corpora.latex.synthetic.papers.writing import Writer
 from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.model import Category
@@ -191,7 +192,7 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         )
         return Furniture(bare if not upper else plain_foot, odd, even, 1)
     if look.head == "conference":
-        place = f"{rng.choice(['Conf', 'Workshop', 'Symposium'])} ’{year % 100:02d}, {MONTHS[month - 1]} {year}, {rng.choice(writer.people['city'])}"
+        place = f"{rng.choice(['Conf', 'Workshop', 'Symposium'])} ’{year % 100:02d}, {MONTHS[month - 1]} {year}, {rng.choice(people()['homes']['list'])[1]}"
         small = r"\footnotesize "
         if look.name == "icml":
             head = PageMargins(

@@ -23,6 +23,8 @@ COLUMN_WIDTHS = {1: 390.0, 2: 245.0}
 """About how wide a column is, in points, by their number."""
 PAGE_WIDTH = 500.0
 """The same of what goes over two columns."""
+TURNED_WIDTH = 600.0
+"""The same of what is turned: the height of the text."""
 _KEYWORDS = frozenset(
     [
         "Require:",
@@ -56,6 +58,8 @@ class Item:
     lines: tuple[str, ...] = ()
     number: int = 0
     wide: bool = False
+    turned: bool = False
+    """On a page of its own, by a quarter turn."""
     note: str = ""
     """A footnote."""
 
@@ -85,6 +89,8 @@ class Typesetter:
         made: str = getattr(self, f"_set_{item.kind}")(item)
         if item.wide:
             self.register.widen(made)
+        if item.turned:
+            self.register.turn(made)
         return made
 
     def _set_heading(self, item: Item) -> str:
@@ -234,6 +240,8 @@ class Typesetter:
 
     def _set_table(self, item: Item) -> str:
         """A float with one table, or two beside each other with captions of their own."""
+        if item.turned:
+            return self._set_turned(item)
         name = "table*" if item.wide else "table"
         begin = rf"\begin{{{name}}}[{self._place(item)}]\centering "
         if len(item.tables) == 1:
@@ -250,6 +258,37 @@ class Typesetter:
             for i, table in enumerate(item.tables)
         ]
         return rf"{begin}{cells[0]}\hfill {cells[1]}\end{{{name}}}"
+
+    def _set_turned(self, item: Item) -> str:
+        """A page of its own, with the caption turned as well."""
+        name = "table*" if self.look.columns == 2 else "table"
+        made = self._with_caption(item.tables[0], item.number, TURNED_WIDTH)
+        body = rf"\rotatebox{{90}}{{\begin{{minipage}}{{.96\textheight}}\centering {made}\end{{minipage}}}}"
+        return rf"\begin{{{name}}}[p]\centering\def\pmroom{{.7\textwidth}}{body}\end{{{name}}}"
+
+    def _set_long(self, item: Item) -> str:
+        """A table over pages, under a caption."""
+        table = item.tables[0]
+        content = self._resolved(table.content)
+        attributes = table_attributes(
+            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language="english",
+            header_rows=content.header_rows, has_text=content.has_text, has_notes=False,
+            has_math=content.has_math,
+        )  # fmt: skip
+        parent = self.register.long_table(content, attributes)
+        label = self.look.table_label.format(
+            numbered(self.chapter, item.number, roman_numbers=self.look.roman_tables)
+        )
+        caption = self._caption(Category.TABLE_CAPTION, label, table.caption, parent)
+        captioned = r"\makeatletter\def\@captype{table}\makeatother "
+        full = table.estimated_width * CHARACTER / COLUMN_WIDTHS[self.look.columns] * self.look.size / 10
+        size = self.look.sizes[min(3, max(0, int((full - 0.6) * 5)))]
+        separation = min(6.0, max(2.0, 6.0 - 8 * (full - 0.7)))
+        return (
+            rf"\par\vskip8pt{{\parindent0pt{captioned}{caption}\par\nobreak}}"
+            rf"{{{size}\setlength{{\tabcolsep}}{{{separation:.1f}pt}}\setcounter{{LTchunksize}}{{1000}}"
+            rf"\LTpre9pt\LTpost12pt {content.long_latex}}}" + "\n"
+        )
 
     def _set_subtables(self, item: Item) -> str:
         """Two tables with letters under one caption."""
@@ -305,24 +344,27 @@ class Typesetter:
 
     def _body(self, table: PaperTable, room: float) -> tuple[str, int]:
         """The table alone in a font that suits its width, and the index of its block."""
+        turned = room == TURNED_WIDTH
         content = self._resolved(table.content)
         full = table.estimated_width * CHARACTER / room * self.look.size / 10
         size = self.look.sizes[min(3, max(0, int((full - 0.5) * 5)))]
         separation = self.rng.choice([3.0, 4.0, 6.0]) if full < 1 else 3.0
+        if turned:  # set as large as the page allows
+            size = r"\normalsize" if full < 0.8 else r"\small"
+            free = TURNED_WIDTH * 0.8 - table.estimated_width * CHARACTER * self.look.size / 10
+            separation = min(16.0, max(4.0, free / (2 * content.layout.draft.n_cols)))
         attributes = table_attributes(
             content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language="english",
             header_rows=content.header_rows, has_text=content.has_text, has_notes=bool(table.notes),
-            has_math=content.has_math, background=bool(content.shade),
+            has_math=content.has_math, background=bool(content.shade), rotated=90 if turned else 0,
         )  # fmt: skip
         body = self.register.box(
             Category.TABLE, content.latex, latex=content.latex, content=content, attributes=attributes
         )
         index = self.register.last
         number = self.register.blocks[index].first
-        stretch = self.rng.choice([1.0, 1.0, 1.1, 1.2])
-        setting = (
-            rf"{size}\setlength{{\tabcolsep}}{{{separation}pt}}\renewcommand{{\arraystretch}}{{{stretch}}}"
-        )
+        stretch = self.rng.choice([1.3, 1.4, 1.5] if turned else [1.0, 1.0, 1.1, 1.2])
+        setting = rf"{size}\setlength{{\tabcolsep}}{{{separation:.1f}pt}}\renewcommand{{\arraystretch}}{{{stretch}}}"
         return rf"{{{setting}\pmfit{{{number}}}{{{body}}}\par}}", index
 
     def _set_code(self, item: Item) -> str:

@@ -65,6 +65,11 @@ class Subject:
         """The science."""
         return str(self.data["field"])
 
+    @property
+    def has_measurements(self) -> bool:
+        """Whether it has a table whose single measurements can be listed."""
+        return any(table["kind"] == "samples" for table in self.data["tables"].values())
+
 
 def with_formulas(text: str) -> list[tuple[str, bool]]:
     """The parts of a text, and whether they are formulas: `$…$`, or marks of them."""
@@ -96,8 +101,14 @@ def read_subject(name: str) -> Subject:
 
 @lru_cache(maxsize=1)
 def common() -> dict[str, Any]:
-    """What papers of all subjects share: people, places, and sentences about exhibits of each kind."""
+    """What papers of all subjects share: thanks, phrases, and sentences about exhibits of each kind."""
     return tomllib.loads((files(_ROOM) / "common.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def people() -> dict[str, Any]:
+    """Names of authors by origin, universities with their towns, publishers."""
+    return tomllib.loads((files(_ROOM) / "people.toml").read_text(encoding="utf-8"))
 
 
 def _part(block: str, *, after_formula: bool) -> SubjectPart:

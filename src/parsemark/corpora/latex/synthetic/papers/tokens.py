@@ -40,6 +40,10 @@ class PaperBlock:
     """Index of the block that it belongs to (a caption's table)."""
     is_wide: bool = False
     """Over all columns."""
+    is_turned: bool = False
+    """By a quarter turn to the left, with all that stands on its page."""
+    is_long: bool = False
+    """A table over pages; it has no mark of its own, but its cells have theirs."""
 
     @property
     def count(self) -> int:
@@ -103,11 +107,28 @@ class Register:
         self._next += 1
         return f"\\pmblock{{{block.first}}}{{{body}}}"
 
+    def long_table(self, content: TableContent, attributes: dict[str, AttributeValue]) -> int:
+        """The index of the block of a table that runs over pages."""
+        block = PaperBlock(Category.TABLE, [], self._next, content.latex, content, attributes, is_long=True)
+        self.blocks.append(block)
+        self._next += 1
+        return self.last
+
     def widen(self, latex: str) -> None:
         """Remember that what is in this LaTeX goes over all columns."""
+        for block in self._in(latex):
+            block.is_wide = True
+
+    def turn(self, latex: str) -> None:
+        """Remember that what is in this LaTeX is turned, and goes over all columns."""
+        for block in self._in(latex):
+            block.is_wide = block.is_turned = True
+            if "text_rotate" in block.attributes:
+                block.attributes["text_rotate"] = "rotate90"
+
+    def _in(self, latex: str) -> list[PaperBlock]:
         numbers = {int(n) for n in _NUMBERS.findall(latex)}
-        for block in self.blocks:
-            block.is_wide |= not numbers.isdisjoint(range(block.first, block.first + block.count))
+        return [b for b in self.blocks if not numbers.isdisjoint(range(b.first, b.first + b.count))]
 
     @property
     def last(self) -> int:

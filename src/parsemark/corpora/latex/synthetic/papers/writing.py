@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from parsemark.corpora.latex.synthetic.papers.axes import PLOT_LOOKS
 from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, number
 from parsemark.corpora.latex.synthetic.papers.figures import FIGURES, Plot
-from parsemark.corpora.latex.synthetic.papers.subject import Subject, common
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, common, people
 from parsemark.corpora.latex.synthetic.papers.tables import TABLES
 
 MARK = re.compile(r"⟦(\w+):([^⟧]*)⟧")
@@ -58,7 +59,6 @@ class Writer:
 
     def __init__(self, rng: random.Random, subject: Subject) -> None:
         self.rng, self.subject = rng, subject
-        self.people: dict[str, list[str]] = common()["people"]
         data = subject.data
         self.year = rng.randint(*data["year"])
         self.amounts: dict[str, float] = {}
@@ -70,8 +70,8 @@ class Writer:
         self._keys: dict[str, int] = {}
         for key, work in data["works"].items():
             self._add_work(key, work)
-        self.plot_style = (rng.randrange(4), rng.random() < 0.65, rng.random() < 0.45, rng.random() < 0.6)
-        """Palette, frame, grid and letters of all plots of the paper."""
+        self.plot_look = rng.choice(PLOT_LOOKS)
+        """Of all plots of the paper."""
         self.cell_cite = "cite"
         """How works are cited in the cells of tables."""
         self.name_of: Callable[[str, str], str] = lambda kind, name: name
@@ -127,7 +127,7 @@ class Writer:
         while len(authors) < count:
             authors[self.person()] = None
         first = rng.randint(1, 1800)
-        venues = self.people["publisher"] if kind else self.subject.data["venues"]
+        venues = people()["publisher"] if kind else self.subject.data["venues"]
         doi = f"10.{rng.randint(1001, 1190)}/{rng.choice('abcdjs')}.{rng.randint(10**5, 10**7)}"
         self._keys[key] = len(self.references)
         self.references.append(
@@ -138,13 +138,22 @@ class Writer:
         )  # fmt: skip
 
     def person(self) -> tuple[str, str]:
-        """A given name and a family name."""
-        return self.rng.choice(self.people["given"]), self.rng.choice(self.people["family"])
+        """A given name and a family name of the same origin."""
+        origins = people()["origins"]
+        origin = self.rng.choices(origins, [origin["weight"] for origin in origins])[0]
+        return self.rng.choice(origin["given"]), self.rng.choice(origin["family"])
 
     def one_of(self, texts: Sequence[str]) -> str:
         """One of several texts, filled; each is said once as long as there are others."""
         text = self.rng.choice(self.unsaid(texts) or list(texts))
         self.said.add(text)
+        return self.fill(text)
+
+    def heading(self, text: str) -> str:
+        """A heading, or another that can stand for it."""
+        for group in common()["headings"]:
+            if text in group:
+                return str(self.rng.choice(group))
         return self.fill(text)
 
     def unsaid(self, texts: Sequence[str]) -> list[str]:

@@ -1,0 +1,68 @@
+"""Units of measurement: whether two texts name the same one, `mol/L` and `mol L⁻¹`, or two different ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+_SYMBOL = (
+    r"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?"
+    r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
+    r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
+)
+_ONE_UNIT = rf"{_SYMBOL}(?:\^?-?[1-9])?"
+UNIT = re.compile(rf"{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}")
+_FACTOR = re.compile(rf"({_SYMBOL}|um|µ|μ)(?:\^?\{{?([+-]?[1-9])\}}?)?")
+_FACTORS = re.compile(r"(/?)\s*([^\s/·.*]+)|/")
+_BELOW = re.compile(r"/\s*\(([^()]*)\)")
+_MEASURED = re.compile(r"([+-]?[\d.]++)\s*(.+)")
+_BRACKETED = re.compile(r"([^(\[]++)[(\[](.*)[)\]]")
+_ONE_SIGN = str.maketrans("µμl", "uuL")
+_WRITTEN = frozenset("/^·µμ")
+"""What one of two ways to write a unit has."""
+_LONGEST = 60
+_CACHE = 20_000
+
+
+def are_same_units(one: str, other: str) -> bool:
+    """Whether two folded texts say the same but for how their unit is written.
+
+    The unit is all they say, stands in brackets at their end, or behind a number.
+
+    >>> are_same_units("Conc.(mmol L^-1)", "Conc.(mmol/L)"), are_same_units("g cm^-3", "g/cm^3")
+    (True, True)
+    >>> are_same_units("Conc.(mol L^-1)", "Conc.(mol L)"), are_same_units("5 mol/L", "6 mol/L")
+    (False, False)
+    """
+    if max(len(one), len(other)) > _LONGEST or (_WRITTEN.isdisjoint(one) and _WRITTEN.isdisjoint(other)):
+        return False
+    ours, theirs = _measured(one), _measured(other)
+    return ours == theirs and ours is not None
+
+
+def powers(unit: str) -> frozenset[tuple[str, int]] | None:
+    """The power of each factor of a unit, or None if it is none.
+
+    >>> sorted(powers("kg/(m^2 s)")) == sorted(powers("kg m^-2 s^-1"))
+    True
+    """
+    if not 0 < len(unit) <= _LONGEST:
+        return None
+    below = _BELOW.sub(lambda found: "/" + "/".join(re.split(r"[\s·.*]+", found[1].strip())), unit)
+    count: Counter[str] = Counter()
+    for divided, factor in _FACTORS.findall(below):
+        found = _FACTOR.fullmatch(factor)
+        if found is None:
+            return None
+        count[found[1].translate(_ONE_SIGN)] += int(found[2] or 1) * (-1 if divided else 1)
+    return frozenset(count.items())
+
+
+@lru_cache(_CACHE)
+def _measured(text: str) -> tuple[str, frozenset[tuple[str, int]]] | None:
+    """What is measured, and in which unit; None where nothing is."""
+    found = _BRACKETED.fullmatch(text) or _MEASURED.fullmatch(text)
+    said, unit = (found[1], found[2]) if found else ("", text)
+    known = powers(unit)
+    return None if known is None else ("".join(said.split()), known)
