@@ -60,8 +60,8 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
     except FormatError as error:
         # The text is still there for those who need no tables of ours: the published profiles of `document`.
         why = f"unreadable output: {error}"
-        return Prediction(sample, parser, Status.PARSER_FAILED, text=content, message=why)
-    return Prediction(sample, parser, elements=elements, text=content, message=message)
+        return Prediction(sample, parser, Status.PARSER_FAILED, text=content, message=why, format=kind)
+    return Prediction(sample, parser, elements=elements, text=content, message=message, format=kind)
 
 
 def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
