@@ -117,6 +117,30 @@ def test_a_lost_template_costs_no_task_and_leaves_no_worker() -> None:
     assert sorted(done.stdout.splitlines()) == ["a A", "b B", "ended -9", "ready"]
 
 
+UNGUARDED = """
+import sys
+from tests.engine.test_process_pool import run_all
+sys.stdout.write(run_all(["a"], 1)[0].result + "\\n")
+"""
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_a_script_is_not_run_again_in_each_process(from_file: bool, tmp_path: Path) -> None:
+    """Neither one without a guard nor one that is read from standard input, as notebooks of sorts do."""
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    with script.open() as text:
+        ran = subprocess.run(
+            [sys.executable, str(script)] if from_file else [sys.executable],
+            stdin=None if from_file else text,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (ran.stdout, ran.stderr) == ("A\n", "")
+
+
 def test_errors_reach_the_caller() -> None:
     with pytest.raises(StoreError, match="a message for the user"):
         run_all(["user-error"], 1)

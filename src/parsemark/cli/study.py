@@ -93,10 +93,10 @@ def run(
     for problem in ratings.problems:
         typer.echo(f"{file}: {problem}", err=True)
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
-    judged = None
+    judged, bill = None, None
     if judge:
         asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
-        judged = _judged(ratings, asked, repeats, bias)
+        judged, bill = _judged(ratings, asked, repeats, bias)
     with Progress(console=Console(stderr=True), disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("scoring", total=len(ratings.pairs))
         result = run_study(ratings, metrics, prepare.value, lambda: progress.advance(task), judged)
@@ -111,9 +111,12 @@ def run(
         except MissingDependencyError as error:
             typer.echo(str(error), err=True)
     _print(console, result)
-    if judged is not None:
+    if judged is not None and bill is not None:
         _print_judged(console, judged)
+        judging.print_statuses(console, judged.statuses, bill)
     typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in written))
+    if bill is not None and bill.over_usd:
+        raise typer.Exit(1)
 
 
 def _print(console: Console, result: StudyResult) -> None:
@@ -222,12 +225,14 @@ def sample(
     typer.echo(f"Rate them: parsemark rate {out}")
 
 
-def _judged(ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool) -> StudyVerdicts:
+def _judged(
+    ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool
+) -> tuple[StudyVerdicts, judging.Bill]:
     from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
 
     options = JudgingOptions(repeats, bias)
     with asked.opened() as (judges, asker), judging.progress(questions_of(ratings, judges, options)) as step:
-        return judge_ratings(ratings, judges, asker, options, step)
+        return judge_ratings(ratings, judges, asker, options, step), judging.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:
@@ -269,7 +274,6 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
     )  # fmt: skip
     if judged.alpha is not None:
         console.print(f"Krippendorff's alpha over judges: {_number(judged.alpha)}.", highlight=False)
-    judging.print_statuses(console, judged.statuses, judged.spent_usd)
 
 
 def _signed(value: float | None) -> str:
