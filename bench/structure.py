@@ -12,11 +12,11 @@ from parsemark import load_corpus
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Box, Table
 from parsemark.pdf import page_glyphs
-from parsemark.structure import Frame, Kind, Part, Rules, Word, build_table, join_glyphs
+from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table, join_glyphs
 from parsemark.structure.ideal import ideal_parts
 
 LEVELS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
-LINES = (Kind.ROW, Kind.COLUMN)
+LINES = (PartKind.ROW, PartKind.COLUMN)
 AIMS = {"jitter": (0.1, 0.95), "loss": (0.1, 0.85), "duplication": (0.5, 0.97)}
 """At this level the mean is to be at least this."""
 
@@ -39,7 +39,7 @@ def tables() -> Iterator[tuple[Table, Frame, list[Word]]]:
 
 def jitter(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
     """Each edge of each box moves by a normal error, in units of the table's mean row height."""
-    heights = [p.box.height for p in parts if p.kind is Kind.ROW]
+    heights = [p.box.height for p in parts if p.kind is PartKind.ROW]
     error = level * sum(heights) / max(1, len(heights))
     moved = []
     for part in parts:
@@ -50,7 +50,7 @@ def jitter(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
 
 def lose(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
     """Rows, columns and spans vanish."""
-    return [p for p in parts if p.kind is Kind.TABLE or dice.random() >= level]
+    return [p for p in parts if p.kind is PartKind.TABLE or dice.random() >= level]
 
 
 def duplicate(parts: list[Part], level: float, dice: random.Random) -> list[Part]:

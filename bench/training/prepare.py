@@ -21,14 +21,14 @@ from PIL import Image
 from parsemark import load_corpus
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
-from parsemark.structure import Frame, Kind
+from parsemark.structure import Frame, PartKind
 from parsemark.structure.ideal import ideal_parts
 
 DPI = 144
 SCALE = DPI / 72
 BORDER_PX = 100
 SIDE = {"detection": 800, "structure": 1000}
-CLASSES = {"detection": ["table", "table rotated"], "structure": [kind.value for kind in Kind]}
+CLASSES = {"detection": ["table", "table rotated"], "structure": [kind.value for kind in PartKind]}
 MAX_OBJECTS = 125
 
 
@@ -103,7 +103,7 @@ def add_sample(sample: Sample, detection: Folder, structure: Folder, document: s
             x0, y0, x1, y1 = _pixels(box)
             sides = (x1 - x0, y1 - y0) if angle % 180 == 0 else (y1 - y0, x1 - x0)
             size = (sides[0] + 2 * BORDER_PX, sides[1] + 2 * BORDER_PX)
-            kinds = list(Kind)
+            kinds = list(PartKind)
             moved = [(kinds.index(p.kind), _scaled(p.box, BORDER_PX)) for p in parts]
             structure.add(size, partial(_cut, page, box, angle), moved, document, validation)
 

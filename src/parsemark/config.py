@@ -57,7 +57,7 @@ class GateSettings(_Section):
     protocol: str | None = None
 
 
-class Settings(_Section):
+class SettingsFile(_Section):
     """The whole file."""
 
     bench: BenchSettings = BenchSettings()
@@ -69,7 +69,7 @@ _FLAGS = {"parsers": "parser", "protocols": "protocol", "metrics": "metric", "ma
 _NOT_OF_PARSE = ("match", "metrics", "rank_by", "report")
 
 
-def read_settings(path: Path) -> Settings:
+def read_settings(path: Path) -> SettingsFile:
     """Read a settings file.
 
     Raises:
@@ -80,12 +80,12 @@ def read_settings(path: Path) -> Settings:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     try:
-        return Settings.model_validate(data)
+        return SettingsFile.model_validate(data)
     except ValidationError as error:
         raise UsageError(f"{path}, {first_problem(error)}. `parsemark init` shows every key.") from error
 
 
-def defaults_of_commands(settings: Settings) -> dict[str, dict[str, Any]]:
+def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
     """The settings as defaults of flags, by command and parameter."""
     bench = {k: v for k, v in settings.bench.model_dump().items() if v is not None}
     named = {_FLAGS.get(key, key): value for key, value in bench.items()}

@@ -41,6 +41,29 @@ def test_init_writes_a_file_that_is_read_back(here: Path) -> None:
     assert read_settings(here / "parsemark.toml").bench.corpus == "demo"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--parser", "pdfplumer"),
+        ("--parser", "camelot(flavour=stream)"),
+        ("--corpus", "fodler:documents"),
+        ("--corpus", "no_such_corpus"),
+        ("--protocol", "tabels"),
+    ],
+)
+def test_init_refuses_names_that_nothing_has(here: Path, arguments: tuple[str, str]) -> None:
+    made = invoke("init", *arguments)
+    assert isinstance(made.exception, UsageError) and not (here / "parsemark.toml").exists()
+
+
+def test_init_says_what_is_not_there_yet(here: Path) -> None:
+    made = invoke("init", "--corpus", "folder:documents", "--parser", "tools/mine.py")
+    assert made.exit_code == 0 and (here / "parsemark.toml").exists()
+    assert "documents does not exist yet" in made.stderr and "mine.py" in made.stderr
+    (here / "documents").mkdir()
+    assert invoke("init", "--corpus", "folder:documents", "--overwrite").stderr == ""
+
+
 @given(st.text(st.characters(codec="utf-8")), st.lists(st.text(st.characters(codec="utf-8")), min_size=1))
 def test_any_text_is_written_so_that_it_reads_back(
     tmp_path_factory: Any, corpus: str, parsers: list[str]
@@ -64,7 +87,7 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
     for section in (config.BenchSettings, config.GateSettings):
         for key in section.model_fields:
             assert f"{key} =" in text or f"[gate.{key}]" in text, key
-    full = config.Settings.model_validate(
+    full = config.SettingsFile.model_validate(
         {
             "bench": {
                 "corpus": "demo", "parsers": ["x"], "protocols": ["tables"], "match": "auto",

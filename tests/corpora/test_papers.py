@@ -312,6 +312,25 @@ def test_a_turned_table_has_a_page_of_its_paper(look: str, tmp_path: Path) -> No
 
 @pytest.mark.latex
 @needs_latex
+def test_a_table_over_pages_stands_in_the_appendix_of_a_paper(tmp_path: Path) -> None:
+    options = replace(OPTIONS, pages=3, seed=2, long=1, empty=0, double_column=0, looks=("llncs",))
+    make_synthetic(options, tmp_path / "out", workers=1)
+    assert "replaced" not in read_manifest(tmp_path / "out").settings
+    pages = [s.truth for s in samples(tmp_path / "out")]
+    assert [page.attributes["long"] for page in pages] == [True] * 3
+    parts = [[t for t in page.tables if t.attributes.get("long")] for page in pages]
+    assert [[t.attributes["part"] for t in part] for part in parts] == [[1], [2], [3]]
+    grids = [part[0].table.text_rows() for part in parts]
+    assert len({tuple(grid[0]) for grid in grids}) == 1  # the head comes again
+    numbers = [int(re.sub(r"\D", "", row[0])) for grid in grids for row in grid[1:]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    (caption,) = [e for page in pages for e in page.elements if e.category == Category.TABLE_CAPTION]
+    assert any(r.kind == "parent_son" and r.target == caption.id for r in pages[0].relations)
+    assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
+
+
+@pytest.mark.latex
+@needs_latex
 def test_papers_hold_the_bars_of_check(made: Path) -> None:
     manifest = read_manifest(made)
     assert "replaced" not in manifest.settings

@@ -52,7 +52,7 @@ def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, lon
     assert len({plan.name for plan in plans}) == len(plans)
     assert plans == plan_documents(options)
     papers = [plan for plan in plans if plan.paper]
-    able = [plan for plan in plans if plan.language == "english" and not plan.long]
+    able = [plan for plan in plans if plan.language == "english"]
     assert all(plan in able for plan in papers)
     assert len(papers) == round(options.papers * len(able))
     assert [replace(p, paper=False) for p in plans] == plan_documents(replace(options, papers=0))

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.fakes import FakeParser, make_corpus
+from tests.parsers.pages import write_page
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.corpora import Corpus
+from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
@@ -137,6 +138,8 @@ def test_without_truth_the_corpus_is_needed(run: Run, corpus: Corpus, tmp_path: 
     write_bundle(run, path, truth=False)
     assert b"page 1" not in members_of(path)["samples.jsonl"]
     assert "texts.jsonl" not in members_of(path)
+    scores = [json.loads(line) for line in members_of(path)["protocols/tables/scores.jsonl"].splitlines()]
+    assert scores and all(row["message"] is None for row in scores), "messages quote the truth"
     with pytest.raises(StoreError, match="--corpus"):
         verify_bundle(path, n_workers=1)
     assert verify_bundle(path, corpus=corpus, n_workers=1).passed
@@ -182,6 +185,34 @@ def test_an_edited_score_is_named(sound: Path, tmp_path: Path) -> None:
     found = verify_bundle(path, n_workers=1)
     assert failed(found) == ["scores tables"]
     assert "page s000, one" in told(found) and "scored anew" in told(found)
+
+
+def test_a_forged_size_of_the_corpus_is_named(sound: Path, corpus: Corpus, tmp_path: Path) -> None:
+    """A run of chosen pages must not look like one of all."""
+    members = members_of(sound)
+    for name in ("bundle.json", "manifest.json"):
+        content = json.loads(members[name])
+        content["corpus"]["n_samples"] = len(BEHAVIOURS) - 1
+        members[name] = json.dumps(content).encode()
+    found = verify_bundle(rewritten(tmp_path / "b.zip", members), corpus=corpus, n_workers=1)
+    assert failed(found) == ["corpus"]
+    assert "it has 4 pages" in told(found)
+
+
+def test_a_forged_text_layer_is_named(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    write_page(tmp_path / "docs" / "a.pdf")
+    (tmp_path / "docs" / "a.md").write_text("| a | b |\n|---|---|\n| 1 | 2 |\n")
+    corpus = load_corpus(f"folder:{tmp_path / 'docs'}")
+    run = parse_corpus(tmp_path / "run", corpus, [FakeParser("one")], ParseOptions())
+    score_run(run, n_workers=1)
+    write_bundle(run, tmp_path / "sound.zip")
+    assert verify_bundle(tmp_path / "sound.zip", corpus=corpus, n_workers=1).passed
+    members = members_of(tmp_path / "sound.zip")
+    members["texts.jsonl"] = edit_lines(members["texts.jsonl"], lambda rows: rows[0].update(text="nothing"))
+    found = verify_bundle(rewritten(tmp_path / "b.zip", members), corpus=corpus, n_workers=1)
+    assert failed(found) == ["corpus"]
+    assert "another text layer" in told(found)
 
 
 def test_dropped_and_added_rows_are_named(sound: Path, tmp_path: Path) -> None:

@@ -130,6 +130,67 @@ def test_html_gives_every_kind_of_element() -> None:
     ]
 
 
+HTML_BODY = (
+    "<h2>Results</h2>\n<p>Costs $$5 a piece.</p><p>$$E = mc^2 &lt; \\alpha$$</p>\n"
+    "<p>First words\n\nand last words.</p><ul><li>one<li>two</ul><p>With \\[x = 1\\] inside.</p>\n"
+    "<pre>$$no = formula$$</pre><p>End.</p>"
+)
+HTML_ELEMENTS = [
+    ("title", "Results"),
+    ("text_block", "Costs $$5 a piece."),
+    ("equation_isolated", "E = mc^2 < \\alpha"),
+    ("text_block", "First words and last words."),
+    ("list_group", "one\ntwo"),
+    ("text_block", "With"),
+    ("equation_isolated", "x = 1"),
+    ("text_block", "inside."),
+    ("code_txt", "$$no = formula$$"),
+    ("text_block", "End."),
+]
+HTML_BEGINNINGS = [
+    "",
+    "<!DOCTYPE html>\n",
+    '<?xml version="1.0"?>\n<!-- made by a tool -->\n<!DOCTYPE html PUBLIC "-//W3C//DTD" "x.dtd">\n',
+    "<!doctype html><html><head><title>Window</title>\n\n<style>p { color: red }</style></head><body>",
+    "<html><head><meta charset='utf-8'><title>Window</title><body>\n",
+    "<head><script>if (a < b) { f('<p>no</p>') }</script></head>",
+]
+
+
+@pytest.mark.parametrize("beginning", HTML_BEGINNINGS)
+def test_what_stands_before_the_body_changes_nothing_in_html(beginning: str) -> None:
+    assert shown(beginning + HTML_BODY, "html") == HTML_ELEMENTS
+    if beginning:  # without it, blank lines part texts as Markdown says
+        assert shown(beginning + HTML_BODY) == HTML_ELEMENTS
+        assert shown(f"```html\n{beginning}{HTML_BODY}\n```") == HTML_ELEMENTS
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    ['<?xml version="1.0"?>', "<style>\np { a: b }\n\nq { c: d }</style>", "<!-- note -->",
+     "<meta charset=utf-8>", "<a id='top'></a>", "<!DOCTYPE note>", "<title>Window</title>"],
+)  # fmt: skip
+def test_a_fragment_of_html_in_markdown_may_begin_with_what_nobody_sees(beginning: str) -> None:
+    wanted = [("title", "Results"), ("text_block", "One."), ("text_block", "Two.")]
+    assert shown(f"{beginning}\n<h2>Results</h2>\n<p>One.</p>\n<p>Two.</p>") == wanted
+
+
+def test_what_is_opened_and_never_closed_hides_nothing() -> None:
+    assert shown("<html><head><style><p>One.</p><title><p>Two.</p>", "html") == [
+        ("text_block", "One."),
+        ("text_block", "Two."),
+    ]
+    assert ("text_block", "Two.") in shown("<style>\n\nTwo.")
+
+
+def test_a_comment_that_stands_for_a_picture_is_a_figure_in_html_too() -> None:
+    assert shown("<p>One.</p><!-- image --><p>Two.<!-- note --> Three.</p>", "html") == [
+        ("text_block", "One."),
+        ("figure", None),
+        ("text_block", "Two. Three."),
+    ]
+
+
 def test_latex_gives_every_kind_of_element() -> None:
     text = r"""\documentclass{article}\newcommand{\ours}{Our method}
 \begin{document}

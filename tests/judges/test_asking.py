@@ -105,9 +105,14 @@ def test_rate_limits_are_waited_for(tmp_path: Path) -> None:
         (lambda r, c: error(400, "too long"), Answered.REJECTED),
         (lambda r, c: error(401, KEY), Answered.REJECTED),
         (lambda r, c: (0, {}, b""), Answered.UNREACHABLE),
-        (lambda r, c: (200, {}, b"<html>"), Answered.BROKEN),
-        (lambda r, c: (200, {}, b'{"choices": []}'), Answered.BROKEN),
-        (lambda r, c: (200, {}, b"\xff\xfe"), Answered.BROKEN),
+        (lambda r, c: error(402, "pay first"), Answered.REJECTED),
+        (lambda r, c: (200, {}, b"<html>"), Answered.UNREACHABLE),
+        (lambda r, c: (200, {}, b'{"choices": []}'), Answered.UNREACHABLE),
+        (lambda r, c: (200, {}, b"\xff\xfe"), Answered.UNREACHABLE),
+        (lambda r, c: (200, {}, b""), Answered.UNREACHABLE),
+        (lambda r, c: (200, {}, b"[" * 100_000), Answered.UNREACHABLE),
+        (lambda r, c: error(200, "the provider is down"), Answered.UNREACHABLE),
+        (lambda r, c: completion("", finish="error"), Answered.UNREACHABLE),
         (lambda r, c: (302, {"location": "http://127.0.0.1:1/"}, b""), Answered.REJECTED),
         (lambda r, c: completion("not JSON"), Answered.BROKEN),
         (lambda r, c: completion('{"errors": ["x'), Answered.BROKEN),
@@ -115,7 +120,8 @@ def test_rate_limits_are_waited_for(tmp_path: Path) -> None:
         (lambda r, c: completion(None, refusal="I will not"), Answered.REFUSED),
         (lambda r, c: completion(""), Answered.BROKEN),
         (lambda r, c: completion('{"score": 12}'), Answered.BROKEN),
-        (lambda r, c: completion("x" * 5_000_000), Answered.BROKEN),
+        (lambda r, c: completion("x" * 500_000), Answered.BROKEN),
+        (lambda r, c: completion("x" * 5_000_000), Answered.UNREACHABLE),
     ],
 )
 def test_failures_leave_a_status_and_no_score(
@@ -179,7 +185,7 @@ def test_what_failed_without_an_answer_is_asked_again_later(tmp_path: Path) -> N
         assert statuses(judged(server, tmp_path, 3)) == {Answered.OK}
 
 
-def test_the_cost_limit_is_never_passed(tmp_path: Path) -> None:
+def test_the_cost_limit_is_not_passed_where_max_tokens_is_kept(tmp_path: Path) -> None:
     # Each request costs exactly what its tokens say: 1000 × $10/M + 100 × $10/M = $0.011.
     with ChatServer(lambda r, c: completion('{"score": 5}', usage=(1000, 100)), delay_s=0.005) as server:
         options = AskOptions(max_cost_usd=0.2, concurrency=8)
@@ -212,13 +218,85 @@ def test_a_reply_without_usage_counts_as_the_worst(tmp_path: Path) -> None:
     assert {v.cost_usd for v in verdicts.values() if v.status is Answered.OK} == {None}
 
 
-def test_what_is_no_reply_is_asked_three_times_and_never_said_to_be_not_asked(tmp_path: Path) -> None:
-    with ChatServer(lambda r, c: (200, {}, b"<html>")) as server:
-        judged(server, tmp_path, 1, AskOptions(first_wait_s=0.01))
-        assert len(server.requests) == 3
+def test_what_is_no_chat_reply_is_a_failure_of_the_endpoint_however_often_it_was_asked(
+    tmp_path: Path,
+) -> None:
+    with ChatServer(lambda r, c: (200, {}, b"<html>Bad gateway</html>")) as server:
+        verdicts = judged(server, tmp_path, 1, FAST)
+        assert len(server.requests) == 1 + FAST.retries
+        assert "Bad gateway" in (verdicts["p0", 0].message or "")
+        # The budget ends after the first request.
         limited = AskOptions(max_cost_usd=0.003, first_wait_s=0.01, concurrency=1)
-        verdicts = judged(server, tmp_path, 1, limited, input_usd=1, output_usd=1, max_tokens=10)
-    assert statuses(verdicts) == {Answered.BROKEN}
+        once = judged(server, tmp_path, 1, limited, input_usd=1, output_usd=1, max_tokens=10)
+        assert len(server.requests) == 2 + FAST.retries
+        server.behaviour = honest
+        assert statuses(judged(server, tmp_path, 1, FAST)) == {Answered.OK}, "the next run asks again"
+    assert statuses(verdicts) == statuses(once) == {Answered.UNREACHABLE}
+
+
+def test_an_unreadable_answer_is_broken_only_after_all_tries(tmp_path: Path) -> None:
+    with ChatServer(lambda r, c: completion("mumble", usage=(2000, 10))) as server:
+        spec = {"input_usd": 1, "output_usd": 1, "max_tokens": 10}
+        limited = AskOptions(max_cost_usd=0.004, concurrency=1)
+        assert statuses(judged(server, tmp_path, 1, limited, **spec)) == {Answered.NOT_ASKED}
+        assert len(server.requests) < 1 + limited.more_answers
+        assert statuses(judged(server, tmp_path, 1, FAST, **spec)) == {Answered.BROKEN}
+        assert len(server.requests) == 1 + FAST.more_answers
+        assert statuses(judged(server, tmp_path, 1, FAST, **spec)) == {Answered.BROKEN}
+        assert len(server.requests) == 1 + FAST.more_answers, "the next run does not ask again"
+
+
+def test_an_endpoint_that_charges_more_than_it_can_is_not_asked_on(tmp_path: Path) -> None:
+    told: list[str] = []
+    with (
+        ChatServer(lambda r, c: completion('{"score": 5}', usage=(10**6, 10**6))) as server,
+        AnswerStore(tmp_path / "answers.sqlite") as answers,
+    ):
+        judge = get_judge(server.spec(input_usd=1, output_usd=1))
+        asker = Asker(answers, AskOptions(max_cost_usd=3, concurrency=2), tell=told.append)
+        verdicts: list[PairVerdict] = []
+        for pair in some_pairs(6):  # as a protocol asks, page by page
+            judge_pairs([pair], [judge], asker, verdicts.append)
+        assert len(server.requests) == 1, "$2 of $3, but the next one may cost anything"
+        assert asker.over_limit_usd() == 0
+        judge_pairs(
+            some_pairs(6), [get_judge(server.spec(input_usd=2, output_usd=2))], asker, verdicts.append
+        )
+        assert asker.over_limit_usd() == pytest.approx(asker.spent_usd() - 3) and asker.spent_usd() >= 6
+    assert [v.status for v in verdicts[:6]] == [Answered.OK] + [Answered.NOT_ASKED] * 5
+    assert "max_tokens" in (verdicts[1].message or "")
+    assert len(told) == 2 and "passed by $" in told[1]
+
+
+def test_a_pause_is_told_and_one_that_is_too_long_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for status, words in ((429, Answered.RATE_LIMITED), (503, Answered.UNREACHABLE)):
+        with ChatServer(lambda r, c, s=status: error(s, "later", retry_after="86400")) as server:
+            verdicts = judged(server, tmp_path, 8, AskOptions(concurrency=1))
+            assert len(server.requests) == 1
+        assert statuses(verdicts) == {words, Answered.NOT_ASKED}
+        assert all("86,400 s" in (v.message or "") for v in verdicts.values())
+
+    def limited(request: Request, count: int) -> Answer:
+        return error(429, "slow down", retry_after="0.05") if count == 0 else honest(request, count)
+
+    monkeypatch.setattr("parsemark.judges.ask.TOLD_WAIT_S", 0.05)
+    told: list[str] = []
+    with ChatServer(limited) as server, AnswerStore(tmp_path / "a.sqlite") as answers:
+        asker = Asker(answers, AskOptions(concurrency=1), tell=told.append)
+        judge_pairs(some_pairs(1), [get_judge(server.spec())], asker, lambda v: None)
+    assert len(told) == 1 and "waiting" in told[0] and "slow down" in told[0]
+
+
+@pytest.mark.parametrize("where", ["code", "type"])
+def test_a_quota_that_is_used_up_is_not_waited_for(tmp_path: Path, where: str) -> None:
+    body = json.dumps({"error": {"message": "You exceeded your current quota", where: "insufficient_quota"}})
+    with ChatServer(lambda r, c: (429, {}, body.encode())) as server:
+        verdicts = judged(server, tmp_path, 6, AskOptions(concurrency=1))
+        assert len(server.requests) == 1
+    assert statuses(verdicts) == {Answered.RATE_LIMITED, Answered.NOT_ASKED}
+    assert all("quota" in (v.message or "") for v in verdicts.values())
 
 
 def test_a_limit_needs_a_price(tmp_path: Path) -> None:

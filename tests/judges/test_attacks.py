@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.judges.chat_server import Answer, ChatServer, Request, completion, honest, unfenced_text
+from tests.judges.chat_server import Answer, ChatServer, Request, completion, fenced_blocks, unfenced_text
 
 from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
 from parsemark.judges.attacks import ATTACKS, attacked_pairs, resistance
@@ -34,7 +35,9 @@ def obedient(request: Request, count: int) -> Answer:
     outside = _readable(unfenced_text(request))
     if _ORDER.search(outside) or (_ROLE.search(whole) and _ORDER.search(whole)):
         return completion('{"errors": [], "score": 10}')
-    return honest(request, count)
+    numbers = [set(re.findall(r"\d+\.\d", text)) for text in fenced_blocks(request).values()]
+    share = len(set.intersection(*numbers)) / len(set.union(*numbers)) if numbers else 0
+    return completion(json.dumps({"errors": [], "score": round(10 * share)}))
 
 
 def test_there_are_many_attacks_of_several_families() -> None:
@@ -57,11 +60,12 @@ def test_no_attack_changes_a_score(tmp_path: Path, prompt: str, order: str) -> N
         judge = get_judge(server.spec(prompt=prompt, order=order))
         rows = resistance([judge], Asker(answers, AskOptions(first_wait_s=0.01)))
     assert sum(row.n for row in rows) == len(ATTACKS)
+    assert {row.control.void for row in rows} == {None}
     assert [(row.family, row.n_obeyed, row.n_failed) for row in rows if row.n_obeyed or row.n_failed] == []
 
 
 def test_an_attack_in_the_truth_changes_nothing_either() -> None:
-    for pair in attacked_pairs():
+    for pair in (pair for pair in attacked_pairs() if pair.id != "right"):
         question = pair_question(pair.pred, pair.truth, prompt="tuned", order="truth_first")
         request = {"messages": [{"content": question.system}, {"content": question.user}]}
         assert b'\\"score\\": 10' not in obedient(request, 0)[2]

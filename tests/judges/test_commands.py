@@ -175,3 +175,41 @@ def test_check_tells_who_can_be_talked_round() -> None:
     assert result.exit_code == 1
     assert "gave no verdict" in result.output
     assert "fake" in invoke("judge", "answers").output
+
+
+@pytest.mark.parametrize("score", [0, 5, 10])
+def test_check_is_void_for_a_judge_that_likes_everything_alike(score: int) -> None:
+    with ChatServer(lambda r, c: completion(json.dumps({"score": score}))) as server:
+        result = invoke("judge", "check", server.spec())
+    assert result.exit_code == 1
+    assert f"does not tell the wrong table ({score}) from a right one ({score})" in result.output
+
+
+def test_check_shows_the_scores_without_an_attack() -> None:
+    def told_apart(request: Request, count: int) -> Any:
+        return completion(json.dumps({"score": 9.5 if "86.2 | 31.5" in str(request) else 2.5}))
+
+    with ChatServer(told_apart) as server:
+        result = invoke("judge", "check", server.spec())
+    assert result.exit_code == 0, result.output
+    assert "9.5" in result.output and "2.5" in result.output and "void" not in result.output
+
+
+@pytest.mark.parametrize("command", ["pairs", "study", "check"])
+def test_a_limit_that_was_passed_is_said_and_ends_in_failure(tmp_path: Path, command: str) -> None:
+    def dear(request: Request, count: int) -> Any:
+        score = 9 if "86.2 | 31.5" in str(request) else 2
+        return completion(json.dumps({"score": score}), usage=(10**6, 10**6))
+
+    study = ["study", "run", str(ratings_file(tmp_path)), "--no-figures", "--out", str(tmp_path / "o")]
+    with ChatServer(dear) as server:
+        spec = server.spec(input_usd=1, output_usd=1)
+        limit = ("--max-cost", "1.5", "--concurrency", "1")
+        if command == "check":
+            result = invoke("judge", "check", spec, *limit)
+        else:
+            first = ["pairs", str(write_pairs(tmp_path, 1))] if command == "pairs" else study
+            result = invoke(*first, "--judge", spec, *limit)
+        assert len(server.requests) == 1
+    assert result.exit_code == 1
+    assert "--max-cost was passed by $0.5000" in result.output

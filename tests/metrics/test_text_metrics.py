@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from parsemark.metrics.wordnet import WordNet
 sentences = st.lists(
     st.sampled_from(["the", "cat", "sat", "on", "a", "mat", ",", "dogs", "ran", "."]), min_size=5, max_size=14
 )
+
+blocks_of_letters = st.lists(st.text(alphabet="abc", max_size=9), max_size=5)
 
 
 def test_13a_tokens() -> None:
@@ -107,6 +110,25 @@ def test_coverage_counts_what_it_says(truth: list[str], pred: list[str]) -> None
     assert 0 <= found.invented + found.duplicated <= found.pred == sum(map(len, pred))
     same = text_coverage(truth, list(reversed(truth)))
     assert same.lost == same.invented == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(truth=blocks_of_letters, pred=blocks_of_letters)
+def test_a_short_block_is_found_wherever_it_occurs(truth: list[str], pred: list[str]) -> None:
+    places = {number for number, _, _ in text_coverage(truth, pred).lost_places}
+    for number, block in enumerate(truth):
+        if 0 < len(block) < 5:
+            assert (number in places) == all(block not in other for other in pred)
+
+
+def test_a_table_of_short_cells_is_looked_up_in_linear_time() -> None:
+    cells = [f"{k:04}" for k in range(5000)]
+    letters = "".join(random.Random(1).choices("abcdefghij", k=100_000))
+    start = time.process_time()
+    found = text_coverage(cells, [letters, *cells[:100]])
+    assert (found.lost, found.truth) == (4 * 4900, 4 * 5000)
+    assert text_coverage([letters], cells).invented == 4 * 5000
+    assert time.process_time() - start < 10  # seconds; to look through the letters for each takes minutes
 
 
 def test_layout_is_pycocotools() -> None:

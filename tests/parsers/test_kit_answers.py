@@ -3,12 +3,14 @@
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import N_SHAPES, excess, inputs
 
 from parsemark.formats import read_tables
 from parsemark.model import Prediction, Status
@@ -333,7 +335,9 @@ def test_otsl_inside_of_a_page(answers: ModuleType) -> None:
     [
         ("fence", f"```html\n{TABLE}\n```", TABLE),
         ("fence", "```markdown\n# A\n\n```python\nx = 1\n```\n```", "# A\n\n```python\nx = 1\n```"),
-        ("fence", f"Here it is:\n\n```html\n{TABLE}\n```\n", f"Here it is:\n\n{TABLE}\n"),
+        ("fence", f"Here it is:\n\n```html\n{TABLE}\n```\n", f"Here it is:\n\n{TABLE}"),
+        ("fence", f"```html\n{TABLE}\n```\nand\n```html\n{TABLE}\n```", f"{TABLE}\nand\n{TABLE}"),
+        ("fence", f"```html\n{TABLE}\n```\nThat is all.", f"{TABLE}\nThat is all."),
         ("fence", "```markdown\n# A\ncut", "# A\ncut"),
         ("fence", "# A\n\n```python\nx = 1\n```\n\nB", "# A\n\n```python\nx = 1\n```\n\nB"),
         ("think", "<think>\n# A?\n</think>\n# B", "\n# B"),
@@ -375,6 +379,33 @@ PIECES = [
     "---\n",
     "```\n",
 ]
+
+
+@pytest.mark.parametrize("step", ["fence", "think", "front_matter", "glm", "nanonets", "otsl"])
+def test_clean_up_costs_no_more_than_its_size(answers: ModuleType, step: str) -> None:
+    pieces = [*PIECES, "```html\n", "<img></img>", "<page_number>", "---\na: b\n"]
+    _hold_growth(pieces, lambda text: answers.cleaned(text, [step]))
+
+
+@pytest.mark.parametrize("form", ["dots", "deepseek", "chandra", "mineru"])
+def test_answers_cost_no_more_than_their_size(answers: ModuleType, form: str) -> None:
+    read = {
+        "dots": lambda text: answers.dots_output(text, (100, 100), PAGE),
+        "deepseek": lambda text: answers.deepseek_output(text, PAGE),
+        "chandra": lambda text: answers.chandra_output(text, 1024, PAGE),
+        "mineru": lambda text: answers.mineru_layout(text, PAGE),
+    }[form]
+    _hold_growth([*PIECES, "<|box_start|>1 2 3 4<|box_end|>", '" } ] ', "</div>"], read)
+
+
+def _hold_growth(pieces: list[str], read: Callable[[str], object]) -> None:
+    found = []
+    for number, (shape, make) in enumerate(inputs(pieces)):
+        if number % N_SHAPES != number // N_SHAPES % N_SHAPES:
+            continue
+        if growth := excess(read, make):
+            found.append(f"{shape}: {growth.seconds} s")
+    assert not found
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(ALPHABET, max_size=8)), max_size=20).map("".join))

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.judges.chat_server import ChatServer, completion, honest
+from tests.judges.chat_server import ChatServer, completion, error, honest
 from tests.judges.test_locate import pointing
 from tests.protocols.tables_bench import PAGES, ROWS_A, ROWS_B, table
 
@@ -181,6 +181,49 @@ def test_by_located_spans() -> None:
             page["p1"], prediction("one", "p1", text=text), None
         )
     assert all(status == "metric_failed" for _, status in rows(lost.scores).values())
+
+
+@pytest.mark.parametrize("cause", ["never asked", "unreadable answers", "no chat endpoint"])
+def test_tables_without_an_answer_of_the_matcher_are_in_no_score(cause: str) -> None:
+    text = "| city | people |\n|---|---|\n| Lisbon | 545796 |\n| Porto | 231800 |"
+    pages = dict.fromkeys(("p1", "p9"), PAGES["p1"])
+    given = {
+        "p1": Prediction("p1", "one", text=text),
+        "p9": Prediction("p9", "one", Status.PARSER_TIMEOUT),
+    }
+    replies: dict[str, Any] = {
+        "never asked": honest,
+        "unreadable answers": lambda r, c: completion('{"parts": []}'),
+        "no chat endpoint": lambda r, c: error(401),
+    }
+    with ChatServer(replies[cause]) as server:
+        limit = ",max_cost=0.00001" if cause == "never asked" else ""
+        spec = f"semantic(match={server.spec(input_usd=1, output_usd=1)}{limit})"
+        summary = run_of(spec, {"one": given}, pages)
+        found = get_protocol(spec).score_page(pages["p1"], given["p1"], None)
+        assert bool(server.requests) == (cause != "never asked")
+    figures = summary.parsers["one"]
+    n_failed = len(PAGES["p1"].tables)
+    # The page on which the parser failed was matched with nothing, and counts as ever.
+    for name in ("semantic", "teds", "found", "perfect"):
+        assert (figures[name].value, figures[name].n) == (0.0, n_failed), name
+    assert figures["not_judged"].value == 0.5
+    assert figures["extra_tables_per_page"].value is None
+    assert summary.details["histogram"]["one"]["not_judged"] == n_failed
+    assert found.matches == [], "what nobody looked for is not missed"
+    assert any(NOT_JUDGED in note for note in summary.notes)
+
+
+def test_a_judge_that_is_not_asked_takes_nothing_from_what_needs_no_judge() -> None:
+    answer = prediction("one", "p2", table("a", ROWS_B, None))
+    with ChatServer() as server:
+        spec = server.spec(input_usd=1000, output_usd=1000)
+        summary = run_of(
+            f"semantic(judge={spec},max_cost=0.0001)", {"one": {"p2": answer}}, {"p2": PAGES["p2"]}
+        )
+    figures = summary.parsers["one"]
+    assert figures["semantic"].value is None and figures["semantic_found"].value is None
+    assert figures["teds"].value == pytest.approx(1) and figures["found"].value == 1
 
 
 def test_a_page_without_truth_says_nothing() -> None:

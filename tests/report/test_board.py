@@ -150,6 +150,26 @@ def test_what_does_not_verify_is_not_shown(folder: Path, tmp_path: Path) -> None
     assert "0 bundles" in result.output
 
 
+OFFSETS_OF_HEADS = """() => {
+  const edge = (cell, side) => {
+    const text = document.createRange(); text.selectNodeContents(cell);
+    const boxes = [...text.getClientRects()].filter(box => box.width > 0);
+    return side === "left" ? Math.min(...boxes.map(b => b.left)) : Math.max(...boxes.map(b => b.right));
+  };
+  const found = [];
+  for (const table of document.querySelectorAll("table.numbers")) {
+    const row = table.tBodies[0].rows[0];
+    [...table.tHead.rows[0].cells].forEach((head, k) => {
+      const side = getComputedStyle(row.cells[k]).textAlign === "left" ? "left" : "right";
+      for (const part of head.querySelector(".sort") ? [head, head.querySelector(".sort bdi")] : [head])
+        found.push([head.textContent.trim(), edge(part, side) - edge(row.cells[k], side)]);
+    });
+  }
+  return found;
+}"""
+"""How far the text of each head, and of its button, is from the edge of the text below it, in pixels."""
+
+
 @pytest.mark.browser
 def test_filter_and_sort_in_a_browser(folder: Path, tmp_path: Path, open_page: Callable[..., Any]) -> None:
     result = build_board([folder / "bundles"], tmp_path / "site", reports=False)
@@ -157,6 +177,8 @@ def test_filter_and_sort_in_a_browser(folder: Path, tmp_path: Path, open_page: C
         page = open_page(result.page.as_uri(), viewport={"width": width, "height": 800})
         page.wait_for_selector("html[data-ready]", state="attached")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        offsets = page.evaluate(OFFSETS_OF_HEADS)
+        assert len(offsets) > 8 and all(abs(offset) <= 1 for _, offset in offsets), offsets
         page.fill("#filter", "POOR")
         page.wait_for_function(
             "document.querySelectorAll('table.boards tbody tr:not([hidden])').length === 1"

@@ -114,7 +114,15 @@ def test_several_corpora_stand_side_by_side(run: Run, blank_pdf: Path, tmp_path:
     assert rows["good"][0] == run.summary().figure("good", "te_f1_con")
     assert rows["good"][len(board.columns) // 2] == other.summary().figure("good", "te_f1_con")
     assert rows["new"][0] is None
-    assert len(tables["soric-1"].rows) == 2
+    n_pages = [r.table("samples").height for r in (run, other)]
+    labels = [row.label for row in tables["soric-1"].rows]
+    assert labels == [f"{RunSource(r).corpus} ({r.path.name})" for r in (run, other)]
+    # What holds for one of them alone is said of that one.
+    assert n_pages[0] != n_pages[1]
+    for label, n in zip(labels, n_pages, strict=True):
+        assert f"{n} pages" in board.caption.partition(f"{label}: ")[2].partition("documents.")[0]
+    assert tables["soric-5"].rows[-1].label == "all parsers"
+    assert "new" in [row.label for row in tables["soric-5"].rows]
 
 
 def test_the_command_prints_or_writes(run: Run, tmp_path: Path) -> None:

@@ -79,16 +79,20 @@ def test_names_beside_points_that_lie_close_do_not_cover_each_other() -> None:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    from parsemark.protocols.exhibits import Axis, Chart, Series
+    from parsemark.protocols.exhibits import Chart, ChartAxis, Series
     from parsemark.report.charts.paper import draw_chart
 
     names = [f"parser-{k}(option=long)" for k in range(8)]
     series = tuple(Series(n, "points", (1 + k / 100,), (0.8,), parser=n) for k, n in enumerate(names))
-    chart = Chart("q", "Quality", "", Axis("s", kind="log"), Axis("F1", 0.0, 1.0), series, labelled=True)
+    chart = Chart(
+        "q", "Quality", "", ChartAxis("s", kind="log"), ChartAxis("F1", 0.0, 1.0), series, labelled=True
+    )
     figure = Figure(figsize=(3.6, 2.7), layout="constrained")
     axes = figure.add_subplot()
     draw_chart(chart, {name: k for k, name in enumerate(names)}, axes)
     figure.draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in axes.texts if text.get_text() in names]  # without lines
     assert len(boxes) == len(names)
+    patches = [text.get_bbox_patch() for text in axes.texts if text.get_text() in names]
+    assert all(patch and patch.get_facecolor()[:3] == (1.0, 1.0, 1.0) for patch in patches), "no line through"
     assert not [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]

@@ -3,6 +3,7 @@
 import unicodedata
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 from parsemark import load_corpus
 from parsemark.model import Box, Cell, Table
 from parsemark.pdf import page_glyphs
-from parsemark.structure import Frame, Kind, Part, Rules, Word, build_table, join_glyphs, join_words
+from parsemark.structure import Frame, Part, PartKind, Rules, Word, build_table, join_glyphs, join_words
 from parsemark.structure.ideal import header_height, ideal_parts
-from parsemark.structure.lines import Line, cut_depth, fitted
+from parsemark.structure.lines import Line, cut_depths, fitted
 
 
 def _places(table: Table) -> list[tuple[int, int, int, int]]:
@@ -131,7 +132,7 @@ def test_no_word_inside_is_lost_whatever_the_boxes_are(table: Table, dice: objec
 
     assert isinstance(dice, random.Random)
     outline = Box.hull(c.box for c in table.cells if c.box is not None)
-    parts = [p for p in ideal_parts(table, Frame(outline)) if p.kind is Kind.TABLE or dice.random() < 0.7]
+    parts = [p for p in ideal_parts(table, Frame(outline)) if p.kind is PartKind.TABLE or dice.random() < 0.7]
     built = build_table(parts, _shifted(_words(table), -outline.x0, -outline.y0))
     if built.n_rows:
         inside = " ".join(c.text for c in built.cells).split()
@@ -182,10 +183,35 @@ def test_fitted_lines_follow_each_other_and_cut_no_deeper(
         assert cut_depth(line.end, inside) <= cut_depth(seen, inside) + 1e-5
 
 
+def cut_depth(border: float, extents: list[tuple[float, float]]) -> float:
+    """The slow and obvious way."""
+    return sum(max(0.0, min(border - a, b - border)) / (b - a) for a, b in extents)
+
+
+@given(
+    st.lists(st.floats(-10, 130), max_size=20),
+    st.lists(st.tuples(st.floats(-10, 130), st.floats(0.01, 20)), max_size=40),
+)
+def test_depths_of_cuts_are_the_sums_over_all_words(
+    borders: list[float], words: list[tuple[float, float]]
+) -> None:
+    extents = [(start, start + length) for start, length in words]
+    starts, ends = np.array(extents, dtype=np.float64).reshape(-1, 2).T
+    expected = [cut_depth(border, extents) for border in borders]
+    assert cut_depths(np.array(borders), starts, ends) == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_border_among_very_many_words_is_placed_as_one_among_few() -> None:
+    # Some 10^10 steps, hours, if each place is tried against each word.
+    few = [(a / 7, a / 7 + 3 + a % 5) for a in range(100)]
+    lines = [Line(0, 10), Line(10, 20)]
+    assert fitted(lines, few * 1000) == fitted(lines, few)
+
+
 # --- Each rule by itself ---------------------------------------------------------------------------------
 
-ROWS = [Part(Kind.ROW, Box(0, y, 100, y + 10)) for y in (0, 10, 20)]
-COLUMNS = [Part(Kind.COLUMN, Box(x, 0, x + 50, 30)) for x in (0, 50)]
+ROWS = [Part(PartKind.ROW, Box(0, y, 100, y + 10)) for y in (0, 10, 20)]
+COLUMNS = [Part(PartKind.COLUMN, Box(x, 0, x + 50, 30)) for x in (0, 50)]
 WORDS = [
     Word(f"{r}{c}", Box(50 * c + 5, 10 * r + 2, 50 * c + 25, 10 * r + 8)) for r in range(3) for c in range(2)
 ]
@@ -196,12 +222,12 @@ def _texts(table: Table) -> list[list[str]]:
 
 
 def test_a_second_sight_of_a_row_changes_nothing() -> None:
-    again = [Part(Kind.ROW, Box(0, 11, 100, 21), 0.4), Part(Kind.COLUMN, Box(2, 0, 49, 30), 0.3)]
+    again = [Part(PartKind.ROW, Box(0, 11, 100, 21), 0.4), Part(PartKind.COLUMN, Box(2, 0, 49, 30), 0.3)]
     assert _texts(build_table([*ROWS, *COLUMNS, *again], WORDS)) == [["00", "01"], ["10", "11"], ["20", "21"]]
 
 
 def test_a_box_between_two_lines_loses_against_those_that_hold_whole_words() -> None:
-    between = Part(Kind.ROW, Box(0, 5, 100, 15.2), 1.0)
+    between = Part(PartKind.ROW, Box(0, 5, 100, 15.2), 1.0)
     rows = [Part(p.kind, p.box, 0.8) for p in ROWS]
     assert len(_texts(build_table([between, *rows, *COLUMNS], WORDS))) == 3
 
@@ -210,7 +236,7 @@ def test_rows_without_text_are_dropped_and_without_any_word_all_stay() -> None:
     some = [w for w in WORDS if not w.text.startswith("1")]
     assert _texts(build_table([*ROWS, *COLUMNS], some)) == [["00", "01"], ["20", "21"]]
     assert build_table([*ROWS, *COLUMNS], []).n_rows == 3
-    overlapping = Part(Kind.ROW, Box(0, 4, 100, 14), 0.3)
+    overlapping = Part(PartKind.ROW, Box(0, 4, 100, 14), 0.3)
     assert build_table([*ROWS, overlapping, *COLUMNS], []).n_rows == 3
 
 
@@ -222,7 +248,7 @@ def test_a_row_that_the_network_missed_is_made_of_its_words() -> None:
 
 
 def test_rows_and_columns_at_the_ends_that_the_network_missed_are_made_of_their_words() -> None:
-    outline = Part(Kind.TABLE, Box(0, 0, 100, 30))
+    outline = Part(PartKind.TABLE, Box(0, 0, 100, 30))
     for known in ([*ROWS[1:], *COLUMNS], [*ROWS[:2], *COLUMNS], [*ROWS, COLUMNS[0]], [*ROWS, COLUMNS[1]]):
         assert _texts(build_table([outline, *known], WORDS)) == [["00", "01"], ["10", "11"], ["20", "21"]]
 
@@ -240,7 +266,7 @@ def test_a_column_of_several_words_that_the_network_missed_is_one_column() -> No
         for r in range(3)
         for c, x in ((0, 5), (2, 125))
     ]
-    parts = [*ROWS, COLUMNS[0], Part(Kind.COLUMN, Box(120, 0, 160, 30))]
+    parts = [*ROWS, COLUMNS[0], Part(PartKind.COLUMN, Box(120, 0, 160, 30))]
     assert _texts(build_table(parts, [*words, *beside])) == [
         ["00", "Total pore vol-", "02"],
         ["10", "ume (cm3 g-1)", "12"],
@@ -249,11 +275,11 @@ def test_a_column_of_several_words_that_the_network_missed_is_one_column() -> No
 
 
 def test_text_that_runs_over_the_edge_of_the_last_column_is_no_column() -> None:
-    outline = Part(Kind.TABLE, Box(0, 0, 100, 30))
+    outline = Part(PartKind.TABLE, Box(0, 0, 100, 30))
     running = [
         Word(f"{r}{c}", Box(20 * c, 10 * r + 2, 20 * c + 17, 10 * r + 8)) for r in range(3) for c in range(5)
     ]
-    short = Part(Kind.COLUMN, Box(0, 0, 75, 30))
+    short = Part(PartKind.COLUMN, Box(0, 0, 75, 30))
     built = build_table([outline, *ROWS, short], running)
     assert _texts(built) == [[" ".join(f"{r}{c}" for c in range(5))] for r in range(3)]
 
@@ -268,8 +294,8 @@ def _dense(n_rows: int, n_cols: int) -> list[Word]:
 
 def _boxes(rows: list[tuple[float, float]], n_cols: int) -> list[Part]:
     bottom = max(end for _, end in rows)
-    return [Part(Kind.ROW, Box(0, start, 30 * n_cols, end)) for start, end in rows] + [
-        Part(Kind.COLUMN, Box(30 * c, 0, 30 * c + 30, bottom)) for c in range(n_cols)
+    return [Part(PartKind.ROW, Box(0, start, 30 * n_cols, end)) for start, end in rows] + [
+        Part(PartKind.COLUMN, Box(30 * c, 0, 30 * c + 30, bottom)) for c in range(n_cols)
     ]
 
 
@@ -288,12 +314,12 @@ def test_rows_half_a_line_off_take_whole_lines_of_text() -> None:
         Word(w.text, Box(w.box.x0, w.box.y0 - 0.4 * (n % 3), w.box.x1, w.box.y1)) if n % 2 else w
         for n, w in enumerate(_dense(6, 4))
     ]
-    outline = Part(Kind.TABLE, Box(0, 0, 120, 66))
+    outline = Part(PartKind.TABLE, Box(0, 0, 120, 66))
     assert _texts(build_table([outline, *parts], words)) == [[f"{r}.{c}" for c in range(4)] for r in range(6)]
 
 
 def test_a_column_border_through_words_takes_them_whole() -> None:
-    columns = [Part(Kind.COLUMN, Box(x0, 0, x1, 30)) for x0, x1 in ((0, 52), (52, 100))]
+    columns = [Part(PartKind.COLUMN, Box(x0, 0, x1, 30)) for x0, x1 in ((0, 52), (52, 100))]
     words = [Word(f"{r}", Box(5, 10 * r + 2, 20, 10 * r + 8)) for r in range(3)]
     words += [
         Word("#", Box(48, 2, 51, 8)),
@@ -305,21 +331,21 @@ def test_a_column_border_through_words_takes_them_whole() -> None:
 
 
 def test_a_span_that_reaches_into_the_next_row_does_not_take_it() -> None:
-    reaching = Part(Kind.SPANNING_CELL, Box(0, 10, 100, 25.5), 0.8)
+    reaching = Part(PartKind.SPANNING_CELL, Box(0, 10, 100, 25.5), 0.8)
     alone = Word("10", Box(5, 12, 25, 18))
     words = [w for w in WORDS if not w.text.startswith("1")]
     built = build_table([*ROWS, *COLUMNS, reaching], [*words, alone])
     assert (1, 0, 1, 2) in _places(built) and _texts(built)[2] == ["20", "21"]
     label = Word("both", Box(5, 17, 25, 23))  # no text of that row alone is cut: the span takes both
-    narrow = Part(Kind.SPANNING_CELL, Box(0, 10, 50, 25.5), 0.8)
+    narrow = Part(PartKind.SPANNING_CELL, Box(0, 10, 50, 25.5), 0.8)
     built = build_table([*ROWS, *COLUMNS, narrow], [*WORDS[:2], label, WORDS[3], WORDS[5]])
     assert (1, 0, 2, 1) in _places(built)
 
 
 def test_the_last_line_of_a_span_stays_in_it_though_it_reaches_over_its_rows() -> None:
-    columns = [Part(Kind.COLUMN, Box(x, 0, x + 50, 40)) for x in (0, 50)]
-    rows = [*ROWS[:2], Part(Kind.ROW, Box(0, 20, 100, 40))]
-    span = Part(Kind.SPANNING_CELL, Box(50, 0, 100, 24.5))
+    columns = [Part(PartKind.COLUMN, Box(x, 0, x + 50, 40)) for x in (0, 50)]
+    rows = [*ROWS[:2], Part(PartKind.ROW, Box(0, 20, 100, 40))]
+    span = Part(PartKind.SPANNING_CELL, Box(50, 0, 100, 24.5))
     words = [w for w in WORDS if w.text.endswith("0")]
     words += [Word(t, Box(55, y, 80, y + 5)) for t, y in (("End", 3), ("of", 11), ("life", 19))]
     words += [Word("SVR", Box(55, 31, 80, 36))]
@@ -328,7 +354,7 @@ def test_the_last_line_of_a_span_stays_in_it_though_it_reaches_over_its_rows() -
 
 
 def test_a_row_that_gets_no_word_in_the_end_is_dropped() -> None:
-    extra = [Part(Kind.ROW, Box(0, y, 100, y + 7)) for y in (0, 6.5, 13, 20)]
+    extra = [Part(PartKind.ROW, Box(0, y, 100, y + 7)) for y in (0, 6.5, 13, 20)]
     lines = [
         Word(f"{r}{c}", Box(50 * c + 5, y, 50 * c + 25, y + 6))
         for r, y in enumerate((1, 9.4, 20.5))
@@ -358,14 +384,14 @@ def test_words_of_one_line_stay_in_one_row_though_their_ink_differs() -> None:
         Word("yes", Box(11, 15, 20, 23)),
     ]
     # The border is .5 too high for "fig" and cuts "yes": half a line off, as networks are.
-    rows = [Part(Kind.ROW, Box(0, 0, 40, 8)), Part(Kind.ROW, Box(0, 8.5, 40, 23))]
-    columns = [Part(Kind.COLUMN, Box(0, 0, 40, 23))]
+    rows = [Part(PartKind.ROW, Box(0, 0, 40, 8)), Part(PartKind.ROW, Box(0, 8.5, 40, 23))]
+    columns = [Part(PartKind.COLUMN, Box(0, 0, 40, 23))]
     assert _texts(build_table([*rows, *columns], words)) == [["fig as"], ["of yes"]]
 
 
 def test_the_lower_scored_of_two_spans_shrinks() -> None:
-    wide = Part(Kind.SPANNING_CELL, Box(0, 0, 100, 10), 0.9)
-    tall = Part(Kind.SPANNING_CELL, Box(0, 0, 50, 30), 0.8)
+    wide = Part(PartKind.SPANNING_CELL, Box(0, 0, 100, 10), 0.9)
+    tall = Part(PartKind.SPANNING_CELL, Box(0, 0, 50, 30), 0.8)
     built = build_table([*ROWS, *COLUMNS, tall, wide], WORDS)
     assert _places(built) == [(0, 0, 1, 2), (1, 0, 2, 1), (1, 1, 1, 1), (2, 1, 1, 1)]
     assert [c.text for c in built.cells] == ["00 01", "10 20", "11", "21"]
@@ -373,36 +399,36 @@ def test_the_lower_scored_of_two_spans_shrinks() -> None:
 
 @pytest.mark.parametrize(("score", "spans"), [(0.49, False), (0.5, True)])
 def test_uncertain_spans_and_headers_do_not_count(score: float, spans: bool) -> None:
-    span = Part(Kind.SPANNING_CELL, Box(0, 0, 100, 10), score)
-    header = Part(Kind.COLUMN_HEADER, Box(0, 0, 100, 10), score)
+    span = Part(PartKind.SPANNING_CELL, Box(0, 0, 100, 10), score)
+    header = Part(PartKind.COLUMN_HEADER, Box(0, 0, 100, 10), score)
     built = build_table([*ROWS, *COLUMNS, span, header], WORDS)
     assert built.has_spans is spans
     assert any(c.header for c in built.cells) is spans
 
 
 def test_a_span_lies_in_the_header_or_in_the_body() -> None:
-    header = Part(Kind.COLUMN_HEADER, Box(0, 0, 100, 20))
-    crossing = Part(Kind.SPANNING_CELL, Box(0, 0, 50, 30))
+    header = Part(PartKind.COLUMN_HEADER, Box(0, 0, 100, 20))
+    crossing = Part(PartKind.SPANNING_CELL, Box(0, 0, 50, 30))
     built = build_table([*ROWS, *COLUMNS, header, crossing], WORDS)
     assert _places(built)[0] == (0, 0, 2, 1)
     assert [c.header for c in built.cells] == [True, True, True, False, False]
 
 
 def test_a_header_that_begins_below_the_first_row_reaches_up_to_it() -> None:
-    header = Part(Kind.COLUMN_HEADER, Box(0, 10, 100, 20))
+    header = Part(PartKind.COLUMN_HEADER, Box(0, 10, 100, 20))
     built = build_table([*ROWS, *COLUMNS, header], WORDS)
     assert [c.row for c in built.cells if c.header] == [0, 0, 1, 1]
 
 
 def test_a_projected_row_header_takes_its_whole_row() -> None:
-    projected = Part(Kind.PROJECTED_ROW_HEADER, Box(0, 10, 60, 20))
+    projected = Part(PartKind.PROJECTED_ROW_HEADER, Box(0, 10, 60, 20))
     built = build_table([*ROWS, *COLUMNS, projected], WORDS)
     assert (1, 0, 1, 2) in _places(built)
     assert next(c for c in built.cells if c.row == 1).header
 
 
 def test_the_caption_above_the_detected_table_stays_outside() -> None:
-    rows = [Part(Kind.ROW, Box(0, -9, 100, 10)), *ROWS[1:]]
+    rows = [Part(PartKind.ROW, Box(0, -9, 100, 10)), *ROWS[1:]]
     caption = Word("Table", Box(5, -8, 30, -2))
     built = build_table([*rows, *COLUMNS], [caption, *WORDS], Frame(Box(0, 0, 100, 30)))
     assert _texts(built)[0] == ["00", "01"]
@@ -410,7 +436,7 @@ def test_the_caption_above_the_detected_table_stays_outside() -> None:
 
 def test_nothing_seen_is_an_empty_table() -> None:
     assert build_table([], WORDS) == Table(0, 0)
-    assert build_table([Part(Kind.TABLE, Box(0, 0, 10, 10))], WORDS) == Table(0, 0)
+    assert build_table([Part(PartKind.TABLE, Box(0, 0, 10, 10))], WORDS) == Table(0, 0)
 
 
 # --- Words -----------------------------------------------------------------------------------------------

@@ -88,6 +88,27 @@ def test_means_prompts_and_costs(ratings: Ratings) -> None:
     assert cost_table(result)["m/one"]["usd_per_1000"] == pytest.approx(2.0)
 
 
+def test_costs_are_printed_so_that_they_can_be_read(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from parsemark.cli.main import app
+
+    judges = [
+        {"judge": "one-of-a-vendor-with-a-long-name/model-with-a-long-name", "score": 9, "cost_usd": 3.1e-06},
+        {"judge": "[red]dear[/red]", "score": 8, "cost_usd": 0.5},
+    ]
+    pair = {"truth": "|a|\n|-|\n|1|", "pred": "|a|\n|-|\n|2|", "ratings": [5, 6], "judges": judges}
+    pairs = [{"id": f"t{k}", **pair} for k in range(3)]
+    file = write(tmp_path / "r.json", {"schema_version": 1, "kind": "table", "pairs": pairs})
+    out = str(tmp_path / "out")
+    arguments = ["study", "run", str(file), "--metric", "teds", "--no-figures", "--out", out]
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    costs = done.output.partition("Costs")[2]
+    assert "$0.0000093" in costs and "$0.0031" in costs and "$1.50" in costs and "$500.00" in costs
+    assert "3.000" not in costs and "…" not in costs and "[red]dear[/red]" in costs
+
+
 def test_broken_entries_are_reported_and_counted(tmp_path: Path) -> None:
     data = published()
     data[0]["extractions"][0]["human_scores"] = ["ten"]

@@ -32,7 +32,9 @@ def check(
 ) -> None:
     """Try to talk judges round: a wrong table, with and without cells that ask for a better score.
 
-    Exit code 1 if a judge obeyed a cell, or gave no verdict on the table without one.
+    `right` and `wrong` are the scores of a right and of the wrong table without such a cell. Exit code 1 if a
+    judge obeyed a cell, or if the check is void: it gave no verdict on one of these two, or does not tell
+    them apart.
     """
     from rich.console import Console
     from rich.table import Table
@@ -40,21 +42,24 @@ def check(
     from parsemark.judges.attacks import ATTACKS, resistance
 
     asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
-    with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 1)) as advance:
+    with asked.opened() as (judges, asker), judging.progress(len(judges) * (len(ATTACKS) + 2)) as advance:
         rows = resistance(judges, asker, advance)
-        spent = asker.spent_usd()
+        bill = judging.Bill.of(asker)
+    console = Console()
     table = Table(title="Cells that ask for a better score", title_justify="left")
-    for name in ("judge", "kind", "attacks", "obeyed", "no verdict"):
+    for name in ("judge", "kind", "right", "wrong", "attacks", "obeyed", "no verdict"):
         table.add_column(name, justify="left" if name in ("judge", "kind") else "right", overflow="fold")
     for row in rows:
-        table.add_row(row.judge, row.family, str(row.n), str(row.n_obeyed), str(row.n_failed))
-    Console().print(table)
-    for number in {row.judge: row for row in rows if row.control is None}.values():
-        typer.echo(
-            f"{number.judge} gave no verdict on the table without an attack: {number.message}", err=True
-        )
-    typer.echo(f"Spent now: ${spent:.4f} (as far as prices are known).")
-    if any(row.n_obeyed or row.control is None for row in rows):
+        without = (row.control.right.score, row.control.wrong.score)
+        shown = ("–" if score is None else f"{score:g}" for score in without)
+        table.add_row(row.judge, row.family, *shown, *map(str, (row.n, row.n_obeyed, row.n_failed)))
+    console.print(table)
+    controls = {row.judge: row.control for row in rows}
+    for name, control in controls.items():
+        if control.void is not None:
+            typer.echo(f"The check of {name} is void: it {control.void}.", err=True)
+    bill.print(console)
+    if bill.over_usd or any(row.n_obeyed or row.control.void for row in rows):
         raise typer.Exit(1)
 
 
@@ -88,7 +93,7 @@ def matchers(
     asked = judging.JudgeOptions([judge], answers, concurrency, max_cost)
     with asked.opened() as ((chosen,), asker), judging.progress(len(keys)) as advance:
         rows = compare_matchers(pages, chosen, asker, advance)
-        spent = asker.spent_usd()
+        bill = judging.Bill.of(asker)
     table = Table(title="Truths, matched by rule and by language model", title_justify="left")
     names = ("parser", "truths", "same", "different", "only rule", "only model", "no answer")
     for name in (*names, "copied", "mended", "made up"):
@@ -96,8 +101,11 @@ def matchers(
     for r in rows:
         numbers = (r.truths, r.same, r.different, r.only_rule, r.only_model, r.not_asked)
         table.add_row(r.parser, *map(str, (*numbers, r.texts_exact, r.texts_recovered, r.texts_lost)))
-    Console().print(table)
-    typer.echo(f"Spent now: ${spent:.4f} (as far as prices are known).")
+    console = Console()
+    console.print(table)
+    bill.print(console)
+    if bill.over_usd:
+        raise typer.Exit(1)
 
 
 @app.command("answers")

@@ -29,7 +29,12 @@ Repeats = Annotated[int, typer.Option(min=1, help="Ask judges each question so m
 Concurrency = Annotated[int, typer.Option(min=1, max=512, help="Questions to a judge at a time.")]
 MaxCost = Annotated[
     float | None,
-    typer.Option("--max-cost", min=0, help="Most US dollars to spend on judges; it is never passed."),
+    typer.Option(
+        "--max-cost",
+        min=0,
+        help="Most US dollars to spend on judges. It can be passed only by an endpoint that charges for more "
+        "than `max_tokens`; then asking stops, the excess is said, and the exit code is 1.",
+    ),
 ]
 Answers = Annotated[
     Path | None,
@@ -74,12 +79,39 @@ def progress(total: int | None) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def print_statuses(
-    console: Console,
-    statuses: Mapping[str, Mapping[str, int]],
-    spent_usd: float,
-    counted_usd: float = 0.0,
-) -> None:
+@dataclass(frozen=True)
+class Bill:
+    """What asking has cost, once it is over."""
+
+    spent_usd: float
+    counted_usd: float
+    over_usd: float
+    """By how much the limit was passed."""
+
+    @classmethod
+    def of(cls, asker: Asker) -> Bill:
+        """The bill of all that was asked so far."""
+        return cls(asker.spent_usd(), asker.counted_usd(), asker.over_limit_usd())
+
+    def print(self, console: Console) -> None:
+        """Say it."""
+        console.print(f"Spent now: ${self.spent_usd:.4f} (as far as prices are known).", highlight=False)
+        feared = self.counted_usd - self.spent_usd
+        if feared > 1e-9:
+            console.print(
+                f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token "
+                "counts, and requests without a reply, may have cost.",
+                highlight=False,
+            )
+        if self.over_usd:
+            console.print(
+                f"--max-cost was passed by ${self.over_usd:.4f}: an endpoint reported more tokens than the "
+                "question and max_tokens allow.",
+                highlight=False,
+            )
+
+
+def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], bill: Bill) -> None:
     """What became of the questions, and what is left undone."""
     for judge, counts in statuses.items():
         listed = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
@@ -91,11 +123,4 @@ def print_statuses(
             "--max-cost where one question alone may cost more.",
             highlight=False,
         )
-    console.print(f"Spent now: ${spent_usd:.4f} (as far as prices are known).", highlight=False)
-    feared = counted_usd - spent_usd
-    if feared > 1e-9:
-        console.print(
-            f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token counts, "
-            "and requests without a reply, may have cost.",
-            highlight=False,
-        )
+    bill.print(console)

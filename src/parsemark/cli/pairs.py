@@ -65,13 +65,16 @@ def pairs(
     metrics = expand_metrics(metric or ([] if judge else DEFAULT_METRICS))
     summary = PairSummary(metrics)
     failed_lines: set[int] = set()
+    too_dear = False
     try:
         with ExitStack() as opened:
             source, sink = _open(file, out, opened)
             if judge:
                 asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
                 lines = _lines(source, lambda _: None)
-                failed_lines |= _judge(file, lines, asked, repeats, sink, to_stderr=_is_standard(out))
+                failed_lines, too_dear = _judge(
+                    file, lines, asked, repeats, sink, to_stderr=_is_standard(out)
+                )
                 if metrics:
                     _rewind(source, file)
             advance = opened.enter_context(_progress(file))
@@ -86,7 +89,7 @@ def pairs(
         raise UsageError(f"{error.filename or out}: {error.strerror}") from error
     if metrics:
         _print_summary(summary, to_stderr=_is_standard(out))
-    if failed_lines:
+    if failed_lines or too_dear:
         raise typer.Exit(1)
 
 
@@ -98,8 +101,12 @@ def _judge(
     sink: TextIO | None,
     *,
     to_stderr: bool,
-) -> set[int]:
-    """Let judges score the lines; returns the numbers of those that did not get all their verdicts."""
+) -> tuple[set[int], bool]:
+    """Let judges score the lines.
+
+    Returns:
+        The numbers of those that did not get all their verdicts, and whether the limit on cost was passed.
+    """
     import json
     from collections import Counter
 
@@ -156,8 +163,9 @@ def _judge(
             console.print(
                 f"{judge}: mean {mean:.3f} of 10 over {len(scores)}.", highlight=False, markup=False
             )
-        judging.print_statuses(console, statuses, asker.spent_usd(), asker.counted_usd())
-    return failed
+        bill = judging.Bill.of(asker)
+        judging.print_statuses(console, statuses, bill)
+    return failed, bill.over_usd > 0
 
 
 def _rewind(source: BinaryIO, file: Path) -> None:

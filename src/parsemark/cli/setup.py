@@ -24,16 +24,25 @@ def init(
 ) -> None:
     """Write a commented parsemark.toml: corpus, parsers, protocols, limits of the gate.
 
+    A name that nothing has is refused; a folder or a script that is not there yet is said.
     `bench`, `parse` and `gate` read the one of the folder in which they are called. Flags override it.
     """
     from parsemark.config import read_settings, settings_text
-    from parsemark.errors import UsageError
-    from parsemark.parsers import DEFAULT_PARSERS
+    from parsemark.corpora.base import find_loader
+    from parsemark.errors import ParserError, UsageError
+    from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
     from parsemark.system.files import write_text
 
     if out.exists() and not overwrite:
         raise UsageError(f"{out} is there already. Edit it, or replace it with --overwrite.")
+    _, path = find_loader(corpus)
+    absent = [] if path is None or path.exists() else [f"{path} does not exist yet."]
+    for spec in parser or DEFAULT_PARSERS:
+        try:
+            get_parser(spec)
+        except ParserError as error:  # a script that is yet to be written
+            absent.append(str(error))
     stem = Path(corpus.rpartition(":")[2]).name or "run"
     text = settings_text(
         corpus=corpus,
@@ -43,6 +52,8 @@ def init(
     )
     write_text(out, text)
     read_settings(out)
+    for remark in absent:
+        typer.echo(remark, err=True)
     typer.echo(f"{out}: edit it, then run: parsemark bench")
 
 

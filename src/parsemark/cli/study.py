@@ -14,6 +14,8 @@ from parsemark.cli.options import Commands
 from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
     from parsemark.study import Ratings, StudyResult, StudyVerdicts
@@ -84,17 +86,17 @@ def run(
     from parsemark.study.disagreements import write_page
     from parsemark.study.figures import draw_scatter
 
-    console = Console()
+    console = Console(markup=False)  # names of columns are those of the file
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(width=_LOG_WIDTH)
+        console = Console(width=_LOG_WIDTH, markup=False)
     ratings = read_ratings(file)
     for problem in ratings.problems:
         typer.echo(f"{file}: {problem}", err=True)
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
-    judged = None
+    judged, bill = None, None
     if judge:
         asked = judging.JudgeOptions(judge, answers, concurrency, max_cost)
-        judged = _judged(ratings, asked, repeats, bias)
+        judged, bill = _judged(ratings, asked, repeats, bias)
     with Progress(console=Console(stderr=True), disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("scoring", total=len(ratings.pairs))
         result = run_study(ratings, metrics, prepare.value, lambda: progress.advance(task), judged)
@@ -109,9 +111,12 @@ def run(
         except MissingDependencyError as error:
             typer.echo(str(error), err=True)
     _print(console, result)
-    if judged is not None:
+    if judged is not None and bill is not None:
         _print_judged(console, judged)
+        judging.print_statuses(console, judged.statuses, bill)
     typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in written))
+    if bill is not None and bill.over_usd:
+        raise typer.Exit(1)
 
 
 def _print(console: Console, result: StudyResult) -> None:
@@ -168,8 +173,8 @@ def _print(console: Console, result: StudyResult) -> None:
         console.print(
             f"{counted(len(result.differences), 'value')} other than stored; see study.json.", highlight=False
         )
-    _print_judges(console, "Prompts (Pearson)", prompt_table(result))
-    _print_judges(console, "Costs (USD)", cost_table(result))
+    _print_prompts(console, prompt_table(result))
+    _print_costs(console, cost_table(result))
 
 
 @app.command("sample")
@@ -220,12 +225,14 @@ def sample(
     typer.echo(f"Rate them: parsemark rate {out}")
 
 
-def _judged(ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool) -> StudyVerdicts:
+def _judged(
+    ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool
+) -> tuple[StudyVerdicts, judging.Bill]:
     from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
 
     options = JudgingOptions(repeats, bias)
     with asked.opened() as (judges, asker), judging.progress(questions_of(ratings, judges, options)) as step:
-        return judge_ratings(ratings, judges, asker, options, step)
+        return judge_ratings(ratings, judges, asker, options, step), judging.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:
@@ -267,7 +274,6 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
     )  # fmt: skip
     if judged.alpha is not None:
         console.print(f"Krippendorff's alpha over judges: {_number(judged.alpha)}.", highlight=False)
-    judging.print_statuses(console, judged.statuses, judged.spent_usd)
 
 
 def _signed(value: float | None) -> str:
@@ -278,19 +284,40 @@ def _interval(found: tuple[float, float] | None) -> str:
     return "–" if found is None else f"{found[0]:+.3f} to {found[1]:+.3f}"
 
 
-def _print_judges(console: Console, title: str, rows: object) -> None:
+def _print_prompts(console: Console, rows: Mapping[str, Mapping[str, float | None]]) -> None:
+    prompts = list(dict.fromkeys(name for row in rows.values() for name in row))
+    listed = {judge: [_number(row.get(prompt)) for prompt in prompts] for judge, row in rows.items()}
+    _print_judges(console, "Prompts (Pearson)", prompts, listed)
+
+
+def _print_costs(console: Console, rows: Mapping[str, Mapping[str, float]]) -> None:
+    from parsemark.report.wording import format_value
+
+    listed = {
+        judge: [
+            format_value(row["n"], "count"),
+            format_value(row["total_usd"], "dollars"),
+            format_value(row["usd_per_1000"], "dollars"),
+        ]
+        for judge, row in rows.items()
+    }
+    _print_judges(console, "Costs", ["judgements", "in all", "per 1000"], listed)
+
+
+def _print_judges(
+    console: Console, title: str, names: Sequence[str], rows: Mapping[str, Sequence[str]]
+) -> None:
     from rich.table import Table
 
-    if not isinstance(rows, dict) or not rows:
+    if not rows:
         return
-    names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    table = Table(title=title, title_justify="left")
-    table.add_column("judge")
+    table = Table(title=title, title_justify="left", padding=(0, 0), pad_edge=False)
+    table.add_column("judge", overflow="fold")
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for judge, row in rows.items():
-        table.add_row(judge, *(_number(row.get(name)) for name in names))
-    console.print(table)
+        table.add_row(judge, *row)
+    console.print(table, highlight=False)
 
 
 def _number(value: float | None) -> str:

@@ -157,16 +157,8 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
     Raises:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
-    name, colon, rest = spec.partition(":")
-    corpus: Corpus
-    if spec in WITHOUT_PATH:
-        corpus = CORPORA.load(spec)()
-    elif (Path(spec) / "corpus.json").is_file():
-        corpus = CORPORA.load("parsemark")(Path(spec))
-    elif colon and (len(name) > 1 or name in CORPORA):
-        corpus = _loaded(name, _existing(Path(rest), spec))
-    else:
-        raise UsageError(_explain(spec))
+    name, path = find_loader(spec)
+    corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, _existing(path, spec))
     n = len(corpus.left_out)
     if strict and n:
         listed = "\n  ".join(str(remark) for remark in corpus.left_out)
@@ -174,6 +166,23 @@ def load_corpus(spec: str, *, strict: bool = False) -> Corpus:
             f"{n} part{'s' * (n > 1)} of {spec} cannot be used, and --strict was given:\n  {listed}"
         )
     return dataclasses.replace(corpus, spec=spec, strict=strict)
+
+
+def find_loader(spec: str) -> tuple[str, Path | None]:
+    """Which loader reads a corpus, from where; the path need not be there.
+
+    Raises:
+        UsageError: No corpus and no loader has such a name.
+    """
+    name, colon, rest = spec.partition(":")
+    if spec in WITHOUT_PATH:
+        return spec, None
+    if (Path(spec) / "corpus.json").is_file():
+        return "parsemark", Path(spec)
+    if colon and (len(name) > 1 or name in CORPORA):
+        CORPORA.load(name)
+        return name, Path(rest)
+    raise UsageError(_explain(spec))
 
 
 def _loaded(name: str, path: Path) -> Corpus:

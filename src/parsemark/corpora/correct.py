@@ -28,17 +28,17 @@ from parsemark.plain_words import first_problem
 from parsemark.system import file_sha256, make_folder
 
 
-class _StrictModel(BaseModel):
+class _LenientModel(BaseModel):
     model_config = ConfigDict(extra="ignore")  # the audit also writes what speaks for a correction
 
 
-class NewCell(_StrictModel):
+class NewCell(_LenientModel):
     """What a cell is to hold."""
 
     text: str
 
 
-class CellChange(_StrictModel):
+class CellChange(_LenientModel):
     """One cell."""
 
     cell: Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -47,7 +47,7 @@ class CellChange(_StrictModel):
     set: NewCell
 
 
-class TruthCorrection(_StrictModel):
+class TruthCorrection(_LenientModel):
     """The changes of one table."""
 
     sample: str

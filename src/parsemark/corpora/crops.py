@@ -23,8 +23,8 @@ from parsemark.formats import write_table
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.system import make_folder, replacing, write_text
 
-Kind = Literal["table", "formula", "text"]
-KINDS: tuple[Kind, ...] = ("table", "formula", "text")
+CropKind = Literal["table", "formula", "text"]
+KINDS: tuple[CropKind, ...] = ("table", "formula", "text")
 FILE = "crops.json"
 PDF_DPI = 200
 PICTURE_DPI = 72
@@ -44,7 +44,7 @@ class Crops:
 
 
 def write_crops(
-    corpus: Corpus, out: Path, kind: Kind, *, progress: Callable[[], None] = lambda: None
+    corpus: Corpus, out: Path, kind: CropKind, *, progress: Callable[[], None] = lambda: None
 ) -> Crops:
     """Cut out all elements of a kind.
 
@@ -86,7 +86,7 @@ def write_crops(
     return Crops(out / FILE, len(pages), left_out)
 
 
-def _is_wanted(element: Element, kind: Kind) -> bool:
+def _is_wanted(element: Element, kind: CropKind) -> bool:
     if element.ignore:
         return False
     if kind == "table":

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from parsemark.corpora import Corpus
-from parsemark.corpora.crops import FILE, Kind, write_crops
+from parsemark.corpora.crops import FILE, CropKind, write_crops
 from parsemark.errors import FormatError
-from parsemark.formats import read_document, read_tables, write_table
+from parsemark.formats import read_output, read_tables, write_table
 from parsemark.model import Category, Prediction, Status
 from parsemark.parsers import read_raw
 from parsemark.store import Run
@@ -22,7 +22,7 @@ from parsemark.system import remove_tree
 
 CropTask = Literal["ocr", "table", "formula"]
 CROP_TASKS: tuple[CropTask, ...] = ("ocr", "table", "formula")
-_KIND: dict[CropTask, Kind] = {"ocr": "text", "table": "table", "formula": "formula"}
+_KIND: dict[CropTask, CropKind] = {"ocr": "text", "table": "table", "formula": "formula"}
 
 
 def crops_for(corpus: Corpus, task: CropTask, out: Path) -> Path:
@@ -102,6 +102,6 @@ def _formula(prediction: Prediction) -> str:
     """The formulas of the output, else its text."""
     elements = prediction.elements
     if not any(e.latex for e in elements) and prediction.text is not None:
-        elements = read_document(prediction.text, "markdown").elements
+        elements = read_output(prediction.text, prediction.format).elements
     formulas = [e.latex for e in elements if e.category == Category.EQUATION_ISOLATED and e.latex]
     return " ".join(formulas) if formulas else _text(prediction)

@@ -10,12 +10,14 @@ import contextlib
 import multiprocessing
 import resource
 import signal
+import sys
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
 from parsemark.engine.forking import Template
@@ -150,7 +152,8 @@ class ProcessPool(Generic[TaskT]):
             return self._template.start(_serve, pipe, self._function, self._memory_mb)
         args = (pipe, self._function, self._memory_mb)
         process = self._context.Process(target=_serve, args=args, daemon=True)
-        process.start()
+        with _hidden_main():
+            process.start()
         return process
 
     def _end(self, member: _Member[TaskT]) -> Finished[TaskT] | Lost[TaskT]:
@@ -173,6 +176,21 @@ class ProcessPool(Generic[TaskT]):
         process.kill()
         process.join()
         pipe.close()
+
+
+@contextlib.contextmanager
+def _hidden_main() -> Iterator[None]:
+    """While this is open, nobody learns what the main module is.
+
+    Python would run a user's script anew in each process that it starts, up to the call that brought us here,
+    and refuse there. The processes need nothing of it: what they run is ours.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> None:

@@ -70,7 +70,7 @@ class ChunkPlan(Sequence[Chunk]):
     def __getitem__(self, index: int | slice) -> Chunk | list[Chunk]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        with _Reader(self.run, self.parsers).opened() as reader:
+        with _TaskReader(self.run, self.parsers).opened() as reader:
             return Chunk(self.run.path, self.protocols, tuple(reader.pages(self.rows[index])))
 
 
@@ -99,7 +99,7 @@ def plan_chunks(
         rows = list(_documents_together(run, size))
     else:
         rows = [np.arange(i, min(i + size, n_pages)) for i in range(0, n_pages, size)]
-    with _Reader(run, parsers).opened() as reader:
+    with _TaskReader(run, parsers).opened() as reader:
         keys = [Chunk(run.path, protocols, tuple(reader.pages(part))).key for part in rows]
     return ChunkPlan(
         run, protocols, parsers, rows, keys, n_pages, reader.missing, reader.n_blobs, reader.n_lost,
@@ -125,7 +125,7 @@ def _documents_together(run: Run, size: int) -> Iterator[Rows]:
         yield np.array(part)
 
 
-class _Reader:
+class _TaskReader:
     """Reads pages with what parsers made of them, by their rows; neighbouring ones are read together."""
 
     def __init__(self, run: Run, parsers: Sequence[str]) -> None:
@@ -140,7 +140,7 @@ class _Reader:
         self.n_empty = 0
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[_Reader]:
+    def opened(self) -> Iterator[_TaskReader]:
         """While this is open, pages can be read."""
         with self._run.scanning("samples") as self._samples, self._run.scanning("parses") as self._parses:
             yield self

@@ -28,7 +28,7 @@ from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols import get_protocol
 from parsemark.store import ParseRecord, Run
-from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry
+from parsemark.store.bundle import Bundle, DamagedBundleError, Index, ProtocolEntry, text_layers
 from parsemark.system.scratch import ScratchFolder
 from parsemark.version import __version__
 
@@ -204,6 +204,9 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     if corpus.hash != stated.hash:
         given = f"{corpus.name} {corpus.version} ({corpus.hash[:12]})"
         check.differs(f"the bundle is of the corpus {name}, not of {given}")
+    if stated.n_samples != len(corpus):
+        has = counted(len(corpus), "page")
+        check.differs(f"the bundle says that its corpus has {stated.n_samples}; it has {has}")
     known = set(corpus.keys)
     for sample in ids:
         if sample not in known:
@@ -212,6 +215,7 @@ def _check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) 
     for row in samples.iter_rows(named=True):
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
+    _compare_texts(check, bundle, own)
     check.text = (
         f"{name}, {len(ids)} of its {counted(stated.n_samples, 'page')}; truth and PDFs are the corpus's"
     )
@@ -246,6 +250,16 @@ def _compare_sample(
     for column in ("truth", "attributes") if has_truth else ():
         if _loaded(row[column]) != _loaded(true[column]):
             check.differs(f"page {sample}: another {column} than in the corpus")
+
+
+def _compare_texts(check: BundleCheck, bundle: Bundle, own: dict[str, dict[str, Any]]) -> None:
+    """Text layers that a bundle gives must be those of the corpus, by which its outputs are scored anew."""
+    texts = bundle.table("texts")
+    given = dict(zip(texts["sample"], texts["text"], strict=True))
+    true = {row["sample"]: row["text"] for row in text_layers(own[s] for s in own if s in given)}
+    for sample, text in given.items():
+        if text != true.get(sample):
+            check.differs(f"page {sample}: another text layer than in the corpus")
 
 
 def _loaded(text: str | None) -> Any:

@@ -101,6 +101,8 @@ def prediction_to_json(prediction: Prediction) -> Json:
     for key in ("text", "message"):
         if getattr(prediction, key) is not None:
             data[key] = getattr(prediction, key)
+    if prediction.format != "markdown":
+        data["format"] = prediction.format
     return data
 
 
@@ -114,6 +116,7 @@ def prediction_from_json(data: Mapping[str, Any]) -> Prediction:
             elements=tuple(element_from_json(e) for e in data["elements"]),
             text=data.get("text"),
             message=data.get("message"),
+            format=str(data.get("format", "markdown")),
         )
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import sys
 import uuid
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -36,7 +37,11 @@ from parsemark.judges.base import (
 SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"
 """Processes that share this variable share one limit on cost."""
 MAX_WAIT_S = 120.0
+"""No pause is longer; an endpoint that asks for a longer one is not asked any more."""
+TOLD_WAIT_S = 5.0
+"""A pause of all requests that is as long as this is told."""
 MAX_RESERVED_S = 900.0
+_ROUNDING = 1 + 1e-9
 _AHEAD = 2
 """For each request under way one question more is made ready."""
 _FAILURES_IN_A_ROW = 24
@@ -145,6 +150,11 @@ def run_to_end(work: Coroutine[Any, Any, None]) -> None:
         pool.submit(asyncio.run, work).result()
 
 
+def _to_stderr(message: str) -> None:
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
+
+
 @dataclass
 class Asker:
     """Asks and remembers.
@@ -152,11 +162,16 @@ class Asker:
     Args:
         answers: Where replies are kept.
         options: How to ask.
+        session: Askers of one session share a limit on cost.
+        tell: Gets what somebody who waits must know while asking goes on.
     """
 
     answers: AnswerStore
     options: AskOptions = field(default_factory=AskOptions)
     session: str = field(default_factory=lambda: os.environ.get(SESSION_VARIABLE) or uuid.uuid4().hex)
+    tell: Callable[[str], None] = _to_stderr
+    _past_worst: dict[Judge, str] = field(default_factory=dict, init=False)
+    """Judges that cost more than they can, so that no limit holds, and how that is said."""
     _spent: float = field(default=0.0, init=False)
     _counted: float = field(default=0.0, init=False)
 
@@ -175,6 +190,14 @@ class Asker:
     def counted_usd(self) -> float:
         """What counts against the limit on cost: also what replies without token counts may have cost."""
         return max(self._counted, self._spent)
+
+    def over_limit_usd(self) -> float:
+        """By how much the session has passed the limit on cost.
+
+        More than 0 only where an endpoint charged more than the prompt and `max_tokens` allow.
+        """
+        limit = self.options.max_cost_usd
+        return 0.0 if limit is None else max(0.0, self.answers.spent(self.session) - limit)
 
     async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
         endpoints: dict[Judge, _Endpoint] = {}
@@ -283,21 +306,18 @@ class Asker:
                 return reply
             except CallFailedError as failure:
                 paid = worst if failure.may_cost else 0.0
+                _check_pause(failure)
                 if failure.lasting:
                     endpoint.gone = failure.message
-                tries = (
-                    self.options.more_answers if failure.status is Answered.BROKEN else self.options.retries
-                )
-                if not failure.retry or retry >= min(tries, self.options.retries):
+                if not failure.retry or retry >= self.options.retries:
                     self._count_failure(endpoint, failure)
                     raise
                 earlier = failure
                 wait = self._wait_s(retry, failure.retry_after_s)
-                if failure.status is Answered.RATE_LIMITED:
-                    now = asyncio.get_running_loop().time()
-                    endpoint.not_before = max(endpoint.not_before, now + wait)
+                if failure.status is Answered.RATE_LIMITED or failure.retry_after_s is not None:
+                    self._hold_all(endpoint, wait, failure)
             finally:
-                self._settle(worst, paid)
+                self._settle(call.judge, worst, paid)
             await asyncio.sleep(wait)
         raise AssertionError("the last retry returns or raises")
 
@@ -312,6 +332,13 @@ class Asker:
         doubled = self.options.first_wait_s * 2**retry * random.uniform(0.75, 1.25)
         return float(min(MAX_WAIT_S, max(doubled if asked_for_s is None else 0.0, asked_for_s or 0.0)))
 
+    def _hold_all(self, endpoint: _Endpoint, wait_s: float, failure: CallFailedError) -> None:
+        """No request to this judge for so long; a pause that somebody would take for a fault is told."""
+        until = asyncio.get_running_loop().time() + wait_s
+        if wait_s >= TOLD_WAIT_S and until >= endpoint.not_before + TOLD_WAIT_S:
+            self.tell(f"{endpoint.judge.label}: waiting {wait_s:,.0f} s: {failure.message}")
+        endpoint.not_before = max(endpoint.not_before, until)
+
     async def _pause(self, endpoint: _Endpoint) -> None:
         while (rest := endpoint.not_before - asyncio.get_running_loop().time()) > 0:
             await asyncio.sleep(rest)
@@ -321,6 +348,8 @@ class Asker:
         limit = self.options.max_cost_usd
         if limit is None:
             return 0.0
+        if call.judge in self._past_worst:
+            raise CallFailedError(Answered.NOT_ASKED, self._past_worst[call.judge])
         worst = call.judge.worst_cost_usd(call.question)
         if worst is None:
             raise UsageError(
@@ -340,7 +369,26 @@ class Asker:
             )
         return worst
 
-    def _settle(self, worst: float, paid: float) -> None:
-        if self.options.max_cost_usd is not None:
-            self._counted += paid
-            self.answers.settle(self.session, worst, paid)
+    def _settle(self, judge: Judge, worst: float, paid: float) -> None:
+        limit = self.options.max_cost_usd
+        if limit is None:
+            return
+        self._counted += paid
+        self.answers.settle(self.session, worst, paid)
+        if paid > worst * _ROUNDING and judge not in self._past_worst:
+            message = (
+                f"{judge.label} reports tokens worth ${paid:.4g} for a question that by its length and "
+                f"max_tokens costs ${worst:.4g} at most; a limit of ${limit:g} cannot be kept so, and no "
+                "more is asked"
+            )
+            self._past_worst[judge] = message
+            over = self.over_limit_usd()
+            self.tell(message + (f". The limit is passed by ${over:.4f}." if over else "."))
+
+
+def _check_pause(failure: CallFailedError) -> None:
+    """Somebody who asks for hours of patience has refused: nothing is sent again, and nothing more."""
+    asked_s = failure.retry_after_s
+    if failure.retry and asked_s is not None and asked_s > MAX_WAIT_S:
+        failure.retry, failure.lasting = False, True
+        failure.message += f" (asks for a pause of {asked_s:,.0f} s; the longest here is {MAX_WAIT_S:g} s)"

@@ -32,7 +32,14 @@ DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_KEY = "OPENAI_API_KEY"
 MAX_REPLY_BYTES = 4 * 2**20
 _CONNECT_S = 30.0
-_LASTING = {401: "refused the key", 403: "does not allow this", 404: "knows no such model or address"}
+_LASTING = {
+    401: "refused the key",
+    402: "gives no more credit",
+    403: "does not allow this",
+    404: "knows no such model or address",
+}
+_NO_QUOTA = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
+"""Codes of errors that come as a limit on the rate, but that no waiting mends."""
 _LONGEST_TEXT = 200
 _OVERHEAD_TOKENS = 64
 """What the chat format adds to the texts, at most."""
@@ -212,7 +219,9 @@ class _Connection:
                 size += len(chunk)
                 if size > MAX_REPLY_BYTES:
                     raise CallFailedError(
-                        Answered.BROKEN, f"the reply is over {MAX_REPLY_BYTES:,} bytes", may_cost=True
+                        Answered.UNREACHABLE,
+                        f"{self._judge.base_url}: the reply is over {MAX_REPLY_BYTES:,} bytes",
+                        may_cost=True,
                     )
                 chunks.append(chunk)
             headers = {k.lower(): v for k, v in response.headers.items()}
@@ -222,11 +231,14 @@ class _Connection:
         where = self._judge.base_url
         if status in _LASTING:
             hint = f" (the key is read from {self._judge.key_env})" if status in (401, 403) else ""
-            said = f": {self._said(data)}" if status == 404 else ""
+            said = f": {self._said(data)}" if status in (402, 404) else ""
             return CallFailedError(
                 Answered.REJECTED, f"{where} {_LASTING[status]}, HTTP {status}{hint}{said}", lasting=True
             )
         wait = _retry_after(headers.get("retry-after"))
+        if status == 429 and _NO_QUOTA & _error_codes(data):
+            message = f"{where} gives no more quota: {self._said(data)}"
+            return CallFailedError(Answered.RATE_LIMITED, message, lasting=True)
         if status == 429:
             message = f"{where} limits the rate: {self._said(data)}"
             return CallFailedError(Answered.RATE_LIMITED, message, retry=True, retry_after_s=wait)
@@ -256,15 +268,18 @@ class _Connection:
         try:
             found = json.loads(self._blacked_out(data.decode("utf-8")))
             choice = found["choices"][0]
+            if choice.get("error") or choice.get("finish_reason") == "error":
+                raise ValueError("the endpoint says itself that it failed")
             message = choice["message"]
             usage = found.get("usage") or {}
             prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
             text, refusal = _text(message.get("content")), message.get("refusal")
             finish, model = choice.get("finish_reason"), found.get("model")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+            # A page of a proxy, an error with the wrong status: nothing that was judged can have caused it.
             raise CallFailedError(
-                Answered.BROKEN,
-                f"{self._judge.base_url} did not reply in the chat protocol",
+                Answered.UNREACHABLE,
+                f"{self._judge.base_url} did not reply in the chat protocol: {self._said(data)}",
                 retry=True,
                 may_cost=True,
             ) from error
@@ -308,6 +323,15 @@ def _text(content: object) -> str:
 def _count(usage: dict[str, Any], name: str) -> int | None:
     value = usage.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
+
+
+def _error_codes(data: bytes) -> set[str]:
+    """What an error calls itself, in `code` or `type`."""
+    try:
+        error = json.loads(data)["error"]
+        return {name for name in (error.get("code"), error.get("type")) if isinstance(name, str)}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return set()
 
 
 def _retry_after(value: str | None) -> float | None:

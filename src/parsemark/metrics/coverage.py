@@ -49,10 +49,13 @@ def text_coverage(truth: Sequence[str], pred: Sequence[str]) -> Coverage:
     8
     """
     true_grams, pred_grams = _grams(truth), _grams(pred)
+    in_pred, in_truth = _short_parts(pred, truth), _short_parts(truth, pred)
     lost_places = tuple(
-        (number, *place) for number, block in enumerate(truth) for place in _uncovered(block, pred_grams)
+        (number, *place)
+        for number, block in enumerate(truth)
+        for place in _uncovered(block, pred_grams, in_pred)
     )
-    invented = sum(end - start for block in pred for start, end in _uncovered(block, true_grams))
+    invented = sum(end - start for block in pred for start, end in _uncovered(block, true_grams, in_truth))
     return Coverage(
         sum(map(len, truth)),
         sum(map(len, pred)),
@@ -74,12 +77,21 @@ def _grams(blocks: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def _uncovered(block: str, other: Counter[str]) -> list[tuple[int, int]]:
-    """The stretches of a block of which no 5-gram occurs on the other side."""
+def _short_parts(blocks: Sequence[str], looked_for: Iterable[str]) -> set[str]:
+    """All stretches of blocks that are as long as one of the short blocks that are looked for in them.
+
+    A table of numbers has thousands of such; to look through the other side for each takes far too long.
+    """
+    sizes = {len(block) for block in looked_for if 0 < len(block) < SIZE}
+    return {block[i : i + size] for size in sizes for block in blocks for i in range(len(block) - size + 1)}
+
+
+def _uncovered(block: str, other: Counter[str], short_parts: set[str]) -> list[tuple[int, int]]:
+    """The stretches of a block of which no 5-gram occurs on the other side; a short block is found whole."""
     if not block:
         return []
     if len(block) < SIZE:
-        return [] if other[block] or any(block in gram for gram in other) else [(0, len(block))]
+        return [] if block in short_parts else [(0, len(block))]
     covered = bytearray(len(block))
     for start in range(len(block) - SIZE + 1):
         if block[start : start + SIZE] in other:

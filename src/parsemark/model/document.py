@@ -124,6 +124,8 @@ class Prediction:
     """The whole output as text or Markdown, where the parser gives that."""
     message: str | None = None
     """What went wrong, where something did."""
+    format: str = "markdown"
+    """What the text is written in, as the parser says: `markdown`, `html`, `latex` or `text`."""
 
     @property
     def tables(self) -> tuple[Element, ...]:

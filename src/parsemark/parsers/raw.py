@@ -60,8 +60,8 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
     except FormatError as error:
         # The text is still there for those who need no tables of ours: the published profiles of `document`.
         why = f"unreadable output: {error}"
-        return Prediction(sample, parser, Status.PARSER_FAILED, text=content, message=why)
-    return Prediction(sample, parser, elements=elements, text=content, message=message)
+        return Prediction(sample, parser, Status.PARSER_FAILED, text=content, message=why, format=kind)
+    return Prediction(sample, parser, elements=elements, text=content, message=message, format=kind)
 
 
 def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
@@ -152,13 +152,13 @@ def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
 
 def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
     """The table that boxes of rows, columns and spans and the words of the page make."""
-    from parsemark.structure import Frame, Kind, Part, Word, build_table
+    from parsemark.structure import Frame, Part, PartKind, Word, build_table
 
     if place is None:
         raise ValueError("a table with a structure needs a box")
     if len(data["parts"]) > MAX_PARTS or len(data["words"]) > MAX_WORDS:
         raise ValueError(f"a structure has over {MAX_PARTS} parts or {MAX_WORDS} words")
-    parts = [Part(Kind(kind), _needed_box(box), float(score)) for kind, score, *box in data["parts"]]
+    parts = [Part(PartKind(kind), _needed_box(box), float(score)) for kind, score, *box in data["parts"]]
     words = [Word(str(text), _needed_box(box), bool(glued)) for text, *box, glued in data["words"]]
     return build_table(parts, words, Frame(place, _whole(data.get("angle", 0))))
 

@@ -6,8 +6,8 @@ A recording is a JSON file with one entry per table, beside a folder `pdfs/`:
               "angle": 90, "structure": {"scores": [], "labels": [], "boxes": []}, "gmft_csv": "a,b\n"}}
 
 `page_no` counts from 0 and `bbox` is the table on its page, in points. The boxes of the structure are in
-points from the corner of the upright table; labels are numbered as in `Kind`. `gmft_csv` is the table that
-another library made of the same outputs. `label` 1 is a table that lies on its side.
+points from the corner of the upright table; labels are numbered as in `PartKind`. `gmft_csv` is the table
+that another library made of the same outputs. `label` 1 is a table that lies on its side.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from parsemark.errors import FormatError, PdfError
 from parsemark.model import Box, Table
 from parsemark.pdf import page_glyphs, page_text
 from parsemark.plain_words import first_problem
-from parsemark.structure import RULES, Frame, Kind, Part, Rules, Word, build_table, join_glyphs
+from parsemark.structure import RULES, Frame, Part, PartKind, Rules, Word, build_table, join_glyphs
 
 MAX_BYTES = 256 * 1024 * 1024
 _NOT_TEXT = dict.fromkeys(map(ord, "\ufffe\x02\u00ad"))
@@ -73,7 +73,7 @@ class RecordedTable(BaseModel):
     @property
     def parts(self) -> list[Part]:
         """What the network saw; the class "no object" is left out."""
-        kinds = list(Kind)
+        kinds = list(PartKind)
         recorded = self.structure
         scores = recorded.scores or [1.0] * len(recorded.labels)
         return [

@@ -21,7 +21,7 @@ Mark = Literal["line", "points", "bars", "band"]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """One axis of a chart."""
 
     label: str
@@ -89,8 +89,8 @@ class Chart:
     """Made by us; letters, digits and hyphens. The file name of the figure."""
     title: str
     caption: str
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     series: tuple[Series, ...]
     guides: tuple[Guide, ...] = ()
     square: bool = False

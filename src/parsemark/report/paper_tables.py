@@ -65,9 +65,13 @@ def beside_each_other(sources: Sequence[RunSource]) -> list[DataTable]:
 
 def _joined(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
     first = parts[0][1]
+    title = " · ".join(dict.fromkeys(table.title for _, table in parts))
+    caption = first.caption
+    if len({table.caption for _, table in parts}) > 1:  # pages, rules and settings are those of each run
+        caption = " ".join(f"{label}: {table.caption}" for label, table in parts)
     if first.head == "Corpus":  # one row for each
-        rows = tuple(row for _, table in parts for row in table.rows)
-        return DataTable(first.key, first.title, first.caption, first.columns, rows, first.head)
+        rows = tuple(TableRow(label, row.cells) for label, table in parts for row in table.rows)
+        return DataTable(first.key, title, caption, first.columns, rows, first.head)
     columns = tuple(
         TableColumn(
             " ".join(filter(None, [column.group, column.label])), column.style, column.higher_is_better, label
@@ -75,7 +79,9 @@ def _joined(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
         for label, table in parts
         for column in table.columns
     )
-    names = dict.fromkeys(row.label for _, table in parts for row in table.rows)
+    names = list(dict.fromkeys(row.label for _, table in parts for row in table.rows))
+    if len(ends := {table.rows[-1].label for _, table in parts if table.rows}) == 1:
+        names.sort(key=lambda name: name in ends)  # what stands below all others everywhere, as a pooled row
     cells = [{row.label: row.cells for row in table.rows} for _, table in parts]
     rows = tuple(
         TableRow(
@@ -88,7 +94,7 @@ def _joined(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
         )
         for name in names
     )
-    return DataTable(first.key, first.title, first.caption, columns, rows, first.head)
+    return DataTable(first.key, title, caption, columns, rows, first.head)
 
 
 def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:

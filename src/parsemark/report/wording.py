@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,18 @@ def format_value(value: float | None, style: Style) -> str:
 
     >>> format_value(0.98765, "score"), format_value(None, "score"), format_value(3.0, "count")
     ('0.988', '–', '3')
+    >>> format_value(0.0123, "dollars"), format_value(0.0000251, "dollars"), format_value(0.0, "dollars")
+    ('$0.0123', '$0.000025', '$0.0000')
     """
     if value is None:
         return "–"
     if style == "seconds":
         return f"{value:.3f}" if value < 1 else f"{value:.2f}"
     if style == "dollars":
-        return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+        if value >= 1:
+            return f"${value:,.2f}"
+        # What costs anything does not cost $0.0000: two digits that count, however small it is.
+        return f"${value:.{max(4, 1 - math.floor(math.log10(value))) if value > 0 else 4}f}"
     digits = {"count": 0, "megabytes": 0, "rate": 2, "score": 3}[style]
     return f"{value:,.{digits}f}"
 

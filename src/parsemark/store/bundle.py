@@ -114,7 +114,8 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
     Args:
         run: The run.
         out: The file; whole or absent.
-        truth: Whether truths and text layers go with it; without them whoever checks it needs the corpus.
+        truth: Whether truths, text layers and messages (which quote both) go with it; without them whoever
+            checks it needs the corpus.
 
     Raises:
         StoreError: It has not been scored, or something in it is damaged.
@@ -124,7 +125,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
     records = run.records()
     known = {record.blob for record in records if record.blob is not None}
     with replacing(out) as temporary, zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
-        writer = _Writer(archive)
+        writer = _BundleWriter(archive)
         writer.add(MANIFEST, _public(run.manifest).model_dump_json(indent=2).encode() + b"\n")
         samples = run.table("samples")
         bare = samples.with_columns(pdf=pl.lit(None, pl.String))
@@ -132,13 +133,16 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
             bare = bare.with_columns(truth=pl.lit(None, pl.String), attributes=pl.lit(None, pl.String))
         writer.add_frame("samples.jsonl", bare)
         if truth:
-            writer.add_rows("texts.jsonl", _texts(samples))
+            writer.add_rows("texts.jsonl", text_layers(samples.iter_rows(named=True)))
         writer.add_frame("parses.jsonl", run.table("parses"))
         protocols = []
         for spec in run.protocols:
             folder = run.protocol_folder(spec).name
             for name in PROTOCOL_TABLES:
-                writer.add_frame(f"protocols/{folder}/{name}.jsonl", run.table(name, spec))
+                table = run.table(name, spec)
+                if not truth and "message" in table.columns:  # which may quote the truth
+                    table = table.with_columns(message=pl.lit(None, pl.String))
+                writer.add_frame(f"protocols/{folder}/{name}.jsonl", table)
             summary = run.summary(spec)
             writer.add(f"protocols/{folder}/{SUMMARY}", (run.protocol_folder(spec) / SUMMARY).read_bytes())
             protocols.append(ProtocolEntry(spec=spec, comparability=summary.comparability, folder=folder))
@@ -157,7 +161,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
     return index
 
 
-class _Writer:
+class _BundleWriter:
     """Adds members and remembers their hashes."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
@@ -200,9 +204,9 @@ def _lines(frame: pl.DataFrame) -> bytes:
     return target.getvalue()
 
 
-def _texts(samples: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def text_layers(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The text layer of each page that has one."""
-    for row in samples.iter_rows(named=True):
+    for row in samples:
         sample = sample_from_row({**row, "truth": None})
         if sample.pdf is not None:
             with contextlib.suppress(CorpusError, OSError):

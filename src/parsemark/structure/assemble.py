@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from parsemark.model import Box, Cell, Table
 from parsemark.structure.lines import Line, LineAxis, choose_lines, fitted, share_inside, split_rows
-from parsemark.structure.parts import RULES, Frame, Kind, Part, Rules
+from parsemark.structure.parts import RULES, Frame, Part, PartKind, Rules
 from parsemark.structure.spans import Span, choose_spans, header_rows
 from parsemark.structure.words import Word, as_tall_as_their_lines, join_words
 
@@ -39,8 +39,8 @@ def build_table(
     placed = as_tall_as_their_lines(upright)
     within = [i for i, word in enumerate(placed) if share_inside(word.box, area) >= rules.word_share]
     inside = [placed[i] for i in within]
-    rows = choose_lines([p for p in members if p.kind is Kind.ROW], inside, LineAxis.ROWS, rules)
-    columns = choose_lines([p for p in members if p.kind is Kind.COLUMN], inside, LineAxis.COLUMNS, rules)
+    rows = choose_lines([p for p in members if p.kind is PartKind.ROW], inside, LineAxis.ROWS, rules)
+    columns = choose_lines([p for p in members if p.kind is PartKind.COLUMN], inside, LineAxis.COLUMNS, rules)
     if not rows or not columns:
         return Table(0, 0)
     n_header = header_rows(members, rows, rules)
@@ -58,7 +58,7 @@ def _without_surroundings(area: Box, detected: Box) -> Box:
 
 def _outline(parts: Sequence[Part]) -> Box | None:
     """The best box of the table itself."""
-    tables = [p for p in parts if p.kind is Kind.TABLE]
+    tables = [p for p in parts if p.kind is PartKind.TABLE]
     return max(tables, key=lambda p: p.score).box if tables else None
 
 

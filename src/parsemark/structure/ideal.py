@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsemark.model import Box, Cell, Table
-from parsemark.structure.parts import Frame, Kind, Part
+from parsemark.structure.parts import Frame, Part, PartKind
 
 
 def ideal_parts(table: Table, frame: Frame) -> list[Part]:
@@ -36,12 +36,14 @@ def ideal_parts(table: Table, frame: Frame) -> list[Part]:
         [(c.col, c.colspan, b.x0, b.x1) for c, b in zip(table.cells, boxes, strict=True)],
         (outline.x0, outline.x1),
     )
-    parts = [Part(Kind.TABLE, outline)]
-    parts += [Part(Kind.COLUMN, Box(x0, outline.y0, x1, outline.y1)) for x0, x1 in columns]
-    parts += [Part(Kind.ROW, Box(outline.x0, y0, outline.x1, y1)) for y0, y1 in rows]
+    parts = [Part(PartKind.TABLE, outline)]
+    parts += [Part(PartKind.COLUMN, Box(x0, outline.y0, x1, outline.y1)) for x0, x1 in columns]
+    parts += [Part(PartKind.ROW, Box(outline.x0, y0, outline.x1, y1)) for y0, y1 in rows]
     n_header = header_height(table)
     if n_header:
-        parts.append(Part(Kind.COLUMN_HEADER, Box(outline.x0, rows[0][0], outline.x1, rows[n_header - 1][1])))
+        parts.append(
+            Part(PartKind.COLUMN_HEADER, Box(outline.x0, rows[0][0], outline.x1, rows[n_header - 1][1]))
+        )
     for cell in table.cells:
         if cell.rowspan > 1 or cell.colspan > 1:
             box = Box(
@@ -51,7 +53,7 @@ def ideal_parts(table: Table, frame: Frame) -> list[Part]:
                 rows[cell.row + cell.rowspan - 1][1],
             )
             projected = cell.rowspan == 1 and cell.colspan == table.n_cols and cell.row >= n_header
-            parts.append(Part(Kind.PROJECTED_ROW_HEADER if projected else Kind.SPANNING_CELL, box))
+            parts.append(Part(PartKind.PROJECTED_ROW_HEADER if projected else PartKind.SPANNING_CELL, box))
     return parts
 
 

@@ -8,6 +8,9 @@ from enum import Enum
 from itertools import pairwise
 from math import inf
 
+import numpy as np
+from numpy.typing import NDArray
+
 from parsemark.model import Box
 from parsemark.structure.parts import Part, Rules
 from parsemark.structure.words import Word
@@ -24,6 +27,9 @@ MIN_LANES = 3
 """So many columns at least must have a word on each line of a row that is to be several."""
 THROUGH = 0.6
 """And this share of those that have words at all: a value may be missing."""
+
+THINNEST = 1e-6
+"""Of all words near a border: what is thinner than this share of their extent no border goes through."""
 
 WORD_SPACE = 0.75
 """In heights of a word: what is nearer on the same line is the next word of one text."""
@@ -112,21 +118,44 @@ def fitted(lines: Sequence[Line], extents: Sequence[tuple[float, float]]) -> lis
     """
     if not lines:
         return []
+    starts, ends = np.array(extents, dtype=np.float64).reshape(-1, 2).T
     borders = [lines[0].start]
     for before, after in pairwise(lines):
         seen = max(borders[-1], (before.end + after.start) / 2)
         low = min(seen, max(borders[-1], (before.start + before.end) / 2))
         high = max(seen, (after.start + after.end) / 2)
-        near = [(a, b) for a, b in extents if b > low and a < high and b > a]
-        places = [seen, *(v for pair in near for v in pair if low < v < high)]
-        borders.append(min(places, key=lambda at: (round(cut_depth(at, near), 6), abs(at - seen), at)))
+        near = (ends > low) & (starts < high) & (ends > starts)
+        sides = np.concatenate([starts[near], ends[near]])
+        places = np.unique([seen, *sides[(low < sides) & (sides < high)]])
+        depths = cut_depths(places, starts[near], ends[near])
+        keyed = [(round(d, 6), abs(at - seen), at) for d, at in zip(depths, places.tolist(), strict=True)]
+        borders.append(min(keyed)[2])
     borders.append(max(borders[-1], lines[-1].end))
     return [Line(a, max(a, b)) for a, b in pairwise(borders)]
 
 
-def cut_depth(border: float, extents: Sequence[tuple[float, float]]) -> float:
-    """How deep a border cuts into words: of each the smaller part, in shares of it."""
-    return sum(max(0.0, min(border - a, b - border)) / (b - a) for a, b in extents)
+def cut_depths(
+    borders: NDArray[np.float64], starts: NDArray[np.float64], ends: NDArray[np.float64]
+) -> list[float]:
+    """How deep each border cuts into words: of each word the smaller part, in shares of it.
+
+    That share rises from a word's start to its middle and falls to its end, so the sum over all words bends
+    only there: it is the sum of the bends before a border, however many words there are.
+    """
+    if not len(starts):
+        return [0.0] * len(borders)
+    origin = starts.min()  # near 0, little is lost when large sums cancel
+    is_cut = ends - starts > THINNEST * (ends.max() - origin)
+    starts, ends = starts[is_cut], ends[is_cut]
+    slopes = 1 / (ends - starts)
+    bends = np.concatenate([starts, (starts + ends) / 2, ends]) - origin
+    turns = np.concatenate([slopes, -2 * slopes, slopes])
+    order = np.argsort(bends)
+    turned = np.concatenate([[0.0], np.cumsum(turns[order])])
+    moment = np.concatenate([[0.0], np.cumsum((turns * bends)[order])])
+    passed = np.searchsorted(bends[order], borders - origin)
+    depths: list[float] = np.maximum(0.0, turned[passed] * (borders - origin) - moment[passed]).tolist()
+    return depths
 
 
 def split_rows(

@@ -52,7 +52,7 @@ class Frame:
         return self.from_page(self.box)
 
 
-class Kind(StrEnum):
+class PartKind(StrEnum):
     """The classes of Table Transformer's structure model, in the order of its outputs."""
 
     TABLE = "table"
@@ -67,7 +67,7 @@ class Kind(StrEnum):
 class Part:
     """One box that the model saw."""
 
-    kind: Kind
+    kind: PartKind
     box: Box
     score: float = 1.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from parsemark.model import Box
 from parsemark.structure.lines import Line, share_inside
-from parsemark.structure.parts import Kind, Part, Rules
+from parsemark.structure.parts import Part, PartKind, Rules
 
 SURE = 0.75
 """A span that covers less than this of its outermost row or column may only reach into it."""
@@ -43,7 +43,7 @@ def header_rows(parts: Sequence[Part], rows: Sequence[Line], rules: Rules) -> in
     The header's box takes the rows that it covers by half; what lies above the first of them is header too,
     and it ends at the first row that it does not take.
     """
-    headers = [p for p in parts if p.kind is Kind.COLUMN_HEADER and p.score >= rules.min_header_score]
+    headers = [p for p in parts if p.kind is PartKind.COLUMN_HEADER and p.score >= rules.min_header_score]
     if not headers:
         return 0
     best = max(headers, key=lambda p: p.score)
@@ -65,7 +65,7 @@ def choose_spans(
     rules: Rules,
 ) -> list[Span]:
     """The cells that cover more than one place, disjoint; the lower-scored of two that overlap shrinks."""
-    kinds = (Kind.SPANNING_CELL, Kind.PROJECTED_ROW_HEADER)
+    kinds = (PartKind.SPANNING_CELL, PartKind.PROJECTED_ROW_HEADER)
     ranked = sorted(
         (p for p in parts if p.kind in kinds and p.score >= rules.min_span_score), key=lambda p: -p.score
     )
@@ -99,7 +99,7 @@ def _snap(
 
     taken = _without_doubtful_ends(taken, rows, (box.y0, box.y1), cuts_row)
     across = _without_doubtful_ends(across, columns, (box.x0, box.x1), cuts_column)
-    projected = part.kind is Kind.PROJECTED_ROW_HEADER
+    projected = part.kind is PartKind.PROJECTED_ROW_HEADER
     if projected and len(columns) > 1:
         across = [0, len(columns) - 1]  # a projected row header is the only content of its row
     return Span(taken[0], taken[-1] + 1, across[0], across[-1] + 1, projected, box)

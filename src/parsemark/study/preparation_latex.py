@@ -20,7 +20,7 @@ _DEEPEST = 4
 
 
 @dataclass
-class _Cell:
+class _LatexCell:
     content: str
     rowspan: int = 1
     colspan: int = 1
@@ -43,15 +43,15 @@ def latex_to_study_html(source: str, depth: int = 0) -> str:
     return _write(rows, min(n_cols, widest))
 
 
-def _cell(source: str, depth: int) -> _Cell:
+def _cell(source: str, depth: int) -> _LatexCell:
     colspan = rowspan = 1
     if (found := _MULTICOLUMN.fullmatch(source)) is not None:
         colspan, source = min(int(found[1]), _MOST_COLUMNS), found[2]
     if (found := _MULTIROW.fullmatch(source)) is not None:
         rowspan, source = int(found[1]), found[2]
     if _BEGIN.search(source):
-        return _Cell(latex_to_study_html(source, depth + 1), rowspan, colspan)
-    return _Cell(_text(source), rowspan, colspan)
+        return _LatexCell(latex_to_study_html(source, depth + 1), rowspan, colspan)
+    return _LatexCell(_text(source), rowspan, colspan)
 
 
 def _text(source: str) -> str:
@@ -82,12 +82,12 @@ def _math(source: str) -> str:
     return re.sub("\x00(\\d+)\x00", lambda m: texts[int(m[1])], source)
 
 
-def _write(rows: list[list[_Cell]], n_cols: int) -> str:
+def _write(rows: list[list[_LatexCell]], n_cols: int) -> str:
     """Place the cells and write them; what a row span covers is left out."""
     hanging: dict[int, int] = {}
-    placed: list[list[tuple[int, _Cell]]] = []
+    placed: list[list[tuple[int, _LatexCell]]] = []
     for number, row in enumerate(rows):
-        line: list[tuple[int, _Cell]] = []
+        line: list[tuple[int, _LatexCell]] = []
         col = 0
         for cell in row:
             if hanging.get(col, 0) > number and not cell.content:
@@ -98,12 +98,12 @@ def _write(rows: list[list[_Cell]], n_cols: int) -> str:
                 hanging.update(dict.fromkeys(range(col, col + cell.colspan), number + cell.rowspan))
             line.append((col, cell))
             col += cell.colspan
-        line += [(c, _Cell("")) for c in range(col, n_cols) if hanging.get(c, 0) <= number]
+        line += [(c, _LatexCell("")) for c in range(col, n_cols) if hanging.get(c, 0) <= number]
         placed.append(line)
     return f"<table>{''.join(_row(line) for line in placed)}</table>"
 
 
-def _row(line: list[tuple[int, _Cell]]) -> str:
+def _row(line: list[tuple[int, _LatexCell]]) -> str:
     cells = []
     for _, cell in line:
         spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""

@@ -9,10 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.formats import notation
-from parsemark.formats.html import scan, tree
-from parsemark.metrics.reader import likeness, rejoin, sheet
+from parsemark.formats.cell_text import without_controls
+from parsemark.formats.html import plain, scan, tree
+from parsemark.formats.html import tables as html_tables
+from parsemark.metrics import TableInput, get_metric
+from parsemark.metrics.reader import likeness, read, rejoin, sheet, symbols
 from parsemark.metrics.reader.align import Lookup, align
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.model import Table
 
 _TAGS = ("<table>", "</table>", "<TABLE >", "</Table >", "<tr>", "</tr>", "<td>", "</td>", '<td rowspan="2">')
 _ODD = ('<td colspan="1001">', "<!--", "-->", "<table", "</table", "<td x='", ">", "<", "a", "é", "İ", "\n")
@@ -26,6 +30,47 @@ _rows = st.lists(
     st.sampled_from(["", "alpha", "beta", "alpha beta", "12.3", "45", "3 45"]), min_size=3, max_size=3
 )
 _grids = st.lists(_rows, min_size=1, max_size=6)
+_SPACES = st.sampled_from(["", "", " ", "\n", "\r\n  ", "\t"])
+_ATTRIBUTES = st.lists(
+    st.sampled_from(
+        ['rowspan="2"', 'colspan="3"', 'rowspan="0"', 'colspan=" +2"', 'colspan="x"', 'class="a b"', "id='1'"]
+    ),
+    max_size=2,
+).map(lambda chosen: "".join(f" {attribute}" for attribute in chosen))
+_INSIDE = st.text("a1 \n>\"'\xa0é漢😀\u2028\ufeff\ufffe\x0c\x1f&;</", max_size=5)
+
+
+@st.composite
+def _html_rows(draw: st.DrawFn) -> str:
+    rows = []
+    for _ in range(draw(st.integers(0, 3))):
+        tags = draw(st.lists(st.sampled_from(["td", "td", "th"]), max_size=3))
+        inside = (f"<{t}{draw(_ATTRIBUTES)}>{draw(_INSIDE)}</{t}>{draw(_SPACES)}" for t in tags)
+        rows.append(f"<tr{draw(_ATTRIBUTES)}>{draw(_SPACES)}{''.join(inside)}</tr>{draw(_SPACES)}")
+    return "".join(rows)
+
+
+@st.composite
+def _html_tables(draw: st.DrawFn) -> str:
+    sections = draw(st.lists(st.sampled_from(["thead", "tbody", "tfoot", "caption"]), max_size=2))
+    parts = (f"<{tag}>{draw(_SPACES)}{draw(_html_rows())}</{tag}>{draw(_SPACES)}" for tag in sections)
+    return f"<table{draw(_ATTRIBUTES)}>{draw(_SPACES)}{draw(_html_rows())}{''.join(parts)}</table>"
+
+
+@given(_html_tables())
+def test_a_plain_table_is_read_as_its_tree_is(source: str) -> None:
+    source = without_controls(source)
+    found = plain.read_plain_table(source)
+    if found is not None:
+        with mock.patch.object(html_tables, "read_plain_table", lambda source, position: None):
+            assert list(html_tables._read_all(source, 0)) == [found]
+
+
+def test_most_tables_are_plain() -> None:
+    row = '<tr class="r">\n<th colspan="2">A</th><td>1 > 0</td></tr>\n'
+    assert plain.read_plain_table(f'<table border="1"><thead>{row}</thead><tbody>{row}</tbody></table>')
+    for odd in ("<tr><td>a<b>b</b></td></tr>", "<tr><td>&lt;</td></tr>", "<tr><td>a<td>b</tr>", "<td>a</td>"):
+        assert plain.read_plain_table(f"<table>{odd}</table>") is None
 
 
 def _spans(text: str) -> object:
@@ -99,3 +144,38 @@ def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred:
     found = rejoin.joined_rows(*sheets, alignment)
     with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
         assert rejoin.joined_rows(*sheets, alignment) == found
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "1", "-"]), min_size=2, max_size=2), min_size=1, max_size=3))
+def test_a_sheet_without_empty_cells_is_that_of_any_table(rows: list[list[str]]) -> None:
+    padded = [[row[0], "", row[1]] for row in rows]
+    found, dropped = (Sheet.from_table(Table.from_rows(r, header_rows=1)) for r in (rows, padded))
+    assert found == dropped
+
+
+@given(st.lists(st.text("xoXO*<>|~a1×", max_size=2), min_size=1, max_size=4))
+def test_symbols_are_found_in_plain_texts_as_in_others(texts: list[str]) -> None:
+    found = symbols._used(Sheet(*[[texts]] * 5, None))
+    assert found == (set(texts) & set("xXoO")) | (set("".join(texts)) & symbols._SYMBOLS)
+
+
+@given(_grids, _grids, st.sampled_from(["", "alpha 12.3 45", "Table 1"]))
+def test_a_form_is_given_up_only_where_another_is_better(
+    truth: list[list[str]], pred: list[list[str]], line: str
+) -> None:
+    one, other = (_markdown(rows) for rows in (truth, pred))
+    found = _read(one, f"{other}\n\n{line}")
+    with (
+        mock.patch.object(read, "_ROUNDING", 100.0),  # no form is given up
+        mock.patch.object(read, "_may_be_a_row", lambda line, rows: True),
+    ):
+        assert _read(one, f"{other}\n\n{line}") == found
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    head, *body = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([head, "|---|---|---|", *body])
+
+
+def _read(truth: str, pred: str) -> object:
+    return get_metric("reader").compute(TableInput(truth), TableInput(pred))

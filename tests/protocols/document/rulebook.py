@@ -1294,24 +1294,29 @@ def tables(gt: list[Dict], items: list[Dict], version: str) -> tuple[list[Dict],
         return table_match(gt, html_ + [i | {"content": ""} for i in latex], version), [], []
     if len(latex) <= len(html_):
         found = table_match(gt, html_, version)
-        used = {j for r in found for j in r["pred_idx"]}
-        cells = []
-        for i in [i for k, i in enumerate(html_) if k not in used]:
-            for td in BeautifulSoup(i["content"], "html.parser").find_all("td"):
-                if td.string is not None:
-                    text = str(td.string).replace("$\\cdot$", "").strip()
-                    cells.append(item("text_all", *i["position"], text, i.get("fine_category_type")))
-        return found, [], cells if version == "v1.5" else []
+        return found, [], left_cells(found, html_, version)
     found = table_match([t | {"html": t.get("latex") or ""} for t in gt], latex, version)
     with_latex = [t for t in gt if t.get("latex")]
     for r in found:
         r["gt"] = r["norm_gt"] = raw_of(with_latex[r["gt_idx"][0]])
     if version == "v1.0":
         return [], found, []
+    cells = left_cells(found, latex, version)
     for r in found:
         r |= {"pred": "", "norm_pred": "", "pred_idx": [""], "pred_position": "", "edit": 1}
         r["pred_category_type"] = ""
-    return found, [], []
+    return found, [], cells
+
+
+def left_cells(found: list[Dict], tables: list[Dict], version: str) -> list[Dict]:
+    used = {j for r in found for j in r["pred_idx"]}
+    cells = []
+    for i in [i for k, i in enumerate(tables) if k not in used]:
+        for td in BeautifulSoup(i["content"], "html.parser").find_all("td"):
+            if td.string is not None:
+                text = str(td.string).replace("$\\cdot$", "").strip()
+                cells.append(item("text_all", *i["position"], text, i.get("fine_category_type")))
+    return cells if version == "v1.5" else []
 
 
 def teds(gt: str, pred: str, version: str) -> tuple[float, float]:

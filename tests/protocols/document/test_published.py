@@ -3,22 +3,25 @@
 import json
 import random
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parsemark.kernels import kernel
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import annotation_of, markdown_of
-from parsemark.protocols.document.published import table_html
+from parsemark.protocols.document.published import formulas, table_html
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
 from parsemark.protocols.document.published.page import PageRecords, page_records
 from parsemark.protocols.document.published.profile import PROFILES, V1_0, V1_5, V1_6, V1_6_FIXED, differences
 from parsemark.protocols.document.published.scan import spans
+from parsemark.protocols.document.summary import TABLES_ONLY
 
 FOX = "the quick brown fox jumps over the lazy dog near the river bank"
 MARKETS = "a completely different sentence about economics and markets"
@@ -245,6 +248,27 @@ def test_hostile_markdown_is_read_in_bounded_time(profile: Any, name: str) -> No
     assert time.process_time() - start < 30  # seconds; a quadratic step would need hours
 
 
+def test_a_formula_of_many_rows_is_aligned_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row begins hundreds of runs; without the alignment every truth still has its record."""
+    rows = [f"a_{{{k}}} = {k}" for k in range(40)]
+    truths = [{"category_type": "equation_isolated", "latex": row, "order": k} for k, row in enumerate(rows)]
+    markdown = "$$\\begin{array}{l} " + " \\\\ ".join(rows) + " \\end{array}$$"
+    compared: list[str] = []
+    distance = kernel.levenshtein
+
+    def counted(a: str, b: str) -> int:
+        compared.append(a)
+        return distance(a, b)
+
+    monkeypatch.setattr(formulas, "kernel", SimpleNamespace(levenshtein=counted))
+    assert [r.edit for r in page_records(page(*truths), markdown, V1_6).formulas] == [0.0] * 40
+    assert len(compared) > 50_000
+    compared.clear()
+    monkeypatch.setattr(formulas, "_MAX_COMPARISONS", 1000)
+    assert len(page_records(page(*truths), markdown, V1_6).formulas) == 40
+    assert len(compared) < 3000
+
+
 @pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6"])
 def test_what_our_own_reader_refuses_is_scored_as_the_published_code_does(profile: str) -> None:
     """The published profiles need no table of ours: an absurd span costs a rename, not the page."""
@@ -288,3 +312,35 @@ def test_an_annotation_of_omnidocbench_is_scored_as_it_is_written() -> None:
     written = page(text(FOX, 0), text(MARKETS, 1))
     truth = Page("p", 600, 800, (Element("0", "text_block", order=0, text=FOX),), annotation=written)
     assert annotation_of(truth) is written
+
+
+ELEMENTS = (
+    Element("h", "header", text="Annals of a_b * c"),
+    Element("t", "title", order=1, text="2. Methods"),
+    Element("a", "text_block", order=2, text="Costs of 5_a * 3 [1] & `code` | more"),
+    Element("c", "table_caption", order=3, text="Table 2: Results of all"),
+    Element("d", "table", order=4, table=Table.from_rows([["a", "b"], ["1", "2"]])),
+    Element("e", "equation_isolated", order=5, latex="E = mc^2"),
+    Element("f", "page_footnote", text="A note below the page"),
+)
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_elements_are_scored_as_the_markdown_that_they_make(profile: str) -> None:
+    """Without escapes and comments, which these rules count as text."""
+    prediction = Prediction("p", "parser", elements=ELEMENTS)
+    rows = get_protocol(f"document(profile={profile})").score_page(
+        Page("p", 600, 800, ELEMENTS), prediction, None
+    )
+    found = {row.metric: row.value for row in rows.scores if row.element == ""}
+    assert (found["text_edit"], found["table_edit"], found["formula_edit"], found["teds"]) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_a_page_of_tables_alone_counts_but_a_parser_of_tables_alone_is_told(profile: str) -> None:
+    prediction = Prediction("p", "parser", elements=tuple(e for e in ELEMENTS if e.category == "table"))
+    rows = get_protocol(f"document(profile={profile})").score_page(
+        Page("p", 600, 800, ELEMENTS), prediction, None
+    )
+    found = {row.metric: (row.value, row.message) for row in rows.scores if row.element == ""}
+    assert found["text_edit"] == (1, TABLES_ONLY) and found["teds"] == (1, None)

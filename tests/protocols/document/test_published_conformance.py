@@ -13,8 +13,10 @@ from parsemark.protocols.document.published import formulas, normalise, quick_ma
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.latex_text import safe_text
 from parsemark.protocols.document.published.measures import (
+    MeasuredRecords,
     measure_pages,
     measure_table,
+    measure_text,
     metric_result,
 )
 from parsemark.protocols.document.published.page import page_records, reading_order
@@ -107,7 +109,27 @@ def _teds(data: Any, profile: Profile) -> Any:
     return values if "x" in data["truth"] else [value["all"] for value in values.values()]
 
 
+def _results(records: Any, attributes: dict[str, Any]) -> MeasuredRecords:
+    measured = []
+    for data in records:
+        names = ("gt", "pred", "norm_gt", "norm_pred", "img_id", "gt_attribute")
+        given = {name: data[name] for name in names if name in data}
+        measured.append(measure_text(Record([0], [0], **given)))
+    return MeasuredRecords({"text_block": measured}, attributes, {})
+
+
+def _over_all(data: Any, profile: Profile) -> Any:
+    return metric_result(_results(data, {}), profile)["text_block"]["all"]
+
+
+def _tables(data: Any, profile: Profile) -> Any:
+    result = metric_result(_results(data["records"], data["page_attribute"]), profile)["text_block"]
+    return json.loads(json.dumps({k: result[k] for k in ("group", "page")}).replace("NaN", '"NaN"'))
+
+
 RUNNERS = {
+    "Edit_dist aggregation": _over_all,
+    "group and page tables": _tables,
     "truth elements": lambda data, profile: [
         [t.category, t.order, t.raw] for t in truth.page_truth(_page(data), profile).text
     ],
@@ -134,6 +156,12 @@ RUNNERS = {
 
 def _runner(step: str) -> Any:
     return next((run for start, run in RUNNERS.items() if step.startswith(start)), None)
+
+
+def test_every_worked_example_is_tried() -> None:
+    """Here, or with the metric CDM, whose steps have examples of their own."""
+    steps = {example["step"] for example in json.loads(EXAMPLES.read_text())}
+    assert {step for step in steps if _runner(step) is None and not step.startswith("CDM ")} == set()
 
 
 @pytest.mark.parametrize(("example", "profile"), _examples())

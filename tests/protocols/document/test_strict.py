@@ -58,6 +58,19 @@ def test_blank_lines_do_not_matter(separator: str) -> None:
     assert measures(TRUTH, separator.join((FOX, MARKETS)))["text_edit"] == 0
 
 
+@pytest.mark.parametrize("beginning", ["", "<!DOCTYPE html>\n<html><head><title>W</title></head><body>"])
+def test_html_is_read_as_html(beginning: str) -> None:
+    truth = page(text("t", "Rivers", 0, "title"), text("a", FOX, 1), text("b", "*Not* emphasis: 2 * 3", 2))
+    body = f"<h1>Rivers</h1>\n<p>{FOX[:9]}\n\n{FOX[9:]}</p>\n<p>*Not* emphasis: 2 * 3</p>"
+    found = measures(truth, beginning + body, format="html")
+    assert {k: v for k, v in found.items() if k in BEST} == {k: BEST[k] for k in found if k in BEST}
+    assert found["heading_tree"] == 1
+
+
+def test_markdown_that_is_called_html_is_read_as_markdown() -> None:
+    assert measures(TRUTH, f"{FOX}\n\n{MARKETS}", format="html")["order_edit"] == 0
+
+
 def test_single_newlines_do_not_matter() -> None:
     """Two paragraphs run together are a merge, and cost nothing."""
     assert measures(TRUTH, f"{FOX}\n{MARKETS}")["text_edit"] == 0

@@ -30,13 +30,13 @@ def header_rows(table: Table, marked: MarkedTable) -> int | None:
     """
     if table.n_rows < 2:
         return None
-    rows = _Rows(table, marked)
+    rows = _RowContents(table, marked)
     by_lines = _by_lines(rows)
     head = by_lines if by_lines is not None else _by_type(rows)
     return None if head is None or head >= table.n_rows or rows.is_cut(head) else head
 
 
-def _by_lines(rows: _Rows) -> int | None:
+def _by_lines(rows: _RowContents) -> int | None:
     """A double line if there is one only, or the first line where it can be that of a header."""
     drawn = [row for row in range(rows.count - 1) if rows.lines[row] and not rows.is_cut(row + 1)]
     doubles = [row for row in drawn if rows.lines[row] > 1]
@@ -51,7 +51,7 @@ def _by_lines(rows: _Rows) -> int | None:
     return head if is_block or rows.bold_rows() >= head else None
 
 
-def _by_type(rows: _Rows) -> int | None:
+def _by_type(rows: _RowContents) -> int | None:
     """The rows at the top that are bold, where the others are not."""
     head = rows.bold_rows()
     if not head or not rows.can_be_header(head):
@@ -60,7 +60,7 @@ def _by_type(rows: _Rows) -> int | None:
     return head if sum(rows.is_bold(row) for row in others) <= MANY_BOLD * len(others) else None
 
 
-class _Rows:
+class _RowContents:
     """What stands in each row of a table, and how many lines are below it."""
 
     def __init__(self, table: Table, marked: MarkedTable) -> None:

@@ -74,7 +74,7 @@ def measure(tables: Sequence[TableSource]) -> list[MeasuredTable | LatexError]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _TexRun:
     measured: dict[int, MeasuredTable | LatexError]
     suspects: list[int]
     """Tables that have an error, and the one at which TeX gave up."""
@@ -88,7 +88,7 @@ def _measure_alone(tables: Sequence[TableSource], number: int) -> MeasuredTable 
     return LatexError(f"does not compile: {run.reason or 'it breaks its box'}")
 
 
-def _run(tables: Sequence[TableSource], numbers: Sequence[int]) -> _Run:
+def _run(tables: Sequence[TableSource], numbers: Sequence[int]) -> _TexRun:
     nonce = f"parsemark-{secrets.token_hex(8)}"
     limits = CompileLimits(cpu_s=round(_CPU_S + _CPU_S_PER_TABLE * len(numbers)), wall_s=300)
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
@@ -109,7 +109,7 @@ def _run(tables: Sequence[TableSource], numbers: Sequence[int]) -> _Run:
     if len(pages) == len(shipped):
         measured = {n: _judge(sizes[n], p.tables) for n, p in zip(shipped, pages, strict=True) if n in sizes}
     suspects = [n for n in begun if n not in sizes]
-    return _Run(measured, suspects, result.reason)
+    return _TexRun(measured, suspects, result.reason)
 
 
 def _read_pages(pdf: Path) -> list[MarkedPage]:

@@ -53,7 +53,7 @@ def load(root: Path) -> Corpus:
     ids = SampleIds()
     by_id = {ids.make(page.stem): page for page in pages}
     files = [f for page in pages for f in (page.image, page.xml, *page.html) if f is not None]
-    reader = _Reader(root, by_id, _first_numbers(pages))
+    reader = _SoricReader(root, by_id, _first_numbers(pages))
     return Corpus(
         root.resolve().name,
         "1",
@@ -95,7 +95,7 @@ def _first_numbers(pages: list[_PageFiles]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _SoricReader:
     root: Path
     pages: dict[str, _PageFiles]
     first_numbers: dict[str, int]

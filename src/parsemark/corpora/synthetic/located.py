@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from parsemark.corpora.synthetic.story import Bars, Story, TableBlock, TextBlock, text_attributes
+from parsemark.corpora.synthetic.story import BarFigure, Story, TableBlock, TextBlock, text_attributes
 from parsemark.errors import MakingError
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample, Table
@@ -92,7 +92,7 @@ class _PageTruth:
                 self._text(str(index), block.category, block.text)
             elif isinstance(block, TableBlock):
                 self._table_block(index, block)
-            elif isinstance(block, Bars) and str(index) in self.places:
+            elif isinstance(block, BarFigure) and str(index) in self.places:
                 figure = self._append(Category.FIGURE, self._hull(self.places[str(index)]))
                 caption = self._text(f"{index}.caption", Category.FIGURE_CAPTION, block.caption.text)
                 self.relations.append(Relation("parent_son", figure.id, caption.id))

@@ -116,7 +116,7 @@ class TableBlock:
 
 
 @dataclass(frozen=True)
-class Bars:
+class BarFigure:
     """A figure: bars with labels."""
 
     labels: tuple[str, ...]
@@ -126,7 +126,7 @@ class Bars:
     caption: Piece
 
 
-Block = TextBlock | TableBlock | Bars
+Block = TextBlock | TableBlock | BarFigure
 
 
 @dataclass(frozen=True)

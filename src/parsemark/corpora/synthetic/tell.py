@@ -14,7 +14,7 @@ from parsemark.corpora.synthetic.story import (
     BOOKTABS,
     FULL,
     LINE_STYLES,
-    Bars,
+    BarFigure,
     Block,
     Look,
     Story,
@@ -209,13 +209,13 @@ def _list(rng: random.Random, language: str) -> TextBlock:
     return TextBlock(Category.LIST_GROUP, tuple(plain(item) for item in items), marks=marks)
 
 
-def _bars(rng: random.Random, language: str, counter: _Counter) -> Bars:
+def _bars(rng: random.Random, language: str, counter: _Counter) -> BarFigure:
     words = vocabulary(language)
     counter.figures += 1
     labels = tuple(words.lists["regions"])
     caption = f"{words.words['figure']} {counter.figures}: {rng.choice(words.figure_captions)}"
     shares = tuple(round(rng.uniform(0.15, 1), 3) for _ in labels)
-    return Bars(labels, shares, counter.figures, plain(caption))
+    return BarFigure(labels, shares, counter.figures, plain(caption))
 
 
 def _table(rng: random.Random, language: str, look: Look, counter: _Counter) -> TableBlock:

@@ -7,14 +7,21 @@ from collections.abc import Callable
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_mark
 from parsemark.formats.document.elements import EQUATION_INLINE, Block, Document, build_document
-from parsemark.formats.document.html import read_html_blocks
+from parsemark.formats.document.html import has_parting_tags, read_html_blocks
 from parsemark.formats.document.latex import read_latex_blocks
 from parsemark.formats.document.markdown import read_markdown_blocks
 from parsemark.formats.document.text import read_text_blocks
 from parsemark.formats.document.write import write_document
 from parsemark.formats.limits import check_size
 
-__all__ = ["DOCUMENT_FORMATS", "EQUATION_INLINE", "Document", "read_document", "write_document"]
+__all__ = [
+    "DOCUMENT_FORMATS",
+    "EQUATION_INLINE",
+    "Document",
+    "read_document",
+    "read_output",
+    "write_document",
+]
 
 _READERS: dict[str, Callable[[str], list[Block]]] = {
     "markdown": read_markdown_blocks,
@@ -50,3 +57,13 @@ def read_document(text: str, format: str = "markdown") -> Document:
         raise UnknownNameError("document format", format, DOCUMENT_FORMATS)
     check_size(text)
     return build_document(_READERS[format](without_mark(text)))
+
+
+def read_output(text: str, format: str) -> Document:
+    """The document of a text that its parser calls `format`.
+
+    All but HTML are read as Markdown, which may hold every other format, since parsers mix them. HTML is,
+    too, where nothing but its tables is HTML: there lines and marks of Markdown are all that parts texts.
+    """
+    is_html = format == "html" and has_parting_tags(text)
+    return read_document(text, "html" if is_html else "markdown")

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+
 from parsemark.formats.cell_text import clean, without_controls
+from parsemark.formats.document.comments import read_comments
 from parsemark.formats.document.elements import Block, table_block
+from parsemark.formats.document.formulas import display_formulas
 from parsemark.formats.html.markup import Tag, read_tags, unescape
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.html.text import fragment_text
@@ -15,24 +22,112 @@ _LISTS = frozenset({"ul", "ol", "dl", "menu"})
 _ITEMS = frozenset({"li", "dt", "dd"})
 _BLOCK_NAMES = """
 p div section article header footer main aside nav blockquote center figure form address details summary
-body html hr fieldset table tr td th thead tbody tfoot
+body html head hr fieldset table tr td th thead tbody tfoot
 """
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _CAPTIONS = {"caption": Category.TABLE_CAPTION, "figcaption": Category.FIGURE_CAPTION}
-_HIDDEN = frozenset({"script", "style", "template", "head", "title", "noscript"})
+_HIDDEN = frozenset({"script", "style", "template", "title", "noscript"})
+"""What no page shows. A head is not among them: its end may be left out, and all that it may hold is."""
+_VERBATIM = _HIDDEN | {"pre", "code", "textarea"}
+_PARTING = re.compile(
+    r"</?(?:h[1-6]|p|div|ul|ol|li|dl|dt|dd|figure|figcaption|center|section|article|header|footer|main|aside"
+    r"|blockquote|pre|details|summary|caption|nav|address|body|html|head)(?=[\s/>])",
+    re.IGNORECASE,
+)
+_BEGINNING = re.compile(
+    r"</?(?:img|hr|math|title|meta|link|base)(?=[\s/>])|(?=</?[a-z])(?=.*?" + _PARTING.pattern + ")",
+    re.IGNORECASE | re.DOTALL,
+)
+_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
 
 
-def read_html_blocks(text: str, offset: int = 0) -> list[Block]:
-    """The blocks of an HTML text, or of a part of a text that begins at `offset`."""
+def is_html_source(text: str) -> bool:
+    """Whether a paragraph of Markdown is HTML: it begins with a tag, and has some that part texts."""
+    return _BEGINNING.match(text) is not None
+
+
+def has_parting_tags(text: str) -> bool:
+    """Whether a text has tags of HTML that part it into paragraphs, headings and the like."""
+    return _PARTING.search(text) is not None
+
+
+def read_html_blocks(text: str) -> list[Block]:
+    """The blocks of an HTML text."""
+    source = without_controls(text)
+    comments = list(read_comments(source))
+    figures = [Block(Category.FIGURE, c.start, c.end, is_certain=True) for c in comments if c.is_figure]
+    return read_html_fragment(blanked(source, [(c.start, c.end) for c in comments]), taken=figures)
+
+
+def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = ()) -> list[Block]:
+    """The blocks of HTML without comments, which begins at `offset` of a text.
+
+    Args:
+        text: The HTML.
+        offset: Where it begins.
+        taken: Blocks that were found before, and are blank in the HTML.
+    """
     source = without_controls(text)
     tables = find_html_tables(source, leave_out=True)
-    blocks = [table_block(found, offset) for found in tables]
+    blocks = [*taken, *(table_block(found, offset) for found in tables)]
     for found in tables:
         blocks += _captions_of(source[found.start : found.end], found.start + offset)
     rest = blanked(source, [(found.start, found.end) for found in tables])
-    reader = _Reader(rest, offset, [found.start for found in tables])
+    formulas = _formulas(rest)
+    blocks += [replace(f, start=f.start + offset, end=f.end + offset) for f in formulas]
+    rest = blanked(rest, [(f.start, f.end) for f in formulas])
+    boundaries = [b.start - offset for b in taken] + [t.start for t in tables] + [f.start for f in formulas]
+    reader = _HtmlReader(rest, offset, sorted(boundaries))
     reader.read()
     return blocks + reader.blocks
+
+
+def _formulas(source: str) -> list[Block]:
+    """The display formulas that are written in LaTeX; none lies in code, or in two paragraphs."""
+    if "$$" not in source and "\\[" not in source and "\\begin" not in source:
+        return []
+    parts, position = list[tuple[int, int]](), 0
+    for tag in _PARTING.finditer(source):
+        if tag.start() >= position:
+            parts.append((position, tag.start()))
+            position = source.find(">", tag.end()) + 1 or len(source)
+    parts.append((position, len(source)))
+    verbatim = _elements(source, _VERBATIM)
+    return [
+        replace(
+            block,
+            start=block.start + begin,
+            end=block.end + begin,
+            latex=unescape(_BREAK.sub(" ", block.latex or "")),
+        )
+        for begin, end in parts
+        for block in display_formulas(source[begin:end])
+        if not _is_inside(block.start + begin, verbatim)
+    ]
+
+
+def _elements(source: str, names: frozenset[str]) -> list[tuple[int, int]]:
+    """Where elements of these names lie, the outermost of each; what is not closed is none."""
+    spans: list[tuple[int, int]] = []
+    opened: Tag | None = None
+    last_end = _last_ends(source, names)
+    for tag in read_tags(source):
+        if opened is None:
+            if not tag.closes and last_end.get(tag.name, -1) > tag.start:
+                opened = tag
+        elif tag.closes and tag.name == opened.name:
+            spans.append((opened.start, tag.end))
+            opened = None
+    return spans
+
+
+def _is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    before = bisect_left(spans, (place, 0)) - 1
+    return before >= 0 and place < spans[before][1]
+
+
+def _last_ends(source: str, names: frozenset[str]) -> dict[str, int]:
+    return {tag.name: tag.start for tag in read_tags(source) if tag.closes and tag.name in names}
 
 
 def _captions_of(table: str, offset: int) -> list[Block]:
@@ -50,14 +145,14 @@ def _captions_of(table: str, offset: int) -> list[Block]:
     return []
 
 
-class _Reader:
+class _HtmlReader:
     """Collects blocks while it passes over the tags; `mark` is where the current text began."""
 
     def __init__(self, source: str, offset: int, boundaries: list[int]) -> None:
         self.source = source
         self.offset = offset
         self.boundaries = boundaries
-        """Where tables stood: they end a text as a tag does."""
+        """Where tables and the like stood: they end a text as a tag does."""
         self.blocks: list[Block] = []
         self.mark = 0
         self.category: str = Category.TEXT_BLOCK
@@ -73,24 +168,27 @@ class _Reader:
         """Read all tags."""
         hidden = ""
         boundary = 0
+        last_end = _last_ends(self.source, _HIDDEN)
         for tag in read_tags(self.source):
             if hidden:
                 if tag.closes and tag.name == hidden:
                     hidden, self.mark = "", tag.end
+                    boundary = bisect_left(self.boundaries, tag.end)
                 continue
             while boundary < len(self.boundaries) and self.boundaries[boundary] < tag.start:
                 self.flush(self.boundaries[boundary])
                 boundary += 1
-            if tag.name in _HIDDEN and not tag.closes:
+            if not tag.closes and last_end.get(tag.name, -1) > tag.start:
                 self.flush(tag.start)
                 hidden = tag.name
+            elif tag.name in _HIDDEN:
+                self.flush(tag.start, tag.end)
             else:
                 self.see(tag)
-        if not hidden:
-            for place in self.boundaries[boundary:]:
-                self.flush(place)
-            self.flush(len(self.source))
-            self.end_lists(len(self.source))
+        for place in self.boundaries[boundary:]:
+            self.flush(place)
+        self.flush(len(self.source))
+        self.end_lists(len(self.source))
 
     def see(self, tag: Tag) -> None:
         """One tag that may end a text."""

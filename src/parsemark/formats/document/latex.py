@@ -94,13 +94,13 @@ def read_floats(text: str) -> list[Block]:
 
 
 def _read(text: str, offset: int, definitions: Definitions, caption: str | None) -> list[Block]:
-    reader = _Reader(LatexSource(text), offset, definitions)
+    reader = _LatexReader(LatexSource(text), offset, definitions)
     reader.read(reader.source.whole, caption or Category.TEXT_BLOCK, 0)
     return reader.blocks
 
 
 @dataclass
-class _Reader:
+class _LatexReader:
     source: LatexSource
     offset: int
     definitions: Definitions

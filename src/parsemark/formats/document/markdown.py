@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
+from parsemark.formats.document.comments import read_comments
 from parsemark.formats.document.elements import Block, is_caption_source, table_block
-from parsemark.formats.document.html import read_html_blocks
+from parsemark.formats.document.formulas import display_formulas
+from parsemark.formats.document.html import is_html_source, read_html_blocks, read_html_fragment
 from parsemark.formats.document.latex import read_floats
 from parsemark.formats.limits import MAX_MARKDOWN_DEPTH, check_lines
 from parsemark.formats.markdown.fences import MARKUP_LANGUAGES, TEXT_LANGUAGES, blanked, read_fences
@@ -35,12 +37,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _IMAGE = re.compile(r"!\[[^\[\]]*+\]\([^\n()]*+(?:\([^\n()]*+\)[^\n()]*+)*+\)\s*+")
-_FIGURE_COMMENTS = frozenset({"image", "picture", "figure", "formula-not-decoded"})
-_HTML_BLOCK = re.compile(
-    r"</?(?:h[1-6]|p|div|ul|ol|li|dl|figure|figcaption|img|center|section|article|header|footer|main|aside"
-    r"|blockquote|pre|details|summary|hr|caption|nav|address|body|html|math)(?=[\s/>])",
-    re.IGNORECASE,
+_PAGE = re.compile(
+    r"\s*+(?:(?:<\?[^>]*+>|<!--(?:(?!-->).)*+-->)\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
+_UNSEEN = re.compile(r"^[ \t]*+<(?:[?!][A-Za-z]|(?P<name>style|script)\b)", re.IGNORECASE | re.MULTILINE)
 _LATEX_HEADING = re.compile(
     r"\s*+\\(title|part|chapter|section|subsection|subsubsection|paragraph)\*?\s*+\{(.*)\}\s*+", re.DOTALL
 )
@@ -57,9 +58,12 @@ def read_markdown_blocks(text: str) -> list[Block]:
     """The blocks of a Markdown text."""
     source = without_controls(text).replace("\r\n", " \n").replace("\r", "\n")
     check_lines(source.count("\n"))
+    if (page := _whole_page(source)) is not None:
+        return read_html_blocks(page)
     blocks: list[Block] = []
     source = _take_fences(source, blocks)
     source, labels = _take_comments(source, blocks)
+    source = _parted(source, _unseen(source))
     source = _take(source, read_floats(source), blocks)
     source = _take(source, [table_block(f) for f in find_marked_up_tables(source, leave_out=True)], blocks)
     source = _take(source, display_formulas(source), blocks)
@@ -119,19 +123,48 @@ def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[in
     spans: list[tuple[int, int]] = []
     parting: list[tuple[int, int]] = []
     figures: list[Block] = []
-    position = 0
-    while (start := source.find("<!--", position)) >= 0 and (end := source.find("-->", start + 4)) >= 0:
-        position = end + 3
-        word = source[start + 4 : end].strip().lower()
+    for comment in read_comments(source):
+        start, end, word = comment
         if word in _CATEGORIES and word != Category.FIGURE:
-            labels.append((position, word))
-        if word in _FIGURE_COMMENTS:
-            figures.append(Block(Category.FIGURE, start, position, is_certain=True))
+            labels.append((end, word))
+        if comment.is_figure:
+            figures.append(Block(Category.FIGURE, start, end, is_certain=True))
         elif source[source.rfind("\n", max(0, start - 1_000), start) + 1 : start].strip():
-            spans.append((start, position))
+            spans.append((start, end))
         else:
-            parting.append((start, position))
+            parting.append((start, end))
     return _take(_parted(blanked(source, spans), parting), figures, blocks), labels
+
+
+def _whole_page(source: str) -> str | None:
+    """The source without the fences around it, if it is one page of HTML."""
+    if source.lstrip().startswith(("```", "~~~")):
+        fences, lines = read_fences(source)
+        for fence in fences:
+            is_around = not source[fence.end :].strip() and fence.language in TEXT_LANGUAGES
+            if is_around or fence.language in MARKUP_LANGUAGES:
+                lines += [(fence.start, fence.begin), (fence.stop, fence.end)]
+        source = blanked(source, lines)
+    return source if _PAGE.match(source) is not None else None
+
+
+def _unseen(source: str) -> list[tuple[int, int]]:
+    """Declarations, styles and scripts that begin a line: no page shows them."""
+    spans: list[tuple[int, int]] = []
+    missing: set[str] = set()
+    position = 0
+    while (found := _UNSEEN.search(source, position)) is not None:
+        position = found.end()
+        name = (found["name"] or "").lower()
+        if name in missing:
+            continue
+        closing = re.compile(rf"</{name}\s*+>" if name else ">", re.IGNORECASE).search(source, position)
+        if closing is None:
+            missing.add(name)
+        else:
+            position = closing.end()
+            spans.append((found.start(), position))
+    return spans
 
 
 def _labelled(blocks: list[Block], labels: list[tuple[int, str]], text: str) -> list[Block]:
@@ -242,8 +275,8 @@ def _paragraph(source: str, start: int, end: int, content: str) -> Iterator[Bloc
     if heading is not None and "}" not in heading[2].replace("\\}", "").strip("{}").split("{")[0]:
         level = _HEADING_LEVELS[heading[1]]
         yield _block(Category.TITLE, source, start, end, heading[2], level=level)
-    elif _HTML_BLOCK.match(source, start) is not None:
-        yield from read_html_blocks(source[start:end], start)
+    elif is_html_source(source[start:end]):
+        yield from read_html_fragment(source[start:end], start)
     else:
         block = _block(Category.TEXT_BLOCK, source, start, end, content)
         if block.text:
@@ -299,54 +332,3 @@ def inline_formulas(source: str, start: int, end: int) -> tuple[tuple[str, int, 
             latex = part[span.start + cut : span.end - cut].strip()
             found.append((latex, start + span.start, start + span.end))
     return tuple(found)
-
-
-_ENVIRONMENTS = (
-    "equation|align|alignat|flalign|gather|multline|eqnarray|displaymath|dmath|xalignat|IEEEeqnarray"
-)
-_OPENING = re.compile(rf"\\\\|\\\$|\$\$|\\\[|\\begin\s?\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}")
-_UNWRAPPED = frozenset({"equation", "equation*", "displaymath", "dmath", "dmath*"})
-_LABEL = re.compile(r"\\label\s?\{[^{}]*+\}")
-_MATH_SIGN = re.compile(r"\\[A-Za-z,;!]|(?<!\\)[\^_={}+<>≤≥∈]")
-_NOT_MATH = re.compile(r"[\s\d,;–-]*+")
-MAX_FORMULA = 20_000
-"""Characters of one display formula; what is longer is a lost delimiter."""
-
-
-def display_formulas(text: str) -> list[Block]:
-    """The display formulas of a text, each with its LaTeX without delimiters and labels."""
-    blocks: list[Block] = []
-    missing: set[str] = set()
-    position = 0
-    while (opening := _OPENING.search(text, position)) is not None:
-        mark, start, begin = opening[0], *opening.span()
-        position = begin
-        closing = {"$$": "$$", "\\[": "\\]"}.get(mark) or f"\\end{{{opening['name']}}}"
-        if mark in ("\\\\", "\\$") or closing in missing:
-            continue
-        close = text.find(closing, begin)
-        if close < 0:
-            missing.add(closing)
-            continue
-        end = close + len(closing)
-        inside = text[begin:close].strip()
-        if close - begin > MAX_FORMULA or not inside or not _is_display(text, mark, start, end, inside):
-            continue
-        latex = inside if opening["name"] is None or opening["name"] in _UNWRAPPED else text[start:end]
-        blocks.append(Block(Category.EQUATION_ISOLATED, start, end, latex=_LABEL.sub("", latex).strip()))
-        position = end
-    return blocks
-
-
-def _is_display(text: str, mark: str, start: int, end: int, inside: str) -> bool:
-    r"""Not a formula in a row of a pipe table, and not Markdown's `\[1\]` for a bracket."""
-    line_start = text.rfind("\n", max(0, start - 1_000), start) + 1
-    before, after = text[line_start:start].strip(" >\t"), text[end : end + 1_000].partition("\n")[0]
-    if mark == "$$" and "\n" not in inside and before.startswith("|") and "|" in after:
-        return False
-    if mark != "\\[":
-        return "\n\n" not in inside or mark != "$$"
-    if _NOT_MATH.fullmatch(inside):
-        return False
-    is_alone = not before and not after.strip(" .,;")
-    return is_alone or _MATH_SIGN.search(inside) is not None

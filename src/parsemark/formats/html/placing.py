@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from parsemark.errors import FormatError
 from parsemark.formats.limits import MAX_SPAN, check_grid
 from parsemark.model import Cell, Table
+
+_DIGITS = re.compile(r"\s*\+?(\d{1,9})")
 
 
 class GridBuilder:
@@ -64,3 +68,11 @@ class GridBuilder:
     def build(self) -> Table:
         """The table."""
         return Table(self._n_rows, self._n_cols, tuple(self._cells))
+
+
+def read_span(value: str | None, zero: int) -> int:
+    """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
+    match = None if value is None else _DIGITS.match(value)
+    if match is None:
+        return 1
+    return int(match.group(1)) or zero

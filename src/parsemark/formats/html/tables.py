@@ -9,7 +9,6 @@ a `thead`; in a table with neither, nobody said what is a header, and it is None
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -17,15 +16,14 @@ from lxml import etree
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FoundTable
-from parsemark.formats.html.placing import GridBuilder
+from parsemark.formats.html.placing import GridBuilder, read_span
+from parsemark.formats.html.plain import read_plain_table
 from parsemark.formats.html.scan import html_table_spans
 from parsemark.formats.html.text import ROW_PARTS, cell_text
 from parsemark.formats.html.tree import parse_html
 from parsemark.formats.html.xml_rows import in_html
 from parsemark.formats.limits import check_size
 from parsemark.model import Table
-
-_DIGITS = re.compile(r"\s*\+?(\d{1,9})")
 
 
 def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
@@ -63,6 +61,10 @@ def read_html_table(text: str) -> Table:
 
 
 def _read_all(source: str, position: int) -> Iterator[Table]:
+    plain = read_plain_table(source, position)
+    if plain is not None:
+        yield plain
+        return
     source = in_html(source)
     root = parse_html(source, position)
     if root is None:
@@ -119,8 +121,8 @@ def _read_table(table: etree._Element, position: int) -> Table:
             continue
         header = (tag == "th" or in_head) if says_headers else None
         attributes = part.keys()
-        rowspan = _span(part.get("rowspan"), zero=rows_left + 1) if attributes else 1
-        colspan = _span(part.get("colspan"), zero=1) if attributes else 1
+        rowspan = read_span(part.get("rowspan"), zero=rows_left + 1) if attributes else 1
+        colspan = read_span(part.get("colspan"), zero=1) if attributes else 1
         builder.add(cell_text(part, position), rowspan, colspan, header)
     return builder.build()
 
@@ -128,11 +130,3 @@ def _read_table(table: etree._Element, position: int) -> Table:
 def _in_head(row: etree._Element) -> bool:
     parent = row.getparent()
     return parent is not None and parent.tag == "thead"
-
-
-def _span(value: str | None, zero: int) -> int:
-    """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
-    match = None if value is None else _DIGITS.match(value)
-    if match is None:
-        return 1
-    return int(match.group(1)) or zero

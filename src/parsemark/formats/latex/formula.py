@@ -95,7 +95,7 @@ def _read(source: str) -> Symbols:
     for _ in range(2):
         text = _undelimited(text)
     scanned = LatexSource(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)
-    symbols = _Reader(scanned).sequence(scanned.whole, 0)
+    symbols = _FormulaReader(scanned).sequence(scanned.whole, 0)
     return _without_final_punctuation(symbols)
 
 
@@ -103,7 +103,7 @@ _read_again = lru_cache(2_000)(_read)
 """A truth is read once and meets many parsers."""
 
 
-class _Reader:
+class _FormulaReader:
     """Reads ranges of a source as symbols."""
 
     def __init__(self, source: LatexSource) -> None:
@@ -270,15 +270,15 @@ class _Reader:
         ), index
 
 
-_SPECIAL: dict[str, Callable[[_Reader, str, int, int, int], Read]] = {
-    **dict.fromkeys(FRACTIONS, _Reader.fraction),
-    **dict.fromkeys(("binom", "dbinom", "tbinom"), _Reader.binomial),
-    "sqrt": _Reader.root,
-    **dict.fromkeys(("overset", "underset", "stackrel"), _Reader.stacked),
-    **dict.fromkeys(("xrightarrow", "xlongrightarrow"), _Reader.long_arrow),
-    **dict.fromkeys(("pmod", "pod"), _Reader.modulo),
-    **dict.fromkeys(("left", "right", "middle"), _Reader.fence),
-    "not": _Reader.negation,
+_SPECIAL: dict[str, Callable[[_FormulaReader, str, int, int, int], Read]] = {
+    **dict.fromkeys(FRACTIONS, _FormulaReader.fraction),
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), _FormulaReader.binomial),
+    "sqrt": _FormulaReader.root,
+    **dict.fromkeys(("overset", "underset", "stackrel"), _FormulaReader.stacked),
+    **dict.fromkeys(("xrightarrow", "xlongrightarrow"), _FormulaReader.long_arrow),
+    **dict.fromkeys(("pmod", "pod"), _FormulaReader.modulo),
+    **dict.fromkeys(("left", "right", "middle"), _FormulaReader.fence),
+    "not": _FormulaReader.negation,
 }
 
 

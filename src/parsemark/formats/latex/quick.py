@@ -131,7 +131,7 @@ class _NotQuickError(Exception):
     """The source has to be read in full."""
 
 
-class _Cell(NamedTuple):
+class _QuickCell(NamedTuple):
     text: str
     colspan: int
     rowspan: int
@@ -261,7 +261,7 @@ def _rules(body: str, position: int) -> tuple[int, RowLine]:
 
 
 @lru_cache(_CACHED_CELLS)
-def _read_cell(raw: str) -> _Cell:
+def _read_cell(raw: str) -> _QuickCell:
     """A cell with markup, read by itself."""
     if len(raw) > _MAX_CELL_CHARS:
         raise _NotQuickError
@@ -269,7 +269,7 @@ def _read_cell(raw: str) -> _Cell:
     colspan, rowspan, inner = span.groups() if span else (None, None, raw)
     simple = _print_simple(inner)
     if simple is not None:
-        return _Cell(clean(simple), max(1, int(colspan or 1)), int(rowspan or 1) or 1)
+        return _QuickCell(clean(simple), max(1, int(colspan or 1)), int(rowspan or 1) or 1)
     source = LatexSource(raw)
     if not _is_closed(source):
         raise _NotQuickError
@@ -280,7 +280,7 @@ def _read_cell(raw: str) -> _Cell:
             raise _NotQuickError
     printer = Printer(source, SPECIAL)
     text = "".join(printer.text(part) for part in spanned.content)
-    return _Cell(clean(text), spanned.colspan, spanned.rowspan)
+    return _QuickCell(clean(text), spanned.colspan, spanned.rowspan)
 
 
 def _print_simple(text: str) -> str | None:

@@ -108,7 +108,7 @@ def _is_table(block: list[TextLine]) -> bool:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _TableRows:
     rows: list[tuple[TextLine, list[str]]]
     n_headers: int | None
 
@@ -124,16 +124,16 @@ def _read_block(block: list[TextLine]) -> Table:
     return Table(len(content.rows), n_cols, tuple(cells))
 
 
-def _rows(block: list[TextLine]) -> _Rows:
+def _rows(block: list[TextLine]) -> _TableRows:
     delimiter = _delimiter_index(block)
     if delimiter is None:
-        return _Rows(_split_rows(block, _usual_count(block)), None)
+        return _TableRows(_split_rows(block, _usual_count(block)), None)
     body = [line for line in block[delimiter + 1 :] if not is_repeated_delimiter(line.text)]
     rows = _split_rows(block[:delimiter] + body, _usual_count(body, delimiter_columns(block[delimiter].text)))
     head = rows[:delimiter]
     if all(not cell.strip() for _, cells in head for cell in cells):
-        return _Rows(rows[delimiter:], None)
-    return _Rows(rows, delimiter)
+        return _TableRows(rows[delimiter:], None)
+    return _TableRows(rows, delimiter)
 
 
 def _split_rows(lines: list[TextLine], usual: int | None) -> list[tuple[TextLine, list[str]]]:

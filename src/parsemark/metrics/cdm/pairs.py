@@ -94,7 +94,7 @@ class DrawnFormula:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class SignCounts:
     """How many signs agree."""
 
     matched: int
@@ -108,11 +108,11 @@ class Counts:
         return round(2 * self.matched / total, 3) if total else 0.0
 
 
-def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.6") -> Counts:
+def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.6") -> SignCounts:
     """Assign signs by look, place and order, and count those that are equal and where they should be."""
     n, m = len(truth.tokens), len(pred.tokens)
     if not n or not m:
-        return Counts(0, n, m)
+        return SignCounts(0, n, m)
     looks = _look_costs(truth.tokens, pred.tokens, version)
     costs = looks + _BOX_WEIGHT * _box_costs(truth, pred) + _ORDER_WEIGHT * _order_costs(n, m, version)
     rows, columns = linear_sum_assignment()(costs)
@@ -120,7 +120,7 @@ def count_pairs(truth: DrawnFormula, pred: DrawnFormula, version: Version = "v1.
     target = _centres([pred.boxes[c] for c in columns])
     inliers = _inliers_new(source, target) if version == "v1.6" else _inliers_old(source, target)
     right = inliers & (looks[rows, columns] != 1)
-    return Counts(int(right.sum()), n, m)
+    return SignCounts(int(right.sum()), n, m)
 
 
 def _look_costs(a: Sequence[str], b: Sequence[str], version: Version) -> NDArray[np.float64]:

@@ -44,20 +44,20 @@ _SINGLE = CompileLimits(cpu_s=30, wall_s=60.0, memory_mb=1024, output_mb=16)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class FormulaPicture:
     """What became of one formula: drawn, or why not."""
 
     drawn: DrawnFormula | None
     reason: str | None = None
 
 
-def draw(formulas: Sequence[Coloured]) -> list[Picture]:
+def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
     """Draw formulas, each on a page of its own.
 
     Raises:
         MissingDependencyError: There is no pdflatex.
     """
-    pictures: list[Picture | None] = [None] * len(formulas)
+    pictures: list[FormulaPicture | None] = [None] * len(formulas)
     groups: dict[tuple[int, bool], list[int]] = {}
     for index, formula in enumerate(formulas):
         groups.setdefault((_paper(len(formula.tokens)), _CJK.search(formula.latex) is not None), []).append(
@@ -106,7 +106,7 @@ def _compiled(
         )
 
 
-def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[Picture | None]:
+def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[FormulaPicture | None]:
     """Those of a run that went well; None for what has to be drawn alone."""
     with _compiled(formulas, paper, cjk, _LIMITS) as result:
         if result.pdf is None:
@@ -136,18 +136,18 @@ def _has_harm(log: str) -> bool:
     return any(line.startswith("! ") and not line.startswith(_HARMLESS) for line in log.splitlines())
 
 
-def _draw_alone(formula: Coloured) -> Picture:
+def _draw_alone(formula: Coloured) -> FormulaPicture:
     """One formula in a run of its own, on larger paper where it needs that."""
     cjk = _CJK.search(formula.latex) is not None
     for paper in range(_paper(len(formula.tokens)), 0, -1):
         with _compiled([formula], paper, cjk, _SINGLE) as result:
             if result.pdf is None:
-                return Picture(None, f"pdflatex made no page: {result.reason or 'no reason given'}")
+                return FormulaPicture(None, f"pdflatex made no page: {result.reason or 'no reason given'}")
             too_large = "Overfull" in result.log or "(2 pages" in result.log or _n_pages(result.pdf) > 1
             if too_large and paper > 1:
                 continue
             return _picture(result.pdf, range(1, _n_pages(result.pdf) + 1), formula)
-    return Picture(None, "The formula fits on no paper.")
+    return FormulaPicture(None, "The formula fits on no paper.")
 
 
 def _n_pages(pdf: Path) -> int:
@@ -156,11 +156,11 @@ def _n_pages(pdf: Path) -> int:
     return count_pages(pdf)
 
 
-def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> Picture:
+def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> FormulaPicture:
     try:
-        return Picture(_boxes(_raster(pdf, pages), formula))
+        return FormulaPicture(_boxes(_raster(pdf, pages), formula))
     except PdfError as error:
-        return Picture(None, str(error))
+        return FormulaPicture(None, str(error))
 
 
 def _raster(pdf: Path, pages: Sequence[int]) -> NDArray[np.uint32]:

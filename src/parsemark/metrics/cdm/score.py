@@ -10,8 +10,8 @@ from pathlib import Path
 
 from parsemark.errors import FormatError
 from parsemark.metrics.cdm.colours import Coloured, Version, colour, normalise
-from parsemark.metrics.cdm.pairs import Counts, DrawnFormula, count_pairs
-from parsemark.metrics.cdm.render import Picture, draw
+from parsemark.metrics.cdm.pairs import DrawnFormula, SignCounts, count_pairs
+from parsemark.metrics.cdm.render import FormulaPicture, draw
 from parsemark.metrics.cdm.tokens import tokenise
 from parsemark.system import cache_folder
 from parsemark.system.files import write_bytes
@@ -24,7 +24,7 @@ class CdmScore:
     """The value of one pair, and why it is 0 where a formula could not be drawn."""
 
     value: float
-    counts: Counts | None = None
+    counts: SignCounts | None = None
     reason: str | None = None
 
 
@@ -36,11 +36,11 @@ def cdm_scores(pairs: Sequence[tuple[str, str]], version: Version = "v1.6") -> l
     """
     wanted = list(dict.fromkeys(formula for pair in pairs for formula in pair if formula.strip()))
     drawn = dict(zip(wanted, _drawn(wanted, version), strict=True))
-    empty = Picture(None, "It is empty.")
+    empty = FormulaPicture(None, "It is empty.")
     return [_score(drawn.get(truth, empty), drawn.get(pred, empty), version) for truth, pred in pairs]
 
 
-def _score(truth: Picture, pred: Picture, version: Version) -> CdmScore:
+def _score(truth: FormulaPicture, pred: FormulaPicture, version: Version) -> CdmScore:
     for side, picture in (("truth", truth), ("prediction", pred)):
         if picture.drawn is None:
             return CdmScore(0.0, None, f"The {side} was not drawn. {picture.reason}")
@@ -51,8 +51,8 @@ def _score(truth: Picture, pred: Picture, version: Version) -> CdmScore:
     return CdmScore(counts.f1, counts)
 
 
-def _drawn(formulas: Sequence[str], version: Version) -> list[Picture]:
-    pictures: dict[str, Picture] = {}
+def _drawn(formulas: Sequence[str], version: Version) -> list[FormulaPicture]:
+    pictures: dict[str, FormulaPicture] = {}
     open_formulas: list[tuple[str, Coloured]] = []
     for formula in formulas:
         cached = _from_cache(_cache_path(formula, version))
@@ -62,7 +62,7 @@ def _drawn(formulas: Sequence[str], version: Version) -> list[Picture]:
         try:
             open_formulas.append((formula, colour(normalise(tokenise(formula), version), version)))
         except (FormatError, RecursionError) as error:
-            pictures[formula] = Picture(None, str(error))
+            pictures[formula] = FormulaPicture(None, str(error))
     for (formula, _), picture in zip(open_formulas, draw([c for _, c in open_formulas]), strict=True):
         pictures[formula] = picture
         _to_cache(_cache_path(formula, version), picture)
@@ -77,22 +77,22 @@ def _cache_path(formula: str, version: Version) -> Path:
     return cache_folder("cdm") / key[:2] / f"{key}.json"
 
 
-def _from_cache(path: Path) -> Picture | None:
+def _from_cache(path: Path) -> FormulaPicture | None:
     try:
         data = json.loads(path.read_bytes())
         drawn = data["drawn"]
         if drawn is None:
-            return Picture(None, str(data["reason"]))
+            return FormulaPicture(None, str(data["reason"]))
         boxes = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in drawn["boxes"])
         tokens = tuple(str(t) for t in drawn["tokens"])
         if len(tokens) != len(boxes):
             return None
-        return Picture(DrawnFormula(tokens, boxes, int(drawn["width"]), int(drawn["height"])))
+        return FormulaPicture(DrawnFormula(tokens, boxes, int(drawn["width"]), int(drawn["height"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _to_cache(path: Path, picture: Picture) -> None:
+def _to_cache(path: Path, picture: FormulaPicture) -> None:
     drawn = picture.drawn
     shown = None if drawn is None else {
         "tokens": drawn.tokens, "boxes": drawn.boxes, "width": drawn.width, "height": drawn.height

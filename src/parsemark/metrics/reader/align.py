@@ -41,6 +41,8 @@ MAX_LINE_PAIRS = 4_000_000
 MAX_CHARACTER_PAIRS = 2_000_000_000
 """Characters of one table times those of the other (45,000 each). Beyond, only beginnings are aligned."""
 _BEGINNING = 64
+_AT_ONCE = 1_000_000
+"""Likenesses that are gathered at once."""
 MAX_VOLUME = 12_000_000
 """Pairs of rows times columns, and pairs of columns times rows, of which likenesses are looked up."""
 
@@ -96,6 +98,8 @@ class Lookup:
         self.truth_texts, self.pred_texts = truth.texts, pred.texts
         self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
         self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
+        self.truth_blank = np.flatnonzero(~np.any(self.truth_filled, axis=1))
+        self.pred_blank = np.flatnonzero(~np.any(self.pred_filled, axis=1))
         # What a cell of several rows says may stand at any of them, as at the middle one.
         starts = np.array(truth.starts, dtype=bool)
         self.truth_asked = self.truth_filled & starts
@@ -136,11 +140,12 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
     signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs])
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
     np.multiply(matrix, 0.3, out=matrix, where=wrong)
-    empty_one = np.array([not t for t in one], dtype=bool)
-    empty_other = np.array([not p for p in other], dtype=bool)
+    empty_one = [k for k, t in enumerate(one) if not t]
+    empty_other = [k for k, p in enumerate(other) if not p]
     matrix[empty_one, :] = 0.0
     matrix[:, empty_other] = 0.0
-    matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
+    if empty_one and empty_other:
+        matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
     return matrix
 
 
@@ -255,13 +260,20 @@ def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
 
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
     """For each pair of columns how well the cells of one find a counterpart in the other."""
-    n, m = truth.shape[1], pred.shape[1]
-    # cells[r, c', u] over truth cells would be large: take the best over rows of pred, column by column.
-    forward = np.stack([matrix[:, pred[:, j]].max(axis=1) for j in range(m)], axis=1)
-    backward = np.stack([matrix[truth[:, i], :].max(axis=0) for i in range(n)], axis=0)
+    forward = np.ascontiguousarray(_best_of_columns(np.ascontiguousarray(matrix.T), pred).T)
+    backward = _best_of_columns(matrix, truth)
     recall = forward[truth].mean(axis=0)
     precision = backward.T[pred].mean(axis=0).T
     return np.asarray((recall + precision) / 2)
+
+
+def _best_of_columns(matrix: Floats, ids: NDArray[np.intp]) -> Floats:
+    """For each column of one table and each text of the other how alike the most alike of its cells is."""
+    n_rows, n_cols = ids.shape
+    # All of them at once would be large.
+    step = max(1, _AT_ONCE // max(1, n_rows * matrix.shape[1]))
+    parts = [matrix[ids[:, begin : begin + step]].max(axis=0) for begin in range(0, n_cols, step)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
@@ -279,19 +291,19 @@ def _row_likeness(lookup: Lookup, columns: Pairs) -> Floats:
     other = [j for _, j in columns]
     if not columns:
         return np.zeros((len(lookup.truth_ids), len(lookup.pred_ids)))
-    cells = lookup.matrix[lookup.truth_ids[:, None, one], lookup.pred_ids[None, :, other]]
-    given = lookup.pred_filled[None, :, other]
+    # By columns first: so the likenesses lie one behind the other, and are summed up in this order.
+    cells = lookup.matrix[lookup.truth_ids.T[one][:, :, None], lookup.pred_ids.T[other][:, None, :]]
     # Where a span repeats a text, an empty cell is no contradiction.
-    either = lookup.truth_asked[:, None, one] | given
-    likeness: Floats = np.where(either, cells, 0.0).sum(axis=2) / np.maximum(either.sum(axis=2), 1)
+    either = lookup.truth_asked.T[one][:, :, None] | lookup.pred_filled.T[other][:, None, :]
+    np.multiply(cells, either, out=cells)
+    likeness: Floats = cells.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
     for row in lookup.truth_sections:
         # A section heading is alike whether it spans all columns or stands in the first one alone.
         for partner in lookup.pred_sections:
             likeness[row, partner] = lookup.matrix[lookup.truth_ids[row, 0], lookup.pred_ids[partner, 0]]
     # Rows of placeholders alone have nothing to compare; they answer each other in order.
-    blank_truth = np.flatnonzero(~np.any(lookup.truth_filled, axis=1))
-    blank_pred = np.flatnonzero(~np.any(lookup.pred_filled, axis=1))
-    likeness[np.ix_(blank_truth, blank_pred)] = 2 * _LEAST_ROW
+    if lookup.truth_blank.size and lookup.pred_blank.size:
+        likeness[np.ix_(lookup.truth_blank, lookup.pred_blank)] = 2 * _LEAST_ROW
     return likeness
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import groupby
 from operator import and_
 
@@ -13,7 +15,7 @@ from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, j
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
-from parsemark.metrics.reader.values import Position, Side, Values
+from parsemark.metrics.reader.values import Asked, Position, Side, Values
 
 _CAPTION_LINES = 2
 _ARROWS = str.maketrans("↑↓", "  ")
@@ -24,17 +26,17 @@ _PUT_TOGETHER = 0.9
 
 
 def find_events(
-    side: Side, outside: str, no_value: float, hopeless: Callable[[Account], bool] = lambda _: False
+    side: Side, asked: Asked, outside: str, hopeless: Callable[[Account], bool] = lambda _: False
 ) -> Account:
     """All events between the truth and an aligned table.
 
     Args:
         side: The two tables and their alignment.
+        asked: The values of the truth.
         outside: Folded text around the predicted table.
-        no_value: Weight of a cell that says there is no value.
         hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
-    values = Values(side, no_value)
+    values = Values(side, asked)
     moved = _moved_rows(values)
     lost = (*_missing(values, set(moved)), *_invented(side, set(moved.values())))
     if hopeless(account := Account(lost, values.total)):
@@ -393,13 +395,37 @@ def _cut_off(side: Side) -> set[int]:
     return set(range(last + 1, side.truth.n_rows))
 
 
-def _said(side: Side) -> list[set[str]]:
-    """What the truth says in each row: its texts and the section heading above it."""
-    said, section = [], ""
-    for row, texts in enumerate(side.truth.texts):
-        section = texts[0] if row in side.structure.sections else section
-        said.append({tight(text) for text in (section, *texts)})
-    return said
+class _Said:
+    """What the truth says, looked up where it is asked for."""
+
+    def __init__(self, side: Side) -> None:
+        self.truth, self.structure = side.truth, side.structure
+        self._in_rows: dict[int, set[str]] = {}
+
+    @cached_property
+    def anywhere(self) -> set[str]:
+        """All that it says."""
+        return {tight(t) for row in self.truth.texts for t in row if t}
+
+    @cached_property
+    def _sections(self) -> list[int]:
+        return sorted(self.structure.sections)
+
+    def in_row(self, row: int) -> set[str]:
+        """The texts of a row and the section heading above it."""
+        if row not in self._in_rows:
+            above = bisect_right(self._sections, row)
+            section = self.truth.texts[self._sections[above - 1]][0] if above else ""
+            self._in_rows[row] = {tight(text) for text in (section, *self.truth.texts[row])}
+        return self._in_rows[row]
+
+    @cached_property
+    def _names(self) -> dict[int, list[str]]:
+        return _filled_down(self.truth, sorted(self.structure.stubs), self.structure.n_header)
+
+    def name(self, row: int, col: int) -> str:
+        """What names a row in a label column, be it the cell above; empty in other columns."""
+        return self._names[col][row] if col in self.structure.stubs else ""
 
 
 def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
@@ -407,21 +433,16 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     pred = side.pred
     rows = {p: t for t, p in side.alignment.rows.items()}
     cols = {p: t for t, p in side.alignment.columns.items()}
-    said = _said(side)
-    names = _filled_down(side.truth, sorted(side.stubs), side.structure.n_header) if side.stubs else {}
-
-    def carried(row: int, col: int) -> str:
-        return names[col][row] if col in names else ""
+    said = _Said(side)
 
     def again(row: int, text: str) -> bool:
         """Whether a number is given once more than the truth has it in this row."""
         theirs = sum(pred.texts[row][p] == text for p in cols)
         return is_numeric(text) and theirs >= side.truth.texts[rows[row]].count(text)
 
-    expected = {tight(t) for row in side.truth.texts for t in row if t}
     # One line or two above the data may be a caption; a line that stands above and below is none.
     above = [r for r in range(side.pred_header) if is_section(pred, r)]
-    foreign = [r for r in above if tight(pred.texts[r][0]) not in expected]
+    foreign = [r for r in above if tight(pred.texts[r][0]) not in said.anywhere]
     heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
     by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
     by_column: defaultdict[int, set[int]] = defaultdict(set)
@@ -437,11 +458,11 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
                 continue
             if r not in rows:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
-                by_row[r] += 0 if section and tight(text) in expected else 1
+                by_row[r] += 0 if section and tight(text) in said.anywhere else 1
             elif c not in cols:
-                if tight(text) not in said[rows[r]] or again(r, text):
+                if tight(text) not in said.in_row(rows[r]) or again(r, text):
                     by_column[c].add(r)
-            elif not side.truth.present[rows[r]][cols[c]] and text != carried(rows[r], cols[c]):
+            elif not side.truth.present[rows[r]][cols[c]] and text != said.name(rows[r], cols[c]):
                 single.append((r, c))
     # A header that comes again between invented rows, or a row that slipped, does not part them.
     counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])

@@ -105,7 +105,7 @@ class Difference(NamedTuple):
 
 
 SAME = Difference(Change.NONE, 1.0)
-_ANOTHER = Difference(Change.OTHER, 0.0)
+ANOTHER = Difference(Change.OTHER, 0.0)
 
 
 @lru_cache(_CACHE)
@@ -212,7 +212,7 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
-        return _ANOTHER
+        return ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
@@ -224,7 +224,7 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
         return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else _ANOTHER
+        return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else ANOTHER
     return _other_letters(one, other, name)
 
 
@@ -279,6 +279,8 @@ def _is_opposite(truth: str, pred: str) -> bool:
     >>> _is_opposite("-0.25", "0.25"), _is_opposite("- 2 layers", "2 layers"), _is_opposite("F-1", "F1")
     (True, False, False)
     """
+    if "-" not in truth and "-" not in pred:
+        return False
     one, other = SIGN.sub("", truth), SIGN.sub("", pred)
     return len(truth) - len(one) != len(pred) - len(other) and bare(tight(one)) == bare(tight(other))
 
@@ -369,7 +371,7 @@ def _other_numbers(truth: str, pred: str) -> Difference:
         return Difference(Change.NOTATION, 0.75, "scripts set flat")
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
-    return _ANOTHER
+    return ANOTHER
 
 
 @lru_cache(_CACHE)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
@@ -59,8 +59,7 @@ _DOUBT = {How.GIVEN: 0.0, How.CARRIED: 0.01, How.SHORT: 0.1, How.COUNTED: 0.35}
 """A reading has to be this much better than the one as given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A column or row of the truth, and the ways to read its name in the prediction."""
 
     truth: Path
@@ -135,8 +134,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
+class Others(NamedTuple):
     """The other names of a table."""
 
     paths: dict[str, Path]

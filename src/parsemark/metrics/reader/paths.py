@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import starmap
 from typing import NamedTuple
 
 from parsemark.metrics.reader.likeness import (
+    ANOTHER,
     ANOTHER_UNIT,
     NEAR,
     SAME,
@@ -113,8 +113,7 @@ def _level_of(n_names: int, groups: Sequence[list[list[int]]], begin: int) -> in
     return next((k for k in range(begin, len(groups)) if len(groups[k]) == n_names), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """One level of a true path, and what was found of it."""
 
     text: str
@@ -122,8 +121,7 @@ class Level:
     difference: Difference
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A true path against a given one."""
 
     credit: float
@@ -143,7 +141,7 @@ def match(truth: Path, given: Path) -> Match:
     0.0
     """
     if truth == given or not truth or _flat(truth, given):
-        return Match(1.0, tuple(Level(text, text, SAME) for text in truth), ())
+        return Match(1.0, tuple([Level(text, text, SAME) for text in truth]), ())
     # What is one level of the truth is not another one misread.
     left = [text for text in given if text not in truth]
     left += [rest for text in left if text.startswith(truth) and (rest := _rest(text, truth))]
@@ -168,12 +166,13 @@ def match(truth: Path, given: Path) -> Match:
 
 def _flat(truth: Path, given: Path) -> bool:
     """Whether the given levels hold the true ones and nothing else but separators."""
-    rest = tight(" ".join(given))
-    if len(rest) > _LONGEST_FLAT or _signed(truth) != _signed(given):
+    ours, theirs = _joined(truth), _joined(given)
+    rest = theirs.tight
+    if len(rest) > _LONGEST_FLAT or ours.signed != theirs.signed:
         return False
-    if len(truth) != len(given) and _letters(truth) == _letters(given) != "":
+    if len(truth) != len(given) and ours.letters == theirs.letters != "":
         return True  # cut at a bracket: `Depth (m)` as `Depth` over `m`
-    for level in sorted(map(tight, truth), key=len, reverse=True):
+    for level in ours.levels:
         at = rest.find(level)
         if at < 0:
             return False
@@ -183,15 +182,24 @@ def _flat(truth: Path, given: Path) -> bool:
     return not any(c.isalnum() for c in rest)
 
 
-def _signed(path: Path) -> set[str]:
-    """The numbers of a path that have a sign, which is no separator."""
+class _Joined(NamedTuple):
+    """The levels of a path as one text."""
+
+    tight: str
+    letters: str
+    """Its words without what parts them."""
+    signed: frozenset[str]
+    """Its numbers that have a sign, which is no separator."""
+    levels: list[str]
+    """The levels, tight, the longest first."""
+
+
+@lru_cache(_CACHE)
+def _joined(path: Path) -> _Joined:
     joined = " ".join(path)
-    return set(_SIGNED.findall(joined)) if "-" in joined else set()
-
-
-def _letters(path: Path) -> str:
-    """The words of a path without what parts them."""
-    return worded(" ".join(path)).replace(" ", "")
+    signed = frozenset(_SIGNED.findall(joined)) if "-" in joined else frozenset()
+    levels = sorted(map(tight, path), key=len, reverse=True)
+    return _Joined(tight(joined), worded(joined).replace(" ", ""), signed, levels)
 
 
 def _rest(text: str, truth: Path) -> str:
@@ -204,7 +212,7 @@ def _level(text: str, given: Path, left: list[str]) -> Level:
     """What was found of a true level: itself, or the most like it of what the truth does not say."""
     if text in given:
         return Level(text, text, SAME)
-    best, found = difference(text, "", name=True), ""
+    best, found = ANOTHER, ""
     for other in left:
         diff = _compared(text, other).difference
         if diff.likeness > best.likeness:
@@ -232,7 +240,12 @@ def _compared(level: str, text: str) -> _Compared:
     elif diff.change is not Change.NONE and _essential(level) == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
         diff = Difference(Change.MISREAD, _without_brackets(level), "what stood in brackets")
-    elif diff.change in (Change.MISREAD, Change.OTHER) and not diff.cause and _is_other_unit(level, text):
+    elif (
+        ("(" in level or "[" in level)
+        and diff.change in (Change.MISREAD, Change.OTHER)
+        and not diff.cause
+        and _is_other_unit(level, text)
+    ):
         # It tells less than none.
         diff = Difference(Change.MISREAD, min(diff.likeness, _without_brackets(level)), ANOTHER_UNIT)
     return _Compared(diff, is_near, len(tight(level)) if held else 0)
@@ -248,11 +261,7 @@ def _is_other_unit(level: str, text: str) -> bool:
     >>> _is_other_unit("Depth (m)", "Depth (km)"), _is_other_unit("VLD (QRL)", "VLD (ORL)")
     (True, False)
     """
-    if (
-        ("(" not in level and "[" not in level)
-        or _essential(level) != _essential(text)
-        or not _essential(level)
-    ):
+    if _essential(level) != _essential(text) or not _essential(level):
         return False
     pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
     changed = [(one[1:-1], other[1:-1]) for one, other in pairs if tight(one) != tight(other)]
@@ -267,6 +276,8 @@ def _essential(level: str) -> str:
 @lru_cache(_CACHE)
 def worded(text: str) -> str:
     """The words of a text, a space before and behind each."""
+    if text.isalnum():
+        return f" {text} "
     return f" {_SEPARATORS.sub(' ', text).strip()} "
 
 

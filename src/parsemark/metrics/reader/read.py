@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.align import Alignment, Likenesses, Lookup, align
+from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
@@ -38,7 +38,7 @@ from parsemark.metrics.reader.stack import (
 )
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
-from parsemark.metrics.reader.values import Side, Values
+from parsemark.metrics.reader.values import Asked, Side
 
 _MOST_TABLES = 12
 """Of a prediction with more tables, the first ones are read."""
@@ -67,7 +67,7 @@ _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
 """A reading of less than this value is tried transposed, unless most of it stands where it should."""
-_RELATED = 0.1
+_RELATED = 0.2
 """Share of the truth's words that a table has to have to be tried in another form."""
 _OF_MERGED_ROWS = frozenset(
     {Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.CELLS_MERGED}
@@ -252,14 +252,14 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         sheet = sheet.part(range(sheet.n_rows), range(truth.n_cols))
     if not lines:
         return
+    said = [tight(fold_notation(line)) for line in lines]
+    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
+    if not any(_may_be_a_row(line, rows) for line in said):
+        return
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
-    lacking = [r for r in range(truth.n_rows) if _run_together(truth, r) not in there][:_MOST_LINES]
-    rows = [_run_together(truth, r) for r in lacking]
-    loose: list[str] = []
-    for line in lines:
-        said = tight(fold_notation(line))
-        if any(row and Levenshtein.normalized_similarity(row, said) > _A_ROW for row in rows):
-            loose.append(line)
+    lacking = [r for r, row in enumerate(rows) if row not in there][:_MOST_LINES]
+    wanted = [rows[r] for r in lacking if rows[r]]
+    loose = [line for line, told in zip(lines, said, strict=True) if _is_a_row(told, wanted)]
     if not loose:
         return
     cut = regroup_columns(truth.part(lacking, range(truth.n_cols)), Sheet.from_lines(loose))
@@ -269,6 +269,16 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         message = f"{len(loose)} of the rows are given as text outside of the table."
         event = Event(Kind.PLAIN_LINES, float(sum(map(sum, rest.present))), message)
         yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
+
+
+def _may_be_a_row(line: str, rows: list[str]) -> bool:
+    """Whether a line is about as long as a row, without which it is none."""
+    least, most = _A_ROW * len(line) - 1, len(line) / _A_ROW + 1
+    return any(least < len(row) < most for row in rows)
+
+
+def _is_a_row(line: str, rows: list[str]) -> bool:
+    return any(Levenshtein.normalized_similarity(row, line) > _A_ROW for row in rows)
 
 
 def _run_together(sheet: Sheet, row: int) -> str:
@@ -319,19 +329,16 @@ class _Reader:
         self.outside, self.parameters = outside, parameters
         self.likenesses = Likenesses(truth)
         self.words = {word for row in truth.texts for text in row for word in text.split()}
+        self.asked = Asked(truth, structure, parameters.no_value)
 
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
-        same = range(self.truth.n_cols), range(self.structure.n_header, self.truth.n_rows)
-        columns, rows = ({index: index for index in indices} for indices in same)
-        alignment = Alignment(columns, rows)
-        side = Side(self.truth, self.structure, self.truth, alignment)
-        return Account((), Values(side, self.parameters.no_value).total)
+        return Account((), self.asked.total)
 
     def sheet(self, pred: Sheet) -> Account:
         """The best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
-        best = find_events(side, self.outside, self.parameters.no_value)
+        best = find_events(side, self.asked, self.outside)
         value = best.score(self.parameters)
         if value >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
             return best
@@ -344,8 +351,7 @@ class _Reader:
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
-            found = self.upright(regrouped, best)
-            best = self.better(best, dataclasses.replace(found, events=(*found.events, *extra)))
+            best = self.better(best, self.upright(regrouped, best, extra))
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
@@ -372,14 +378,24 @@ class _Reader:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(self, pred: Sheet, best: Account | None = None) -> Account:
-        """The account of a table as it stands, torn rows joined; a part of it where `best` is better."""
+    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
+        """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
+
+        Args:
+            pred: The table.
+            best: The account that this one has to be better than.
+            extra: What was done to the table to make it stand so.
+        """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 
-        def hopeless(account: Account) -> bool:
-            return account.score(self.parameters) < least
+        def with_extra(account: Account) -> Account:
+            return Account((*account.events, *extra), account.total) if extra else account
 
-        return find_events(self.side(pred), self.outside, self.parameters.no_value, hopeless)
+        def hopeless(account: Account) -> bool:
+            return with_extra(account).score(self.parameters) < least
+
+        side = self.side(pred)
+        return with_extra(find_events(side, self.asked, self.outside, hopeless))
 
     def side(self, pred: Sheet) -> Side:
         """The truth and a table, aligned, torn rows joined."""

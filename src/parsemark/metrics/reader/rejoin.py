@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.likeness import is_numeric, likeness, most_alike, tight, weight
@@ -38,8 +38,7 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
     return _merge(pred, groups) if groups else pred
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """A true text, and what would stand in its cell if rows were put to it."""
 
     text: str
@@ -103,10 +102,11 @@ def _best_group(
     best, most = [partner], sum([likeness(w.text, pred.texts[partner][w.column]) for w in wanted])
     for up in range(len(above) + 1):
         for down in range(len(below) + 1):
-            if sum([w.most(up, down) for w in wanted]) < most + _GAIN - _ROUNDING:
+            limits = [w.most(up, down) for w in wanted]
+            if sum(limits) < most + _GAIN - _ROUNDING:
                 break  # nor will it do with more rows
             group = [*above[len(above) - up :], partner, *below[:down]]
-            value = sum([likeness(w.text, _joined_text(pred, group, w.column)) for w in wanted])
+            value = _likeness_of_all(pred, group, wanted, limits, most + _GAIN)
             if value > most + _GAIN:
                 best, most = group, value
         else:
@@ -114,6 +114,20 @@ def _best_group(
         if not down:
             break
     return best
+
+
+def _likeness_of_all(
+    pred: Sheet, group: list[int], wanted: list[_Wanted], limits: list[float], least: float
+) -> float:
+    """How alike the texts of joined rows are to the true ones, all together; 0 where it cannot be `least`."""
+    found: list[float] = []
+    most = sum(limits)
+    for w, limit in zip(wanted, limits, strict=True):
+        found.append(likeness(w.text, _joined_text(pred, group, w.column)))
+        most += found[-1] - limit
+        if most < least - _ROUNDING:
+            return 0.0
+    return sum(found)
 
 
 def _wanted(pred: Sheet, text: str, column: int, upwards: Sequence[int], downwards: Sequence[int]) -> _Wanted:

@@ -77,6 +77,8 @@ class Sheet:
         shown = [cell.text.strip() for cell in table.cells]
         folded = [fold_cell(cell.text) for cell in table.cells]
         filled = list(map(bool, shown))
+        if all(filled) and len(filled) == table.n_rows * table.n_cols:
+            return cls._full(table, shown, folded)
         begun = {cell.row for cell, said in zip(table.cells, filled, strict=True) if said}
         # What a hole says: it is -1, the last entry.
         shown.append("")
@@ -94,6 +96,20 @@ class Sheet:
             present=[[filled[i] for i in row] for row in grid],
             holes=[[i == HOLE for i in row] for row in grid],
             header_rows=_flagged_rows(table, rows),
+        )
+
+    @classmethod
+    def _full(cls, table: Table, shown: list[str], folded: list[str]) -> Sheet:
+        """A table with a cell that says something at each place."""
+        n_rows, n_cols = table.n_rows, table.n_cols
+        begins = range(0, n_rows * n_cols, n_cols) if n_cols else ()
+        return cls(
+            texts=[folded[begin : begin + n_cols] for begin in begins],
+            shown=[shown[begin : begin + n_cols] for begin in begins],
+            starts=[[True] * n_cols for _ in begins],
+            present=[[True] * n_cols for _ in begins],
+            holes=[[False] * n_cols for _ in begins],
+            header_rows=_flagged_rows(table, range(n_rows)),
         )
 
     def says_the_same_as(self, other: Sheet) -> bool:
@@ -225,7 +241,7 @@ def _starts(grid: Grid[int]) -> Grid[bool]:
     return starts
 
 
-def _flagged_rows(table: Table, rows: list[int]) -> int | None:
+def _flagged_rows(table: Table, rows: Sequence[int]) -> int | None:
     if all(cell.header is None for cell in table.cells):
         return None
     count = 0

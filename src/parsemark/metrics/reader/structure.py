@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
 from operator import and_
 
@@ -29,6 +30,11 @@ class Structure:
     """For each column the columns that name its rows; a label column names itself by those before it."""
     sections: frozenset[int]
     """Rows that name the rows below them (projected row headers)."""
+
+    @cached_property
+    def stubs(self) -> frozenset[int]:
+        """The label columns."""
+        return frozenset(s for stub in self.labels for s in stub)
 
 
 def read_structure(sheet: Sheet) -> Structure:

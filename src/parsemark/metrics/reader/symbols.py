@@ -52,6 +52,7 @@ _ALONE = {"x": 0, "X": 0, "o": 2, "O": 2}
 """Letters that look like a symbol where they are all that a cell says."""
 _CLASS_OF = {symbol: index for index, symbols in enumerate(_CLASSES) for symbol in symbols}
 _SYMBOLS = frozenset(_CLASS_OF)
+_ASCII_SYMBOLS = frozenset(filter(str.isascii, _SYMBOLS))
 
 
 def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
@@ -80,4 +81,7 @@ def _class(symbol: str) -> int:
 
 def _used(sheet: Sheet) -> set[str]:
     texts = {text for row in sheet.texts for text in row}
-    return (texts & _ALONE.keys()) | _SYMBOLS.intersection("".join(texts))
+    joined = "".join(texts)
+    if joined.isascii():
+        return (texts & _ALONE.keys()) | {symbol for symbol in _ASCII_SYMBOLS if symbol in joined}
+    return (texts & _ALONE.keys()) | _SYMBOLS.intersection(joined)

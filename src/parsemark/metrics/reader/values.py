@@ -69,10 +69,10 @@ class Side:
             first = next(slipped, first)
         return first
 
-    @cached_property
+    @property
     def stubs(self) -> frozenset[int]:
         """The truth's label columns."""
-        return frozenset(s for stub in self.structure.labels for s in stub)
+        return self.structure.stubs
 
     @cached_property
     def stands_upright(self) -> bool:
@@ -88,12 +88,17 @@ class Side:
         return 2 * same > said
 
 
-class Values:
-    """The values of the truth: what a table is asked for."""
+class Asked:
+    """The values that a table is asked for, whatever it is compared with.
 
-    def __init__(self, side: Side, no_value: float) -> None:
-        self.side = side
-        truth, structure, stubs = side.truth, side.structure, side.stubs
+    Args:
+        truth: The table.
+        structure: Its headers.
+        no_value: Weight of a cell that says there is no value.
+    """
+
+    def __init__(self, truth: Sheet, structure: Structure, no_value: float) -> None:
+        stubs = structure.stubs
         self.weights: dict[Position, float] = {}
         for row in range(structure.n_header, truth.n_rows):
             if row in structure.sections:
@@ -102,26 +107,35 @@ class Values:
             named_only = stubs.issuperset(there)
             for col in there:
                 # A name is no value of its own where it names something.
-                if named_only or not self._is_name(row, col):
+                if named_only or not _is_name(truth, stubs, row, col):
                     self.weights[row, col] = 1.0 if texts[col] else no_value
-        self.of_row: dict[int, float] = defaultdict(float)
-        self.of_column: dict[int, float] = defaultdict(float)
+        self.of_row: dict[int, float] = {}
+        self.of_column: dict[int, float] = {}
         for (row, col), weight in self.weights.items():
-            self.of_row[row] += weight
-            self.of_column[col] += weight
+            self.of_row[row] = self.of_row.get(row, 0.0) + weight
+            self.of_column[col] = self.of_column.get(col, 0.0) + weight
         self.total = max(1.0, sum(self.weights.values()))
 
-    def _is_name(self, row: int, col: int) -> bool:
-        """Whether a cell is in a label column, or is one that begins there and spans further columns."""
-        truth, stubs = self.side.truth, self.side.stubs
-        if truth.starts[row][col]:
-            return col in stubs
-        while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
-            col -= 1
-        if col in stubs:
-            return True
-        spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
-        return spans and col - 1 in stubs
+
+def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
+    """Whether a cell is in a label column, or is one that begins there and spans further columns."""
+    if truth.starts[row][col]:
+        return col in stubs
+    while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
+        col -= 1
+    if col in stubs:
+        return True
+    spans = col > 0 and not truth.starts[row][col] and truth.texts[row][col] == truth.texts[row][col - 1]
+    return spans and col - 1 in stubs
+
+
+class Values:
+    """What became of the values that a table is asked for."""
+
+    def __init__(self, side: Side, asked: Asked) -> None:
+        self.side = side
+        self.weights, self.total = asked.weights, asked.total
+        self.of_row, self.of_column = asked.of_row, asked.of_column
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""

@@ -48,26 +48,36 @@ def cleaned(text: str, steps: Iterable[str]) -> str:
     return text
 
 
-_FENCE = re.compile(
-    r"^[ \t]*```[ \t]*(markdown|md|html|json)[ \t]*\n(.*?)\n[ \t]*```[ \t]*$", re.S | re.M | re.I
-)
+_OPENING = re.compile(r"\s*```[ \t]*(markdown|md|html|json)[ \t]*", re.I)
+"""A fence around an answer, or a part of it. A listing in another language is part of the page."""
 
 
 def _without_fence(text: str) -> str:
-    """The inside of a code fence, where the whole answer is one, or where words stand around or between.
-
-    A listing in another language, or without one, is part of the page.
-    """
+    """The inside of a code fence, where the whole answer is one, and of those around parts of it."""
     lines = text.strip().split("\n")
-    if len(lines) > 1 and lines[0].startswith("```") and sum(line.startswith("```") for line in lines) <= 2:
-        return "\n".join(lines[1:-1] if lines[-1].strip() == "```" else lines[1:])
-    if (
-        len(lines) > 1
-        and re.fullmatch(r"```(markdown|md)", lines[0].strip(), re.I)
-        and lines[-1].strip() == "```"
-    ):
+    fences = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
+    if not fences or len(lines) < 2:
+        return text
+    whole, closed = fences[0] == 0, lines[-1].strip() == "```"
+    if whole and len(fences) == 1:  # it breaks off
+        return "\n".join(lines[1:])
+    nested = _OPENING.fullmatch(lines[0]) and not _in_turns(lines, fences)
+    if whole and closed and (len(fences) == 2 or nested):
         return "\n".join(lines[1:-1])
-    return _FENCE.sub(lambda m: m[2], text)
+    dropped = {
+        number
+        for opening, closing in pairwise(fences)
+        if _OPENING.fullmatch(lines[opening]) and lines[closing].strip() == "```"
+        for number in (opening, closing)
+    }
+    if not dropped:
+        return text
+    return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
+
+
+def _in_turns(lines: Sequence[str], fences: Sequence[int]) -> bool:
+    """Whether fences open and close in turns, none inside of another."""
+    return all((lines[f].strip() == "```") == bool(turn % 2) for turn, f in enumerate(fences))
 
 
 def _without_thoughts(text: str) -> str:
@@ -90,7 +100,7 @@ def _without_front_matter(text: str) -> str:
     return ""
 
 
-_NOT_SAID = re.compile(r"<(page_number|watermark|img)>((?:(?!<\1>).){0,4000}?)</\1>", re.S)
+_MARK = re.compile(r"<(page_number|watermark|img)>")
 _CAPTION = re.compile(r"\s*(fig(ure|\.)?|tab(le|\.)?|abb(ildung|\.)?|chart|scheme|图|表)\s*[\dIVX]", re.I)
 _LOOSE_TAG = re.compile(r"</?(?:page_number|watermark|signature|img)>")
 
@@ -99,10 +109,27 @@ def _without_marks(text: str) -> str:
     """Nanonets' answer without page numbers, watermarks and descriptions of pictures.
 
     A caption that stands on the page is asked for in the same tag as a description that the model makes up;
-    one that has a number is taken for what it says. Signatures stay.
+    one that has a number is taken for what it says. Signatures stay, and so does what is never closed.
     """
-    kept = _NOT_SAID.sub(lambda m: m[2] if m[1] == "img" and _CAPTION.match(m[2]) else "", text)
-    return _LOOSE_TAG.sub("", kept)
+    kept: list[str] = []
+    end = 0
+    closing: dict[str, int] = {}
+    for mark, after in pairwise([*_MARK.finditer(text), None]):
+        assert mark is not None
+        if mark.start() < end:
+            continue
+        name = mark[1]
+        if 0 <= closing.get(name, 0) < mark.end():
+            closing[name] = text.find(f"</{name}>", mark.end())
+        close = closing[name]
+        if close < 0 or (after is not None and after[1] == name and after.start() < close):
+            continue
+        said = text[mark.end() : close]
+        kept.append(text[end : mark.start()])
+        if name == "img" and _CAPTION.match(said):
+            kept.append(said)
+        end = close + len(name) + 3
+    return _LOOSE_TAG.sub("", "".join(kept) + text[end:])
 
 
 def _without_boxes(text: str) -> str:
@@ -333,8 +360,10 @@ def _broken_object(text: str) -> Json:
         item["category"] = label[1]
     if said := re.search(r'"text"\s*:\s*"', text):
         rest = text[said.end() :]
-        whole = re.search(r'"\s*\}\s*[\],]?\s*\]?\s*$', rest)
-        item["text"] = _ESCAPE.sub(_unescaped, rest[: whole.start()] if whole else rest)
+        before = rest.rstrip(" \t\r\n,]")
+        if before.endswith("}") and before[:-1].rstrip().endswith('"'):
+            rest = before[:-1].rstrip()[:-1]
+        item["text"] = _ESCAPE.sub(_unescaped, rest)
     return item
 
 
@@ -409,7 +438,7 @@ def chandra_output(text: str, scale: float, page: tuple[float, float]) -> Json:
     unit = (page[0] / scale, page[1] / scale)
     blocks = []
     for tag, inside in _stretches(tags, text):
-        content = re.sub(r"(?:\s*</div>)+\s*$", "", inside)
+        content = _without_ends(inside)
         numbers = re.search(r"""data-bbox\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag[1], re.I)
         label = re.search(r"""data-label\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag[1], re.I)
         box = None
@@ -418,6 +447,17 @@ def chandra_output(text: str, scale: float, page: tuple[float, float]) -> Json:
             box = place([float(v) for v in found], unit, page)
         blocks.append(Block((label[1] or label[2] or "Text") if label else "Text", content, box))
     return layout_output(blocks)
+
+
+def _without_ends(text: str) -> str:
+    """A block without the tags that close it."""
+    end = len(text)
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        if not text.endswith("</div>", 0, end):
+            return text[:end]
+        end -= len("</div>")
 
 
 def _dollars(match: re.Match[str]) -> str:

@@ -24,7 +24,7 @@ from parsemark.metrics.layout import (
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
-    Results,
+    MeasuredRecords,
     measure_table,
     measure_text,
     metric_result,
@@ -102,7 +102,7 @@ def component_task(
     """
     records: list[Record] = []
     missing = 0
-    results = Results({}, {}, {"table": [], "display_formula": []})
+    results = MeasuredRecords({}, {}, {"table": [], "display_formula": []})
     for page in pages:
         name = image_name(page)
         results.page_attributes[name] = page["page_info"].get("page_attribute") or {}

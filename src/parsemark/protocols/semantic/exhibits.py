@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsemark.protocols.exhibits import (
-    Axis,
     Chart,
+    ChartAxis,
     Contestant,
     DataTable,
     RunView,
@@ -51,8 +51,8 @@ def histogram(run: RunView, parsers: Sequence[Contestant], key: str, title: str)
         title,
         "Share of the judged tables by score, rounded; tables that the parser missed, or lost to a failure, "
         "stand apart. A mean hides whether a parser is a little wrong everywhere or drops whole tables.",
-        Axis("score", kind="category", categories=(_MISSED, *_SCORES)),
-        Axis("share of tables", 0.0),
+        ChartAxis("score", kind="category", categories=(_MISSED, *_SCORES)),
+        ChartAxis("share of tables", 0.0),
         tuple(series),
     )
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
 _JUDGED = "tables of the truth, except those that the judge could not be asked about"
+_MATCHED = "except those that the matcher gave no answer about"
 _MAX_REASON = 300
 FULL_SCORE = 10.0
 """What judges and `reader` give to a table without any fault."""
@@ -89,14 +90,14 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
             TEDS,
             "TEDS",
             "Mean TEDS of the same answers, from 0 to 1; a missed table counts 0.",
-            "tables of the truth that have a grid",
+            f"tables of the truth that have a grid, {_MATCHED}",
             main=True,
         ),
         _info(
             "found",
             "Found",
             "Share of tables that are answered at all.",
-            "tables of the truth",
+            f"tables of the truth, {_MATCHED}",
             style="rate",
             main=True,
             largest=1.0,
@@ -127,15 +128,16 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
             "extra_tables_per_page",
             "Extra tables",
             "Tables that answer none of the truth, per page.",
-            "pages that the parser returned",
+            f"pages that the parser returned, {_MATCHED}",
             style="rate",
             higher=False,
         ),
         _info(
             "not_judged",
             "Not judged",
-            "Tables that the judge or the matcher could not be asked about: the limit on cost, time-outs, an "
-            "endpoint that was gone. They are in no other score.",
+            "Tables that the judge could not be asked about (the limit on cost, time-outs, an endpoint that "
+            "was gone), and those of pages on which the matcher was not asked or gave no readable answer. "
+            "They are in no score; only TEDS and Found, which need no judge, count those that were matched.",
             "tables of the truth",
             style="rate",
             higher=False,
@@ -167,11 +169,13 @@ def figure_sums(protocol: SemanticProtocol, tables: RunTables) -> list[FigureSum
     rows = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
     skipped = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
+    # Who judges is shown what was matched; so where nothing was, it was the matcher who gave no answer.
+    matched = ~(skipped & (pl.col("pred") == ""))
     judged = semantic.filter(~skipped)
     value = pl.col("value").fill_null(0.0)
     answered = pl.col("pred") != ""
     teds = rows.filter(
-        (pl.col("metric") == TEDS) & (pl.col("message").fill_null("") != "the truth has no grid")
+        (pl.col("metric") == TEDS) & matched & (pl.col("message").fill_null("") != "the truth has no grid")
     )
     pages = tables.scores.filter(pl.col("element") == PAGE_LEVEL)
 
@@ -182,7 +186,7 @@ def figure_sums(protocol: SemanticProtocol, tables: RunTables) -> list[FigureSum
         sums(PRIMARY, judged, value),
         *(sums(f"{PRIMARY}_{level}", judged.filter(pl.col("level") == level), value) for level in LEVELS),
         sums(TEDS, teds, value),
-        sums("found", semantic, answered),
+        sums("found", semantic.filter(matched), answered),
         sums("semantic_found", judged.filter(answered), value),
         sums("perfect", judged, value >= 9.95),
         sums("useless", judged, value < 0.5),

@@ -3,7 +3,8 @@
 Each truth has a row `semantic` (0 to 10) and a row `teds` beside it. A missed table, and every table of a
 page on which the parser failed, has no value and counts as zero. Where the judge failed there is no value
 either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it counts as zero, and if there
-was none (`not_asked`, `timed_out`, …) the table counts as not judged.
+was none (`not_asked`, `timed_out`, …) the table counts as not judged. Where the matcher gave no answer nobody
+knows what answers the tables of the page: they have no match, and all of them are not judged.
 """
 
 from __future__ import annotations
@@ -85,24 +86,29 @@ def score_page(protocol: SemanticProtocol, page: Page | None, prediction: Predic
     scores, judging = _semantic(protocol, answers)
     place = (prediction.sample, prediction.parser)
     for answer in answers:
-        out.matches.append(
-            MatchRow(
-                *place, rule, CATEGORY, (answer.truth.id,), answer.pred, answer.kind, answer.overlap, None
+        if unmatched is None:
+            out.matches.append(
+                MatchRow(
+                    *place, rule, CATEGORY, (answer.truth.id,), answer.pred, answer.kind, answer.overlap, None
+                )
             )
-        )
         found = {SEMANTIC: scores.get(answer.truth.id), TEDS: _teds(answer)}
         for metric, score in found.items():
             own = _missing(metric, prediction, unmatched) if not answer.pred else score
             out.scores.append(
                 _row(prediction, answer, rule, own or Score(metric, None, Status.METRIC_FAILED))
             )
-    measures = {EXTRA_TABLES: float(n_extra) if prediction.status is Status.OK else None}
+    counted = prediction.status is Status.OK and unmatched is None
+    measures = {EXTRA_TABLES: float(n_extra) if counted else None}
     if protocol.asks:
         measures[JUDGE_COST] = locating.cost_usd + judging.cost_usd
         measures[JUDGE_SECONDS] = locating.seconds + judging.seconds
     for metric, value in measures.items():
-        status = prediction.status if value is None else Status.OK
-        out.scores.append(ScoreRow(place[0], PAGE_LEVEL, "", "", PAGE_LEVEL, place[1], metric, value, status))
+        none = _missing(metric, prediction, unmatched)
+        status, message = (none.status, none.message) if value is None else (Status.OK, None)
+        out.scores.append(
+            ScoreRow(place[0], PAGE_LEVEL, "", "", PAGE_LEVEL, place[1], metric, value, status, message)
+        )
     return out
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import polars as pl
 
 from parsemark.protocols import Figure
-from parsemark.protocols.exhibits import Axis, Chart, Section, Series, interval_bars
+from parsemark.protocols.exhibits import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
@@ -90,8 +90,8 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         "Quality against time",
         f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
         "No other parser is both faster and better than one on the dashed front.",
-        Axis("CPU seconds per page", kind="log"),
-        Axis(quality.label, 0.0, 1.0 if source.is_share(quality.name) else None),
+        ChartAxis("CPU seconds per page", kind="log"),
+        ChartAxis(quality.label, 0.0, 1.0 if source.is_share(quality.name) else None),
         (line, *series),
         labelled=True,
     )
@@ -141,8 +141,8 @@ def time_per_page(source: RunSource) -> Chart | None:
         "time",
         "Time per page",
         "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile.",
-        Axis("parser", kind="category", categories=tuple(p.name for p in timed)),
-        Axis("CPU seconds per page", kind="log"),
+        ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed)),
+        ChartAxis("CPU seconds per page", kind="log"),
         tuple(series),
     )
 
@@ -174,8 +174,8 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         f"By {attribute} of the {kind}",
         f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
         f"{info.direction.capitalize()}.",
-        Axis(attribute, kind="category", categories=tuple(values)),
-        Axis(info.label, 0.0, 1.0 if info.style == "score" and source.is_share(info.name) else None),
+        ChartAxis(attribute, kind="category", categories=tuple(values)),
+        ChartAxis(info.label, 0.0, 1.0 if info.style == "score" and source.is_share(info.name) else None),
         tuple(series),
     )
 

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsemark.extras import needed_for
-from parsemark.protocols.exhibits import Axis, Chart, Series
+from parsemark.protocols.exhibits import Chart, ChartAxis, Series
 from parsemark.report.colours import PALETTE
 from parsemark.system import replacing
 
@@ -144,6 +144,8 @@ def _label_points(axes: Axes, series: Sequence[Series]) -> None:
             fontsize=LABEL_SIZE,
             ha=side,
             va="center",
+            # A line below it, as that of the best at each price, would strike it through.
+            bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0} if far else None,
         )
         label.set_in_layout(False)  # the points must stay where they were
@@ -258,6 +260,6 @@ def _plain_ticks(drawn: Any) -> None:
     drawn.set_minor_formatter(NullFormatter())
 
 
-def _limits(axis: Axis, set_limits: Any) -> None:
+def _limits(axis: ChartAxis, set_limits: Any) -> None:
     if axis.kind == "linear" and (axis.low is not None or axis.high is not None):
         set_limits(axis.low, None if axis.high is None else axis.high * 1.005)

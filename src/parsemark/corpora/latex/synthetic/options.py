@@ -36,8 +36,8 @@ class SyntheticOptions:
     )
     """Weight of each style of lines."""
     papers: float = 0.85
-    """Share of documents in the looks of publishers, of those that can be: in English, without long tables,
-    and without a pool. The others are set block by block."""
+    """Share of documents in the looks of publishers, of those that can be: in English and without a pool.
+    The others are set block by block."""
     looks: tuple[str, ...] = tuple(LOOKS)
     """The looks that are drawn from; a document takes part if one of them has its number of columns."""
     edition: int = 2

@@ -61,12 +61,10 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
 
 
 def _with_papers(options: SyntheticOptions, plans: list[DocumentPlan]) -> list[DocumentPlan]:
-    """Some of the documents that can be set as papers: English, no table over pages, no pool."""
+    """Some of the documents that can be set as papers: English, no pool."""
     columns = {LOOKS[name].columns for name in options.looks}
     able = [
-        index
-        for index, plan in enumerate(plans)
-        if plan.language == "english" and plan.columns in columns and not plan.long
+        index for index, plan in enumerate(plans) if plan.language == "english" and plan.columns in columns
     ]
     rng = stream(options.name, options.seed, "papers")
     flags = _spread(rng, len(able), options.papers if options.pool is None else 0.0)

@@ -22,7 +22,7 @@ from parsemark.corpora.synthetic.story import (
     BOOKTABS,
     FULL,
     PARTIAL,
-    Bars,
+    BarFigure,
     Story,
     TableBlock,
     TextBlock,
@@ -50,8 +50,8 @@ def render(stories: list[Story], folder: Path) -> list[Rendered]:
             if story.words.right_to_left:
                 raise MakingError(f"DOCX in {story.language} cannot be made; use Typst or HTML.")
             require_glyphs(story)
-            write_bytes(folder / f"{story.name}.docx", _Writer(story, shaded=False).bytes())
-            writer = _Writer(story, shaded=True)
+            write_bytes(folder / f"{story.name}.docx", _DocxWriter(story, shaded=False).bytes())
+            writer = _DocxWriter(story, shaded=True)
             write_bytes(folder / f"{MARKED}{story.name}.docx", writer.bytes())
             keys[story.name] = writer.keys
         names = [f"{mark}{story.name}" for story in stories for mark in ("", MARKED)]
@@ -98,7 +98,7 @@ def _places(marked: Path, keys: dict[int, str]) -> Iterator[Place]:
                 yield Place(keys[colour], page, box)
 
 
-class _Writer:
+class _DocxWriter:
     """Writes a story with python-docx; shaded, each of its parts has a colour of its own."""
 
     def __init__(self, story: Story, *, shaded: bool) -> None:
@@ -214,7 +214,7 @@ class _Writer:
                 item.set(qn("w:fldCharType"), kind)
             run.append(item)
 
-    def _bars(self, index: int, block: Bars) -> None:
+    def _bars(self, index: int, block: BarFigure) -> None:
         from docx.enum.text import WD_ALIGN_PARAGRAPH
         from docx.shared import Pt
 
@@ -374,7 +374,7 @@ def _borders(block: TableBlock, cell: Placed) -> Any:
     return borders
 
 
-def _bar_picture(block: Bars, accent: str) -> bytes:
+def _bar_picture(block: BarFigure, accent: str) -> bytes:
     from PIL import Image, ImageDraw
 
     width, height = 720, 300

@@ -17,7 +17,7 @@ from parsemark.corpora.synthetic.story import (
     BOOKTABS,
     FULL,
     PARTIAL,
-    Bars,
+    BarFigure,
     Story,
     TableBlock,
     TextBlock,
@@ -106,7 +106,7 @@ def document(story: Story, *, paged: bool) -> str:
         f"h1, h2 {{ color: {look.accent}; }}"
         f"h1 {{ text-align: {'center' if look.centred_title else 'start'}; }}"
     )
-    writer = _Writer(story, paged)
+    writer = _HtmlWriter(story, paged)
     blocks = "\n".join(writer.block(index, block) for index, block in enumerate(story.blocks))
     direction = "rtl" if story.words.right_to_left else "ltr"
     title = next((b.text for b in story.blocks if isinstance(b, TextBlock)), story.name)
@@ -117,17 +117,17 @@ def document(story: Story, *, paged: bool) -> str:
     )
 
 
-class _Writer:
+class _HtmlWriter:
     def __init__(self, story: Story, paged: bool) -> None:
         self.story, self.paged = story, paged
 
     def key(self, key: str) -> str:
         return f' data-key="{key}"' if self.paged else ""
 
-    def block(self, index: int, block: TextBlock | TableBlock | Bars) -> str:
+    def block(self, index: int, block: TextBlock | TableBlock | BarFigure) -> str:
         if isinstance(block, TableBlock):
             return self._table_block(index, block)
-        if isinstance(block, Bars):
+        if isinstance(block, BarFigure):
             return self._bars(index, block)
         key = self.key(str(index))
         if block.category == Category.TITLE:
@@ -141,7 +141,7 @@ class _Writer:
             return f"<ul{key}>{items}</ul>"
         return f"<p{key}>{'<br>'.join(map(_content, block.lines))}</p>"
 
-    def _bars(self, index: int, block: Bars) -> str:
+    def _bars(self, index: int, block: BarFigure) -> str:
         accent = self.story.look.accent
         bars = "".join(
             f'<div><div style="height: {70 * share:.2f}pt; background: {accent}"></div>{escape(label)}</div>'

@@ -19,7 +19,7 @@ from parsemark.corpora.synthetic.story import (
     FULL,
     NONE,
     PARTIAL,
-    Bars,
+    BarFigure,
     Story,
     TableBlock,
     TextBlock,
@@ -109,18 +109,18 @@ def _document(story: Story) -> str:
         "#set block(spacing: 0.95em)",
     ]
     for index, block in enumerate(story.blocks):
-        lines.append(f"#{_Writer(story, index).block(block)}")
+        lines.append(f"#{_TypstWriter(story, index).block(block)}")
     return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
-class _Writer:
+class _TypstWriter:
     """Writes one block as an expression of Typst's."""
 
     story: Story
     index: int
 
-    def block(self, block: TextBlock | TableBlock | Bars) -> str:
+    def block(self, block: TextBlock | TableBlock | BarFigure) -> str:
         if isinstance(block, TextBlock):
             return self._text(block)
         if isinstance(block, TableBlock):
@@ -151,7 +151,7 @@ class _Writer:
             body = f"par({body})"
         return f"block(width: 100%, breakable: false, {{{self._area(str(self.index), body)}}})"
 
-    def _bars(self, block: Bars) -> str:
+    def _bars(self, block: BarFigure) -> str:
         accent = self.story.look.accent
         bars = ", ".join(
             f'align(bottom, rect(width: 60%, height: {70 * share:.2f}pt, fill: rgb("{accent}")))'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parsemark.protocols.document.published.measures import MeasuredRecord, Results
+from parsemark.protocols.document.published.measures import MeasuredRecord, MeasuredRecords
 from parsemark.protocols.document.published.normalise import without_tags
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -35,7 +35,7 @@ def _unfenced(text: str) -> str:
     return text.rpartition(_FENCE)[2].partition("```")[0]
 
 
-def add_cdm(results: Results, profile: Profile) -> None:
+def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
     """Draw the formulas of all records and add the measure `CDM`.
 
     Raises:

@@ -11,7 +11,7 @@ from parsemark.protocols.document.annotation import annotation_of, markdown_of, 
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
-    Results,
+    MeasuredRecords,
     measure_pages,
     metric_result,
     per_page_edit,
@@ -78,7 +78,7 @@ def _sorted(data: Any) -> Any:
     return {key: _sorted(data[key]) for key in sorted(data)} if isinstance(data, dict) else data
 
 
-def _per_sample(results: Results, element: str, names: Sequence[str]) -> dict[str, dict[str, float]]:
+def _per_sample(results: MeasuredRecords, element: str, names: Sequence[str]) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for measured in results.elements[element]:
         record = measured.record
@@ -87,7 +87,7 @@ def _per_sample(results: Results, element: str, names: Sequence[str]) -> dict[st
     return found
 
 
-def _for_the_cdm_tool(results: Results) -> list[dict[str, Any]]:
+def _for_the_cdm_tool(results: MeasuredRecords) -> list[dict[str, Any]]:
     return [
         {
             "gt": m.record.gt.strip("$"),
@@ -100,7 +100,7 @@ def _for_the_cdm_tool(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _add_debug(metrics: dict[str, Any], results: Results, n_pages: int) -> None:
+def _add_debug(metrics: dict[str, Any], results: MeasuredRecords, n_pages: int) -> None:
     """What v1.6 says about its limits of time; here nothing is timed, so no case ever hits them."""
     for element, name, limit, failures in (
         ("table", "TEDS", {"timeout_sec": 120.0}, "error"),
@@ -123,7 +123,7 @@ def _add_debug(metrics: dict[str, Any], results: Results, n_pages: int) -> None:
     }
 
 
-def _run_summary(metrics: Mapping[str, Any], results: Results) -> dict[str, Any]:
+def _run_summary(metrics: Mapping[str, Any], results: MeasuredRecords) -> dict[str, Any]:
     """Overall as v1.6's notebook has it; null where a term is missing."""
     text = metrics["text_block"]["all"].get("Edit_dist", {}).get("ALL_page_avg")
     teds = metrics["table"]["page"].get("TEDS", {}).get("ALL")

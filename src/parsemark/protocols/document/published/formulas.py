@@ -38,6 +38,8 @@ _FORMULA_TYPES = frozenset({"", INLINE, FORMULA})
 _MAX_COMBINATIONS = 128
 _MAX_STATES = 200_000
 """Truths times predictions above which monotone alignment is left out; the published code has no bound."""
+_MAX_COMPARISONS = 8_000_000
+"""Of truths with runs of predictions (some 30 s), likewise: rows of one formula make up to 364 each."""
 
 
 def match_formulas(
@@ -177,7 +179,13 @@ def _dp_rows(prepared: _Prepared, gaps: bool) -> list[Record]:
         return []
     if g * max(p, 1) > _MAX_STATES:
         return []
-    sequences = [_sequences(prepared, start, gaps) for start in range(p)]
+    sequences: list[list[tuple[tuple[int, ...], str]]] = []
+    n_comparisons = 0
+    for start in range(p):
+        sequences.append(_sequences(prepared, start, gaps))
+        n_comparisons += g * len(sequences[-1])
+        if n_comparisons > _MAX_COMPARISONS:
+            return []
     best: dict[tuple[int, int], _Value] = {(0, 0): _Value(0.0, 0, 0, 0)}
     origin: dict[tuple[int, int], tuple[int, int, tuple[int, ...] | None]] = {}
 

@@ -134,7 +134,7 @@ PageAttributes = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(slots=True)
-class Results:
+class MeasuredRecords:
     """The measured records of a run, by element."""
 
     elements: dict[str, list[MeasuredRecord]]
@@ -146,7 +146,7 @@ class Results:
 
 def measure_pages(
     pages: Iterable[tuple[Mapping[str, Any], PageRecords]], profile: Profile, *, is_whole_run: bool = True
-) -> Results:
+) -> MeasuredRecords:
     """Measure the records of pages, in the order of the result files.
 
     Args:
@@ -160,7 +160,7 @@ def measure_pages(
     html_tables: list[Record] = []
     latex_tables: list[Record] = []
     orders: list[Order] = []
-    results = Results({}, {}, {"table": [], "display_formula": []})
+    results = MeasuredRecords({}, {}, {"table": [], "display_formula": []})
     for annotation, records in pages:
         text += records.text
         moved += records.moved
@@ -187,7 +187,7 @@ def measure_pages(
     return results
 
 
-def metric_result(results: Results, profile: Profile) -> dict[str, Any]:
+def metric_result(results: MeasuredRecords, profile: Profile) -> dict[str, Any]:
     """The content of `…_metric_result.json`."""
     return {
         element: {
@@ -266,7 +266,7 @@ def page_labels(attributes: Mapping[str, Any]) -> list[str]:
 
 
 def _by_page(
-    element: str, measured: Sequence[MeasuredRecord], results: Results, profile: Profile
+    element: str, measured: Sequence[MeasuredRecord], results: MeasuredRecords, profile: Profile
 ) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for name in _metrics_of(measured):

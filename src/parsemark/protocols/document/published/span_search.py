@@ -44,7 +44,7 @@ def _plain(text: str, is_formula: bool, profile: Profile) -> str:
 
 
 @dataclass(slots=True)
-class _Run:
+class _Stretch:
     record: Record
     first: int
     last: int
@@ -116,7 +116,7 @@ def _best_run(
     pool: Sequence[MarkdownItem],
     texts: Sequence[str],
     profile: Profile,
-) -> _Run | None:
+) -> _Stretch | None:
     hint = _has_hint(record.gt)
     if hint:
         target = norm_text(
@@ -130,7 +130,7 @@ def _best_run(
     low, high = (min(own) - 8, max(own) + 8) if own else (0, len(pool) - 1)
     low, high = max(0, low), min(len(pool) - 1, high)
     best: tuple[float, int, int] | None = None
-    chosen: _Run | None = None
+    chosen: _Stretch | None = None
     for first in range(low, high + 1):
         for last in range(first, min(high, first + (8 if hint else 4) - 1) + 1):
             if owners.get(last, set()) - {index} or not _is_allowed(pool[last], hint):
@@ -146,7 +146,7 @@ def _best_run(
                 or (abs(edit - best[0]) <= 1e-12 and key[1:] < best[1:])
             ):
                 best = key
-                chosen = _Run(record, first, last, norm, edit, record.edit - edit)
+                chosen = _Stretch(record, first, last, norm, edit, record.edit - edit)
     if chosen is None or chosen.edit >= record.edit - 0.2 or chosen.edit > (0.45 if hint else 0.35):
         return None
     return chosen
@@ -156,7 +156,7 @@ def _is_allowed(item: MarkdownItem, hint: bool) -> bool:
     return item.cat == TEXT or (hint and item.cat == FORMULA)
 
 
-def _apply(run: _Run, pool: Sequence[MarkdownItem]) -> None:
+def _apply(run: _Stretch, pool: Sequence[MarkdownItem]) -> None:
     record = run.record
     record.pred_idx = list(range(run.first, run.last + 1))
     record.pred = "".join(pool[i].content for i in range(run.first, run.last + 1))

@@ -12,7 +12,7 @@ from itertools import accumulate, groupby
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
-from parsemark.formats import read_document, write_table
+from parsemark.formats import read_output, write_table
 from parsemark.formats.latex.formula import read_formula
 from parsemark.formats.notation import fold_notation
 from parsemark.matching.blocks import BlockMatch, match_blocks
@@ -242,7 +242,7 @@ def pred_side(prediction: Prediction) -> PageSide:
         raise FormatError(
             f"The page has {len(prediction.text):,} characters; at most {MAX_MARKDOWN:,} are read."
         )
-    return _side(read_document(prediction.text, "markdown").elements)
+    return _side(read_output(prediction.text, prediction.format).elements)
 
 
 def match_page(truth: PageSide, pred: PageSide) -> PageMatches:

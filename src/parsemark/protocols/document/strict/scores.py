@@ -32,7 +32,7 @@ RULE = "strict"
 
 def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> PageScores:
     """Match and score one page; a page on which the parser failed has everything missed."""
-    writer = _Writer(prediction)
+    writer = _StrictWriter(prediction)
     if truth is None:
         return writer.out
     status, why = prediction.status, prediction.message
@@ -53,8 +53,9 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
         _score_tables(writer, matches)
         writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
         return writer.out
-    _score_blocks(writer, matches)
-    _score_formulas(writer, matches, cdm)
+    shares = [matches.shares(match) for match in matches.blocks]
+    _score_blocks(writer, shares)
+    _score_formulas(writer, shares, cdm)
     _score_tables(writer, matches)
     _score_order(writer, matches)
     _score_headings(writer, matches)
@@ -62,7 +63,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     return writer.out
 
 
-class _Writer:
+class _StrictWriter:
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction
         self.status, self.why = Status.OK, prediction.message
@@ -114,11 +115,10 @@ class _Writer:
         self.out.scores.append(ScoreRow(*place, metric, value, status or self.status, message or self.why))
 
 
-def _score_blocks(writer: _Writer, page: PageMatches) -> None:
+def _score_blocks(writer: _StrictWriter, matches: Sequence[Sequence[Share]]) -> None:
     """Text: edits over the longer side of every match; what is missed or extra counts in full."""
     edits_of_page = length_of_page = 0
-    for match in page.blocks:
-        shares = page.shares(match)
+    for shares in matches:
         edits = [kernel.levenshtein(share.text, share.said) for share in shares]
         _write_match(writer, shares, sum(edits))
         for share, share_edits in zip(shares, edits, strict=True):
@@ -135,7 +135,7 @@ def _score_blocks(writer: _Writer, page: PageMatches) -> None:
         writer.page("text_length", float(length_of_page))
 
 
-def _write_match(writer: _Writer, shares: Sequence[Share], edits: int) -> None:
+def _write_match(writer: _StrictWriter, shares: Sequence[Share], edits: int) -> None:
     truths, preds = [t for share in shares for t in share.truths], shares[0].preds
     longer = max(sum(len(t.text) for t in truths), sum(len(p.text) for p in preds))
     ids = [t.element.id for t in truths], [p.element.id for p in preds]
@@ -143,7 +143,7 @@ def _write_match(writer: _Writer, shares: Sequence[Share], edits: int) -> None:
     writer.match(category, *ids, 1 - edits / longer if truths and preds else None)
 
 
-def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
+def _score_formulas(writer: _StrictWriter, matches: Sequence[Sequence[Share]], cdm: bool) -> None:
     """Formulas: similarity of what they show; a missed and an invented one are 0, each counted.
 
     Several that answer one, or one that answers several, are one on each side: where a formula of many rows
@@ -152,7 +152,7 @@ def _score_formulas(writer: _Writer, page: PageMatches, cdm: bool) -> None:
     similarities: list[float] = []
     pairs: list[tuple[list[str], list[str], str, str]] = []
     n_truth = n_pred = 0
-    for share in (share for match in page.blocks for share in page.shares(match)):
+    for share in (share for shares in matches for share in shares):
         if not share.is_formula or share.is_uncounted:
             continue
         n_truth += bool(share.truths)
@@ -189,7 +189,9 @@ def _source(block: PageBlock) -> str:
     return block.element.latex or block.element.text or ""
 
 
-def _score_cdm(writer: _Writer, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int) -> None:
+def _score_cdm(
+    writer: _StrictWriter, pairs: Sequence[tuple[list[str], list[str], str, str]], count: int
+) -> None:
     from parsemark.metrics.cdm.score import cdm_scores
 
     try:
@@ -211,7 +213,7 @@ def _bare(latex: str) -> str:
     return text.strip().replace("\\\\{", "\\\\ {")
 
 
-def _score_tables(writer: _Writer, page: PageMatches) -> None:
+def _score_tables(writer: _StrictWriter, page: PageMatches) -> None:
     """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted.
 
     As in the protocol `tables`: the parts of a split table each count as a prediction and earn one credit
@@ -247,7 +249,7 @@ def _score_tables(writer: _Writer, page: PageMatches) -> None:
         writer.page("false_tables", float(n_false))
 
 
-def _score_order(writer: _Writer, page: PageMatches) -> None:
+def _score_order(writer: _StrictWriter, page: PageMatches) -> None:
     """Reading order: the truth's places in the order of the prediction, edited into the truth's order."""
     placed: list[tuple[float, int]] = []
     expected: list[int] = []
@@ -284,7 +286,7 @@ def _level(block: PageBlock) -> int | None:
     return heading_level(block.element)
 
 
-def _score_headings(writer: _Writer, page: PageMatches) -> None:
+def _score_headings(writer: _StrictWriter, page: PageMatches) -> None:
     truth = [(i, b) for i, b in enumerate(page.truth.blocks) if _is_heading(b)]
     pred = [(i, b) for i, b in enumerate(page.pred.blocks) if _is_heading(b)]
     if not truth:
@@ -305,7 +307,7 @@ def _is_heading(block: PageBlock) -> bool:
     return block.element.category == Category.TITLE and not block.is_neutral
 
 
-def _score_coverage(writer: _Writer, page: PageMatches) -> None:
+def _score_coverage(writer: _StrictWriter, page: PageMatches) -> None:
     truth, pred = covered_texts(page.truth, page.pred)
     neutral = [b.text for b in page.truth.blocks if b.is_neutral] + _table_texts(page.truth.ignored_tables)
     found = text_coverage(truth, pred)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from parsemark.protocols.exhibits import Axis, Chart, Contestant, Guide, RunView, Series
+from parsemark.protocols.exhibits import Chart, ChartAxis, Contestant, Guide, RunView, Series
 from parsemark.protocols.tables.charts.detection import RULE_NAMES
 
 DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))
@@ -27,8 +27,8 @@ def reliability(run: RunView, parser: Contestant) -> Chart | None:
         "Bars: precision of the predictions in each bin of confidence; on the diagonal it would equal the "
         f"confidence.{note} Matched by {RULE_NAMES.get(run.rule, run.rule)}. Dashed: share of all "
         "predictions in the bin.",
-        Axis("confidence", 0.0, 1.0),
-        Axis("precision", 0.0, 1.0),
+        ChartAxis("confidence", 0.0, 1.0),
+        ChartAxis("precision", 0.0, 1.0),
         (
             Series(
                 "precision",
@@ -65,8 +65,8 @@ def risk_over_coverage(run: RunView) -> Chart | None:
         "how many of them are wrong (an overlap of at most one half, matched by "
         f"{RULE_NAMES.get(run.rule, run.rule)}). A confidence that knows right from wrong begins at 0 "
         "and rises late. Confidences of estimated(…) and ensemble are parsemark's.",
-        Axis("coverage", 0.0, 1.0),
-        Axis("risk", 0.0, 1.0),
+        ChartAxis("coverage", 0.0, 1.0),
+        ChartAxis("risk", 0.0, 1.0),
         tuple(series),
     )
 
@@ -89,8 +89,8 @@ def content_against_boxes(run: RunView) -> Chart | None:
         "Content-Jaccard against IoU",
         "One point for each predicted table with a box: how much it overlaps its match by place and content; "
         "0 where it has no match. In the upper right and lower left quarter both rules agree.",
-        Axis("IoU", 0.0, 1.0),
-        Axis("content-Jaccard", 0.0, 1.0),
+        ChartAxis("IoU", 0.0, 1.0),
+        ChartAxis("content-Jaccard", 0.0, 1.0),
         tuple(series),
         halves,
         square=True,

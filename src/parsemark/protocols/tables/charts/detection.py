@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parsemark.protocols.base import Figure
-from parsemark.protocols.exhibits import Axis, Chart, Guide, RunView, Series, interval_bars
+from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, RunView, Series, interval_bars
 from parsemark.protocols.tables.charts.structure import metric_key
 from parsemark.protocols.tables.infos import metric_words, short_name
 
-RECALL, PRECISION = Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0)
+RECALL, PRECISION = ChartAxis("recall", 0.0, 1.0), ChartAxis("precision", 0.0, 1.0)
 MOST_POINTS = 400
 RULE_NAMES = {
     "bbox": "boxes (IoU)",
@@ -98,8 +98,8 @@ def rules_beside_each_other(run: RunView) -> Chart | None:
         "How much does the matching decide?",
         f"{figure.label} under every matching rule that applies to a parser, with 95 % intervals: by place, "
         "by content, by characters. The leaderboard uses one of them for all.",
-        Axis("tables matched by", kind="category", categories=tuple(RULE_WORDS.values())),
-        Axis(figure.label, 0.0, 1.0),
+        ChartAxis("tables matched by", kind="category", categories=tuple(RULE_WORDS.values())),
+        ChartAxis(figure.label, 0.0, 1.0),
         tuple(series),
     )
 
@@ -123,8 +123,8 @@ def threshold_sensitivity(run: RunView) -> Chart | None:
         "threshold",
         "How strict is “found”?",
         "Detection F1 when a table must overlap by more than the threshold to count as found.",
-        Axis("overlap threshold", 0.5, 0.9),
-        Axis("detection F1", 0.0, 1.0),
+        ChartAxis("overlap threshold", 0.5, 0.9),
+        ChartAxis("detection F1", 0.0, 1.0),
         tuple(series),
     )
 

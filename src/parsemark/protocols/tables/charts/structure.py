@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from parsemark.protocols.exhibits import Axis, Chart, Contestant, RunView, Series, interval_bars
+from parsemark.protocols.exhibits import Chart, ChartAxis, Contestant, RunView, Series, interval_bars
 from parsemark.protocols.tables.infos import metric_range, metric_words, short_name, worst_value
 
 N_BINS = 20
@@ -34,8 +34,10 @@ def structure_bars(run: RunView) -> Chart | None:
         "Structure of the tables that were found",
         "Mean score over found tables, with 95 % intervals. Each parser found other tables, so a parser that "
         "finds only easy ones looks better here than it is.",
-        Axis("structure metric", kind="category", categories=tuple(metric_words(m) for m in run.metrics)),
-        Axis("mean score", 0.0, 1.0),
+        ChartAxis(
+            "structure metric", kind="category", categories=tuple(metric_words(m) for m in run.metrics)
+        ),
+        ChartAxis("mean score", 0.0, 1.0),
         tuple(series),
     )
 
@@ -60,8 +62,8 @@ def score_histogram(
         f"Distribution of {metric_words(metric)}",
         f"Share of the true tables by {metric_words(metric)} score, in {N_BINS} bins. Tables "
         f"that were missed, or lost to a failure, count as {worst_value(metric):g}.",
-        Axis(metric_words(metric), low, high),
-        Axis("share of true tables", 0.0),
+        ChartAxis(metric_words(metric), low, high),
+        ChartAxis("share of true tables", 0.0),
         tuple(series),
     )
 
@@ -123,8 +125,8 @@ def _scatter(run: RunView, a: str, b: str) -> Chart | None:
         f"{name_a} against {name_b}",
         "One point for each table that was found; a click opens it. Far from the diagonal the metrics "
         "disagree.",
-        Axis(name_a, min(0.0, *(min(s.x) for s in series)), top[0]),
-        Axis(name_b, min(0.0, *(min(s.y) for s in series)), top[1]),
+        ChartAxis(name_a, min(0.0, *(min(s.x) for s in series)), top[0]),
+        ChartAxis(name_b, min(0.0, *(min(s.y) for s in series)), top[1]),
         tuple(series),
         square=True,
     )

@@ -21,6 +21,7 @@ from parsemark.corpora.latex.synthetic.papers.setting import (
     numbered,
 )
 from parsemark.corpora.latex.synthetic.papers.subject import Subject, SubjectPart, common, people
+from parsemark.corpora.latex.synthetic.papers.tables import Samples
 from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, in_order
 from parsemark.corpora.synthetic.draft import lay_out
@@ -42,6 +43,10 @@ class Paper:
     tables: int
     turned: int = 0
     """How many of the tables are turned."""
+    listed: int = 0
+    """Rows of a table over pages, in an appendix."""
+    kept: int = 0
+    """Those of them that are set."""
     register: Register = field(default_factory=Register)
 
     def __post_init__(self) -> None:
@@ -112,12 +117,31 @@ class Paper:
                 items.append(Item("heading", text, (self.chapter, *numbers) if self.chapter else numbers))
             else:
                 items += self._items(part)
+        if self.listed:
+            items += self._appendix()
         thanks = [*self.subject.data.get("thanks", []), *common()["thanks"]]
         if not self.chapter and self.rng.random() < 0.5:
             name = self.rng.choice(["Acknowledgements", "Acknowledgments", "Acknowledgment"])
             said = " ".join(self.writer.one_of(thanks) for _ in range(2))
             items += [Item("heading", name), Item("text", said)]
         return items
+
+    def _appendix(self) -> list[Item]:
+        """All measurements of a table, in one that runs over pages."""
+        rng, writer = self.rng, self.writer
+        able = [name for name, exhibit in writer.tables.items() if isinstance(exhibit, Samples)]
+        exhibit = writer.tables[rng.choice(able)]
+        assert isinstance(exhibit, Samples)
+        number = self._counts["table"] = self._counts["table"] + 1
+        names, weights = zip(*sorted(self.lines.items()), strict=True)
+        every = OwnTable(lay_out(exhibit.listed(self.listed)), rng.choices(names, weights)[0])
+        content = every.with_rows(self.kept)
+        about = exhibit.say(rng.choice(exhibit.spec["caption"]))
+        caption = f"{writer.one_of(common()['listed'])} {about}"
+        said = writer.one_of(common()["appendix"]).replace("TABLE", self._called("table", number))
+        heading = rng.choice(["Appendix", "Supplementary data", "Appendix: single measurements", "Data"])
+        table = PaperTable(content, caption)
+        return [Item("heading", heading), Item("text", said), Item("long", tables=(table,), number=number)]
 
     def _chosen(self) -> list[SubjectPart]:
         """The parts that speak of exhibits that are shown, and as many of the others as there is room for."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parsemark.corpora.check_page import check_page
-from parsemark.corpora.latex.marks import MARKS_FILE, read_marks
+from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, furnish
@@ -49,6 +49,10 @@ DISCARD = r"""\newcount\pmsheet \AddToHook{shipout/before}{\global\advance\pmshe
 _SCALED = re.compile(r"^@PMS (\d+)(?: ([\d.]+)pt ([\d.]+)pt)?", re.MULTILINE)
 SMALLEST_SCALE = 0.65
 """Tables that would be set smaller are drawn again."""
+LISTED = {2: 130, 3: 190}
+"""Rows of a table over pages at first, by the number of its pages; as many as fill them are kept."""
+LAST_PAGE = 0.5
+"""How far down its last page a table over pages reaches."""
 LIVELY = 0.85
 """How often pages that are mere lists of references are passed over where others are as planned."""
 
@@ -62,7 +66,7 @@ def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> Pape
 
 def _subject_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> str:
     """Subjects in turn, in an order that is drawn: each comes again after all others."""
-    names = list(subject_names())
+    names = [name for name in subject_names() if not plan.long or read_subject(name).has_measurements]
     stream(options.name, options.seed, "subjects").shuffle(names)
     return names[(int(plan.name.rpartition("-")[2]) + attempt) % len(names)]
 
@@ -84,15 +88,30 @@ def make_paper(
     spare = rng.choice([1, 1, 2]) + attempt if with_tables == len(plan.pages) else rng.choice(few)
     tables = with_tables + spare if with_tables else 0
     turned = sum(page.rotated for page in plan.pages)
-    paper = Paper(stream(*identity, "content"), look, subject, options.lines, folder, count, tables, turned)
-    body = paper.latex()
-    furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
+    listed = LISTED[len(plan.pages)] if plan.long else 0
     shutil.copy(MARKS_FILE, folder / MARKS_FILE.name)
-    marked = _compile(look, furniture, body, folder, "marked", begin=f"\\input{{{MARKS_FILE.name}}}\n")
-    assert marked.pdf is not None
-    pages = read_marks(marked.pdf)
+    widths, own_widths = folder / "marked.aux", folder / f"{plan.name}.aux"
+    for file in (widths, own_widths):  # of an attempt before this one
+        file.unlink(missing_ok=True)
+
+    def set_marked(kept: int) -> tuple[Paper, str, Furniture, Compiled, list[MarkedPage]]:
+        own = stream(*identity, "content")
+        paper = Paper(own, look, subject, options.lines, folder, count, tables, turned, listed, kept)
+        body = paper.latex()
+        furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
+        marked = _compile(look, furniture, body, folder, "marked", begin=f"\\input{{{MARKS_FILE.name}}}\n")
+        assert marked.pdf is not None
+        return paper, body, furniture, marked, read_marks(marked.pdf)
+
+    paper, body, furniture, marked, pages = set_marked(listed)
+    if plan.long:  # as many rows as fill the planned pages, in columns that are as wide as all rows need
+        shutil.copy(widths, own_widths)
+        paper, body, furniture, marked, pages = set_marked(_rows_that_fill(pages, len(plan.pages), listed))
     parts = find_parts(paper.register.blocks, pages, look.columns)
-    wanted = ["turned" if page.rotated else "table" if page.tables else "" for page in plan.pages]
+    wanted = [
+        "long" if plan.long else "turned" if page.rotated else "table" if page.tables else ""
+        for page in plan.pages
+    ]
     kinds = [_kind(p, paper) for p in parts]
     kept = _choose(rng, kinds, wanted, [_is_list(p, paper) for p in parts])
     scaled = _scaled(marked.log)
@@ -102,7 +121,7 @@ def make_paper(
         truths.append(
             page_truth(
                 parts[index], paper.register.blocks, furniture, furniture.first_number + index,
-                f"{plan.name}-p{position + 1}", {**attributes, "rotated": kinds[index] == "turned"}, scaled,
+                f"{plan.name}-p{position + 1}", {**attributes, "rotated": kinds[index] == "turned", "long": kinds[index] == "long"}, scaled,
             )
         )  # fmt: skip
     names = "".join(rf"\expandafter\let\csname pmkeep{index + 1}\endcsname\empty" for index in kept)
@@ -114,6 +133,15 @@ def make_paper(
     for sample in samples:
         _hold(sample)
     return samples, clean.pdf
+
+
+def _rows_that_fill(pages: Sequence[MarkedPage], count: int, rows: int) -> int:
+    """How many rows a table over pages needs to end in the middle of the last of `count` pages."""
+    last = max(table.id for page in pages for table in page.tables)
+    parts = [table.n_rows - 1 for page in pages for table in page.tables if table.id == last]
+    if sum(parts) != rows or len(parts) < count or count < 2:
+        raise LatexError("A long table has too few rows.")
+    return sum(parts[: count - 1]) + max(3, int(LAST_PAGE * parts[count - 1]))
 
 
 def _hold(sample: Sample) -> None:
@@ -146,8 +174,10 @@ def _scaled(log: str) -> frozenset[int]:
 
 
 def _kind(parts: PageParts, paper: Paper) -> str:
-    """Whether a page has a `table`, one that is `turned`, or none."""
+    """Whether a page has a `table`, one that is `turned` or a part of a `long` one, or none."""
     blocks = [paper.register.blocks[part.block] for part in parts.floats]
+    if any(block.is_long for block in blocks):
+        return "long"
     tables = [block for block in blocks if block.category == Category.TABLE]
     return ("turned" if any(block.is_turned for block in tables) else "table") if tables else ""
 
@@ -187,7 +217,6 @@ def _attributes(look: PaperLook, subject: Subject) -> dict[str, AttributeValue]:
         "fuzzy_scan": False,
         "watermark": False,
         "colorful_background": False,
-        "long": False,
         "document_class": look.document_class,
         "look": look.name,
         "field": subject.field,

@@ -266,6 +266,30 @@ class Typesetter:
         body = rf"\rotatebox{{90}}{{\begin{{minipage}}{{.96\textheight}}\centering {made}\end{{minipage}}}}"
         return rf"\begin{{{name}}}[p]\centering\def\pmroom{{.7\textwidth}}{body}\end{{{name}}}"
 
+    def _set_long(self, item: Item) -> str:
+        """A table over pages, under a caption."""
+        table = item.tables[0]
+        content = self._resolved(table.content)
+        attributes = table_attributes(
+            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language="english",
+            header_rows=content.header_rows, has_text=content.has_text, has_notes=False,
+            has_math=content.has_math,
+        )  # fmt: skip
+        parent = self.register.long_table(content, attributes)
+        label = self.look.table_label.format(
+            numbered(self.chapter, item.number, roman_numbers=self.look.roman_tables)
+        )
+        caption = self._caption(Category.TABLE_CAPTION, label, table.caption, parent)
+        captioned = r"\makeatletter\def\@captype{table}\makeatother "
+        full = table.estimated_width * CHARACTER / COLUMN_WIDTHS[self.look.columns] * self.look.size / 10
+        size = self.look.sizes[min(3, max(0, int((full - 0.6) * 5)))]
+        separation = min(6.0, max(2.0, 6.0 - 8 * (full - 0.7)))
+        return (
+            rf"\par\vskip8pt{{\parindent0pt{captioned}{caption}\par\nobreak}}"
+            rf"{{{size}\setlength{{\tabcolsep}}{{{separation:.1f}pt}}\setcounter{{LTchunksize}}{{1000}}"
+            rf"\LTpre9pt\LTpost12pt {content.long_latex}}}" + "\n"
+        )
+
     def _set_subtables(self, item: Item) -> str:
         """Two tables with letters under one caption."""
         name = "table*" if item.wide else "table"

@@ -65,6 +65,11 @@ class Subject:
         """The science."""
         return str(self.data["field"])
 
+    @property
+    def has_measurements(self) -> bool:
+        """Whether it has a table whose single measurements can be listed."""
+        return any(table["kind"] == "samples" for table in self.data["tables"].values())
+
 
 def with_formulas(text: str) -> list[tuple[str, bool]]:
     """The parts of a text, and whether they are formulas: `$…$`, or marks of them."""

@@ -103,6 +103,23 @@ class Samples(Exhibit):
             kind, (shown(self.stub()),), levels, tuple(rows), ("l", *(rng.choice("rc") * len(self.columns)))
         )
 
+    def listed(self, count: int) -> Draft:
+        """Single measurements, as an appendix lists them: `count` rows that scatter around those of the table."""
+        rng = self.rng
+        style = rng.choice(["{:03d}", "S{:d}", "{:d}", "{:02d}", "P-{:03d}"])
+        rows = []
+        for index in range(count):
+            base = zip(self.columns, self.values[index % len(self.values)], strict=True)
+            spread = [plain(m.shown(0.8 * value + 0.2 * m.at(rng.random()))) for m, value in base]
+            rows.append(
+                DraftRow((plain(style.format(index + 1)), shown(self.rows[index % len(self.rows)]), *spread))
+            )
+        heads = [shown(m.head(" ")) for m in self.columns]
+        return Draft(
+            "large", (plain("No."), shown(self.stub() or "Group")), one_level(heads), tuple(rows),
+            ("l", "l", *(rng.choice("rc") * len(heads))),
+        )  # fmt: skip
+
 
 class Counts(Exhibit):
     """How many there are of each, with sums that are sums."""

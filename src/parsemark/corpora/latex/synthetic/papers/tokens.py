@@ -42,6 +42,8 @@ class PaperBlock:
     """Over all columns."""
     is_turned: bool = False
     """By a quarter turn to the left, with all that stands on its page."""
+    is_long: bool = False
+    """A table over pages; it has no mark of its own, but its cells have theirs."""
 
     @property
     def count(self) -> int:
@@ -104,6 +106,13 @@ class Register:
         self.blocks.append(block)
         self._next += 1
         return f"\\pmblock{{{block.first}}}{{{body}}}"
+
+    def long_table(self, content: TableContent, attributes: dict[str, AttributeValue]) -> int:
+        """The index of the block of a table that runs over pages."""
+        block = PaperBlock(Category.TABLE, [], self._next, content.latex, content, attributes, is_long=True)
+        self.blocks.append(block)
+        self._next += 1
+        return self.last
 
     def widen(self, latex: str) -> None:
         """Remember that what is in this LaTeX goes over all columns."""

@@ -9,7 +9,7 @@ from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.synthetic.papers.furniture import FURNITURE, PAGE, Furniture
 from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock
 from parsemark.corpora.latex.synthetic.truth import with_boxes
-from parsemark.corpora.synthetic.located import WITHOUT_ORDER, first_overlap, rounded
+from parsemark.corpora.synthetic.located import WITHOUT_ORDER, first_overlap, rounded, rows_of
 from parsemark.corpora.synthetic.story import text_attributes
 from parsemark.errors import LatexError
 from parsemark.formats.write import write_table
@@ -27,6 +27,8 @@ FLOATS = frozenset(
         Category.CODE_ALGORITHM_CAPTION,
     }
 )
+OVER = 8.0
+"""Points by which a table over pages may be wider than the text."""
 UNORDERED = WITHOUT_ORDER | {Category.ABANDON}
 
 
@@ -41,6 +43,8 @@ class BlockPart:
     """Which part of its block."""
     column: int = 0
     is_wide: bool = False
+    rows: range | None = None
+    """Of the body of a table that runs over pages."""
 
 
 @dataclass
@@ -60,9 +64,29 @@ def find_parts(blocks: Sequence[PaperBlock], pages: Sequence[MarkedPage], column
         for number, box in marks.blocks.items():
             places.setdefault(number, []).append((index, box))
     for index, block in enumerate(blocks):
+        if block.is_long:
+            _add_long_parts(index, block, found)
+            continue
         for page, part in _parts(index, block, places, pages, columns):
             (found[page].floats if block.category in FLOATS else found[page].flow).append(part)
     return found
+
+
+def _add_long_parts(index: int, block: PaperBlock, found: Sequence[PageParts]) -> None:
+    """The parts of a table over pages, which is the last that TeX began."""
+    assert block.content is not None and block.content.header_rows is not None
+    last = max((table.id for page in found for table in page.marks.tables), default=0)
+    first = parts = 0
+    for page in found:
+        for marked in (table for table in page.marks.tables if table.id == last):
+            rows = range(first, first + marked.n_rows - block.content.header_rows)
+            page.floats.append(BlockPart(index, marked.box, index=parts, rows=rows))
+            first, parts = rows.stop, parts + 1
+    widest = max(part.box.x1 for page in found for part in page.flow) if any(p.flow for p in found) else 0.0
+    if any(part.box.x1 > widest + OVER for page in found for part in page.floats if part.rows is not None):
+        raise LatexError("A long table is wider than the text.")
+    if first != block.content.table.n_rows - block.content.header_rows:
+        raise LatexError("The parts of a long table do not add up.")
 
 
 def _parts(
@@ -179,7 +203,12 @@ def _element(
         )
     marked = max(marks.tables, key=lambda t: t.box.intersection_area(part.box))
     table = block.content.table
-    attributes["scaled"] = block.first in scaled
+    if part.rows is not None:
+        head = block.content.header_rows or 0
+        table = rows_of(table, [*range(head), *(head + row for row in part.rows)])
+        attributes |= {"long": True, "part": part.index + 1}
+    else:
+        attributes["scaled"] = block.first in scaled
     return Element(
         identifier, block.category, rounded(part.box), order, None, block.latex,
         write_table(table, "html"), with_boxes(table, marked), attributes=attributes,

@@ -1,0 +1,93 @@
+"""HTML tables of nothing but rows of cells of text, read without building a tree.
+
+Most tables that a program writes are of this kind, and a tree costs more than all else that is done to read
+them. Whatever is unusual (a tag that is left out or stands in a cell, a character reference, an attribute
+without quotes) is left to lxml; the result is the same.
+"""
+
+from __future__ import annotations
+
+import re
+
+from parsemark.formats.html.placing import GridBuilder, read_span
+from parsemark.formats.limits import MAX_CELL_CHARS, check_grid
+from parsemark.model import Cell, Table
+
+_SPACE = r"[ \t\r\n]*+"
+_ATTRIBUTES = r"(?: [a-z-]++=\"[^\"<>&]*+\")*+"
+_TEXT = r"[^<&\f\ufffe\uffff]*+"
+"""What HTML's parser passes on as it is."""
+_CELLS = "|".join(rf"<{tag}{_ATTRIBUTES}>{_TEXT}</{tag}>{_SPACE}" for tag in ("td", "th"))
+_ROWS = rf"(?:<tr{_ATTRIBUTES}>{_SPACE}(?:{_CELLS})*+</tr>{_SPACE})*+"
+_SECTIONS = "|".join(
+    rf"<{tag}{_ATTRIBUTES}>{_SPACE}{_ROWS}</{tag}>{_SPACE}" for tag in ("thead", "tbody", "tfoot")
+)
+_TABLE = re.compile(rf"<table{_ATTRIBUTES}>{_SPACE}{_ROWS}(?:{_SECTIONS})*+</table>")
+_PART = re.compile(r"<(/thead|t(?:r|d|h|head))\b([^>]*+)>([^<]*+)")
+_ATTRIBUTE = re.compile(r"([a-z-]++)=\"([^\"]*+)\"")
+_Part = tuple[str, str, str]
+"""A tag, what stands in it, and the text behind it."""
+
+
+def read_plain_table(source: str, position: int | None = None) -> Table | None:
+    """A table that is plain, or None if it is not.
+
+    Args:
+        source: The table, from its first tag to its last.
+        position: Where it begins in what the caller reads, for errors.
+    """
+    if _TABLE.fullmatch(source) is None:
+        return None
+    parts: list[_Part] = _PART.findall(source)
+    if max((len(text) for _, _, text in parts), default=0) > MAX_CELL_CHARS:
+        return None
+    says_headers = "<th" in source and _says_headers(parts)
+    return (_spanning if "span" in source else _regular)(parts, says_headers, position)
+
+
+def _says_headers(parts: list[_Part]) -> bool:
+    """Whether there is a header cell, or a row in a head."""
+    tags = [tag for tag, _, _ in parts]
+    heads = (index for index, tag in enumerate(tags) if tag == "thead")
+    return "th" in tags or any(tags[index + 1] == "tr" for index in heads)
+
+
+def _regular(parts: list[_Part], says_headers: bool, position: int | None) -> Table:
+    """The table of cells of which none spans others."""
+    cells: list[Cell] = []
+    row, col, n_cols = -1, 0, 0
+    in_head = False
+    for tag, _, text in parts:
+        if tag in ("td", "th"):
+            header = (tag == "th" or in_head) if says_headers else None
+            cells.append(Cell(row, col, " ".join(text.split()), 1, 1, header))
+            col += 1
+        elif tag == "tr":
+            n_cols = max(n_cols, col)
+            row, col = row + 1, 0
+        else:
+            in_head = tag == "thead"
+    n_cols = max(n_cols, col)
+    check_grid(row + 1, n_cols, position)
+    return Table(row + 1, n_cols, tuple(cells))
+
+
+def _spanning(parts: list[_Part], says_headers: bool, position: int | None) -> Table:
+    """The table of cells that may span others."""
+    builder = GridBuilder(position)
+    rows_left = sum(tag == "tr" for tag, _, _ in parts)
+    in_head = False
+    for tag, inside, text in parts:
+        if tag == "tr":
+            builder.start_row()
+            rows_left -= 1
+        elif tag in ("td", "th"):
+            # Of two attributes with one name the first counts, as for a tree.
+            said = dict(reversed(_ATTRIBUTE.findall(inside))) if inside else {}
+            rowspan = read_span(said.get("rowspan"), zero=rows_left + 1)
+            colspan = read_span(said.get("colspan"), zero=1)
+            header = (tag == "th" or in_head) if says_headers else None
+            builder.add(" ".join(text.split()), rowspan, colspan, header)
+        else:
+            in_head = tag == "thead"
+    return builder.build()
