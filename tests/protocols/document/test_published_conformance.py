@@ -13,7 +13,7 @@ from parsemark.protocols.document.published import formulas, normalise, quick_ma
 from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.latex_text import safe_text
 from parsemark.protocols.document.published.measures import (
-    Results,
+    MeasuredRecords,
     measure_pages,
     measure_table,
     measure_text,
@@ -109,13 +109,13 @@ def _teds(data: Any, profile: Profile) -> Any:
     return values if "x" in data["truth"] else [value["all"] for value in values.values()]
 
 
-def _results(records: Any, attributes: dict[str, Any]) -> Results:
+def _results(records: Any, attributes: dict[str, Any]) -> MeasuredRecords:
     measured = []
     for data in records:
         names = ("gt", "pred", "norm_gt", "norm_pred", "img_id", "gt_attribute")
         given = {name: data[name] for name in names if name in data}
         measured.append(measure_text(Record([0], [0], **given)))
-    return Results({"text_block": measured}, attributes, {})
+    return MeasuredRecords({"text_block": measured}, attributes, {})
 
 
 def _over_all(data: Any, profile: Profile) -> Any:

@@ -67,7 +67,7 @@ _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
 _POOR = 4.0
 """A reading of less than this value is tried transposed, unless most of it stands where it should."""
-_RELATED = 0.1
+_RELATED = 0.2
 """Share of the truth's words that a table has to have to be tried in another form."""
 _OF_MERGED_ROWS = frozenset(
     {Kind.ROW_MISSING, Kind.CUT_OFF, Kind.NAME_LOST, Kind.NAME_MISREAD, Kind.CELLS_MERGED}
