@@ -105,3 +105,18 @@ def test_runs_without_a_common_parser_cannot_be_compared(runs: tuple[Run, Run], 
     other = fabricate_run(tmp_path / "other", 4, ("somebody",))
     with pytest.raises(UsageError, match="no parser in common"):
         compare_runs(runs[0], other)
+
+
+def test_runs_of_other_pages_or_corpora_are_not_compared(runs: tuple[Run, Run], tmp_path: Path) -> None:
+    """A run that left out the pages on which it is bad must not pass."""
+    fewer = fabricate_run(tmp_path / "fewer", 39, PARSERS)
+    with pytest.raises(UsageError, match="different pages"):
+        compare_runs(runs[0], fewer)
+    result = CliRunner().invoke(app, ["compare", str(runs[0].path), str(fewer.path), "--fail-below", "-0.9"])
+    assert isinstance(result.exception, UsageError)
+    stranger = fabricate_run(tmp_path / "stranger", 40, PARSERS)
+    stranger.update_manifest(
+        lambda m: m.model_copy(update={"corpus": m.corpus.model_copy(update={"hash": "other"})})
+    )
+    with pytest.raises(UsageError, match="different corpora"):
+        compare_runs(runs[0], stranger)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,39 @@ def test_outputs_that_all_fail_end_with_1_and_a_reason(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "run")])
     assert result.exit_code == 1
     assert "mine failed on every page. The first: a-p1.json: The file is not JSON" in result.stdout
+
+
+def folder_corpus(place: Path, *names: str) -> Corpus:
+    for name in names:
+        make_pdf(place / f"{name}.pdf")
+        write(place / f"{name}.p1.html", HTML.format(name))
+    return load_corpus(f"folder:{place}")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_names_that_differ_in_normalisation_alone_are_equal(tmp_path: Path, form: str) -> None:
+    place, outputs = tmp_path / "pages", tmp_path / "mine"
+    place.mkdir()
+    outputs.mkdir()
+    corpus = folder_corpus(place, unicodedata.normalize("NFC", "ünï-çode"))
+    (outputs / f"{unicodedata.normalize(form, 'ünï-çode')}.html").write_text(HTML.format("x"))
+    notes = Notes()
+    run = import_predictions(tmp_path / "run", corpus, outputs, events=notes)
+    assert run.table("parses")["status"].to_list() == ["ok"]
+    assert not any("Not used" in note for note in notes.notes)
+
+
+def test_a_file_that_answers_two_documents_is_named(tmp_path: Path) -> None:
+    place, outputs = tmp_path / "pages", tmp_path / "mine"
+    place.mkdir()
+    outputs.mkdir()
+    corpus = folder_corpus(place, "doc", "doc-p1")
+    (outputs / "doc-p1.html").write_text(HTML.format("x"))
+    notes = Notes()
+    import_predictions(tmp_path / "run", corpus, outputs, events=notes)
+    (said,) = [note for note in notes.notes if "is used for pages of 2 documents" in note]
+    assert said.startswith("doc-p1.html ") and "doc-p1, doc-p1-p1" in said
+    (outputs / "doc-p1-p1.html").write_text(HTML.format("x"))
+    alone = Notes()
+    import_predictions(tmp_path / "other", corpus, outputs, events=alone)
+    assert not any("is used for pages" in note for note in alone.notes)

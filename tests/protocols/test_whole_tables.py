@@ -256,6 +256,8 @@ def test_a_run_is_scored_by_whole_tables(tmp_path: Path) -> None:
     by_page, whole = score_run(run, protocols=["tables", "tables(scope=document)"], n_workers=1)
     assert by_page.counts["tables"] == 12 and whole.counts["tables"] == 8
     assert whole.settings["match"] == "ngrams"
+    assert whole.counts["documents with truth"] == 4 and "pages with truth" not in whole.counts
+    assert whole.counts["pages"] == by_page.counts["pages with truth"]
     reads, lazy = (whole.figure(parser, whole.primary) for parser in ("reads", "lazy"))
     # Of two true tables one is answered: fully by one parser, with 0.7 by the other.
     assert reads is not None and reads.value == pytest.approx(2 * 1.0 / (1 + 2))

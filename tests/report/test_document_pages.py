@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,12 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report
+from parsemark.report.comparison import compare_runs
 from parsemark.report.errors import find_errors
+from parsemark.report.gate import GateLimits, gate_runs
 from parsemark.report.mathml import mathml
 from parsemark.report.source import RunSource
+from parsemark.store import Run
 
 HOSTILE = (
     "&lt;script&gt;alert(1)&lt;/script&gt; <img src=x onerror=alert(2)>\n\n"
@@ -121,3 +126,61 @@ def test_figures_of_different_meaning_share_no_column(tmp_path: Path) -> None:
         errors = find_errors(RunSource(run, spec), limit=10)
         assert errors.rows.is_empty() and not errors.looks_inside
     assert "What goes wrong?" not in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+
+
+def written(folder: Path, changes: Mapping[str, str | None], n_pages: int = 8) -> Path:
+    """The truth of the first pages as Markdown; some with other words, and None without a file."""
+    folder.mkdir()
+    for sample in islice(load_corpus("demo").samples(), n_pages):
+        assert sample.truth is not None
+        text = changes.get(sample.id, write_document(sample.truth))
+        if text is not None:
+            (folder / f"{sample.id}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def scored(place: Path, changes: Mapping[str, str | None]) -> Run:
+    place.mkdir()
+    folder = written(place / "parser", changes)
+    protocols = ("document", "document(profile=v1.6)")
+    run = import_predictions(place / "run", load_corpus("demo"), folder, pages="8", protocols=protocols)
+    score_run(run, n_workers=1)
+    return run
+
+
+def without_tables() -> str:
+    """The first page that has text, and no table."""
+    return next(
+        sample.id
+        for sample in load_corpus("demo").samples()
+        if sample.truth is not None
+        and not any(e.category == "table" for e in sample.truth.elements)
+        and sum(e.category == "text_block" for e in sample.truth.elements) > 1
+    )
+
+
+@pytest.mark.parametrize("profile", ["strict", "v1.6"])
+def test_a_gate_names_pages_without_tables_and_what_was_missed(tmp_path: Path, profile: str) -> None:
+    sample = without_tables()
+    old, new = scored(tmp_path / "old", {}), scored(tmp_path / "new", {sample: "Nonsense of no page."})
+    protocol = "document" if profile == "strict" else f"document(profile={profile})"
+    checks = gate_runs(new, old, GateLimits(max_drop=0.001), protocol=protocol).failed
+    (page,) = next(check.pages for check in checks if check.name.endswith("plain drop"))
+    assert page.startswith(f"{sample}: ")
+    assert re.search(r"miss \d+ → \d+", page) and "same matches" not in page
+    comparison = compare_runs(old, new, protocol).comparisons[0]
+    assert [difference.sample for difference in comparison.pages] == [sample]
+
+
+def test_a_page_without_a_file_is_no_failed_parse(tmp_path: Path) -> None:
+    run = scored(tmp_path / "run", {without_tables(): None})
+    build_report(run.path, tmp_path / "site")
+    shown = re.sub(r"<[^>]*>|\s+", " ", (tmp_path / "site" / "index.html").read_text(encoding="utf-8"))
+    assert re.search(r"\b0\s+failed parses|failed parses\s+0\b", shown)
+    assert re.search(r"\b1\s+pages without output|pages without output\s+1\b", shown)
+
+
+def test_only_published_profiles_have_a_published_matcher(tmp_path: Path) -> None:
+    run = scored(tmp_path / "run", {})
+    assert "match" not in run.summary("document").settings
+    assert run.summary("document(profile=v1.6)").settings["match"] == "quick_match"

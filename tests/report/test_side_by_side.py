@@ -101,12 +101,17 @@ def test_pages_of_the_older_run_alone_are_stored(paired: Path, newer: Run, older
     assert [p["name"] for p in listed["parsers"]] == sorted(PARSERS)
 
 
-def test_compare_prints_where_to_look(newer: Run, older: Run, paired: Path) -> None:
+def test_compare_prints_where_to_look(newer: Run, paired: Path) -> None:
     words = CliRunner().invoke(app, ["compare", str(newer.path), "good", "poor"]).output
     assert f"{paired.as_uri()}/viewer.html#parser=good&with=poor&queue=apart" in words
-    runs = CliRunner().invoke(app, ["compare", str(older.path), str(newer.path)]).output
+    runs = CliRunner().invoke(app, ["compare", str(newer.path), str(newer.path)]).output
     assert "viewer.html#parser=" in runs
     assert "&old=" in runs
+
+
+def test_figures_of_other_pages_are_not_compared_but_their_pages_are_shown(paired: Path) -> None:
+    words = (paired / "compare.html").read_text(encoding="utf-8")
+    assert "The runs are of different pages: 0 only in the old one, 4 only in the new one" in words
 
 
 def test_compare_says_how_to_make_a_report(older: Run) -> None:

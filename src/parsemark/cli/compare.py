@@ -30,7 +30,8 @@ def compare(
     """Is A better than B, by how much, and how sure is that? Prints Markdown.
 
     Two parsers of a run: `parsemark compare RUN A B`. Two runs, for instance of yesterday and today in CI:
-    `parsemark compare OLD NEW --fail-below -0.01`. The last lines say where the two can be looked at beside
+    `parsemark compare OLD NEW --fail-below -0.01`; runs of different pages, corpora or protocol versions are
+    not compared (exit code 2). The last lines say where the two can be looked at beside
     the truth, with their differences marked cell by cell.
     """
     from parsemark.errors import UsageError

@@ -10,7 +10,8 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,6 +84,7 @@ def import_predictions(
             f"expected names like {first}.md, or {places[first].document}.md for all its pages."
         )
     _tell_unused(folder, unused, events or Events())
+    _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
     with run.journal() as journal:
@@ -232,6 +234,8 @@ class _Place(NamedTuple):
     page: int
     n_pages: int
     aliases: tuple[str, ...] = ()
+    whole_name: str = ""
+    """Of the document, with its folders."""
 
 
 def _places(corpus: Corpus) -> dict[str, _Place]:
@@ -242,7 +246,7 @@ def _places(corpus: Corpus) -> dict[str, _Place]:
     for document, page, _ in samples.values():
         n_pages[document] = max(page, n_pages.get(document, 0))
     return {
-        key: _Place(document.rpartition("/")[2], page, n_pages[document], aliases)
+        key: _Place(document.rpartition("/")[2], page, n_pages[document], aliases, document)
         for key, (document, page, aliases) in samples.items()
     }
 
@@ -306,23 +310,56 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
     rank = {suffix: k for k, suffix in enumerate(_READERS)}
     found: dict[str, Path] = {}
     unused: list[str] = []
-    entries = sorted(folder.iterdir(), key=lambda p: (rank.get(p.suffix.lower(), len(rank)), p.name))
-    for path in entries:
+    by_form = _by_form(names)
+
+    def place(path: Path) -> tuple[int, bool, str]:
+        return rank.get(path.suffix.lower(), len(rank)), path.stem not in names, path.name
+
+    for path in sorted(folder.iterdir(), key=place):
+        name = path.stem if path.stem in names else by_form.get(unicodedata.normalize("NFC", path.stem))
         if path.suffix.lower() not in _READERS:
             why = "a folder" if path.is_dir() else "not a known format"
         elif not path.resolve().is_relative_to(inside):
             why = "leads out of the folder"
         elif not path.is_file():
             why = "not a file"
-        elif path.stem not in names:
+        elif name is None:
             why = "no sample or document of that name"
-        elif path.stem in found:
-            why = f"{found[path.stem].name} is taken"
+        elif name in found:
+            why = f"{found[name].name} is taken"
         else:
-            found[path.stem] = path
+            found[name] = path
             continue
         unused.append(f"{path.name} ({why})")
     return found, unused
+
+
+def _by_form(names: Iterable[str]) -> dict[str, str]:
+    """The names by their composed form, since file systems write one name in several ways.
+
+    A form that two names have is neither's.
+    """
+    by_form: dict[str, str | None] = {}
+    for name in names:
+        form = unicodedata.normalize("NFC", name)
+        by_form[form] = None if form in by_form else name
+    return {form: name for form, name in by_form.items() if name is not None}
+
+
+def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: Events) -> None:
+    """Name the files that answer pages of several documents, since one of them is hardly meant."""
+    answered: dict[Path, dict[str, str]] = {}
+    for sample, place in places.items():
+        if (answer := _reader(sample, place, files, _Documents(None))) is not None:
+            answered.setdefault(answer[0], {}).setdefault(place.whole_name, sample)
+    shared = {path.name: sorted(by.values()) for path, by in answered.items() if len(by) > 1}
+    for name, samples in list(shared.items())[:_MAX_LISTED]:
+        events.note(
+            f"{name} is used for pages of {len(samples)} documents: {', '.join(samples[:_MAX_LISTED])}. Name "
+            "files after samples where a page and a document, or two documents, have one name."
+        )
+    if len(shared) > _MAX_LISTED:
+        events.note(f"{len(shared) - _MAX_LISTED} more files are used for pages of several documents.")
 
 
 def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.errors import UsageError
+from parsemark.protocols.comparison import require_comparable
 from parsemark.report.chunks import write_chunk
-from parsemark.report.comparison import RunComparison, compare_runs
+from parsemark.report.comparison import RunComparison, compare_runs, require_same_corpus
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
 from parsemark.report.source import RunSource, page_values
@@ -24,6 +25,8 @@ class Older:
     changes: RunComparison | None
     refused: str = ""
     """Why there is no comparison: a report is not lost because an old run does not fit."""
+    is_beside: bool = False
+    """Whether its pages can be shown: runs of other pages may stand beside each other, their figures not."""
 
     @classmethod
     def of(cls, source: RunSource, options: ReportOptions) -> Older | None:
@@ -31,14 +34,19 @@ class Older:
         if options.against is None:
             return None
         run = Run.open(options.against)
+        is_beside = False
         try:
-            return cls(run, compare_runs(run, source.run, source.summary.protocol))
+            require_same_corpus(run, source.run)
+            require_comparable(run.summary(source.summary.protocol), source.summary)
+            is_beside = True
+            changes = compare_runs(run, source.run, source.summary.protocol)
         except UsageError as error:
-            return cls(run, None, str(error))
+            return cls(run, None, str(error), is_beside)
+        return cls(run, changes, is_beside=is_beside)
 
     def source(self, protocol: str) -> RunSource | None:
-        """Its tables, where they can be compared."""
-        return RunSource(self.run, protocol) if self.changes else None
+        """Its tables, where they can be shown."""
+        return RunSource(self.run, protocol) if self.is_beside else None
 
 
 def write_compare(site: Site, older: Older | None) -> None:

@@ -12,6 +12,7 @@ from parsemark.errors import UnknownNameError, UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
+from parsemark.protocols.base import RunTables
 from parsemark.protocols.comparison import Comparison, format_p, in_words
 from parsemark.report.names import viewer_link
 from parsemark.store import Run
@@ -47,21 +48,49 @@ class RunComparison:
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
-    """Every parser that both runs have, on the pages that both runs have."""
+    """Every parser that both runs have, on the pages of both.
+
+    Raises:
+        UsageError: The runs are of different corpora, pages, or protocol versions, or share no parser.
+    """
     old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
     shared = sorted(old_names & new_names)
     if not shared:
         raise UsageError(
             f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
         )
+    require_same_corpus(old, new)
     # Without a wish: the first protocol of the new run that the old one was scored by, too.
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
     summary = _summary(new, wanted)
     sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
     with old.blaming_damage(), new.blaming_damage():
+        protocol_comparison.require_comparable(sides[0][0], sides[1][0])
+        require_same_pages(sides[0][1], sides[1][1])
         found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)
     only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
     return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
+
+
+def require_same_corpus(old: Run, new: Run) -> None:
+    """Refuse runs whose pages have other truths."""
+    before, now = old.manifest.corpus, new.manifest.corpus
+    if before.hash != now.hash:
+        raise UsageError(
+            f"The runs are of different corpora: {before.name} {before.version} ({before.hash[:8]}) and "
+            f"{now.name} {now.version} ({now.hash[:8]}). Make the old run again, or save a new baseline."
+        )
+
+
+def require_same_pages(old: RunTables, new: RunTables) -> None:
+    """Refuse runs of which one left out pages: it may be better on the others alone."""
+    before, now = set(old.samples["sample"]), set(new.samples["sample"])
+    if before != now:
+        some = sorted(before ^ now)[:3]
+        raise UsageError(
+            f"The runs are of different pages: {len(before - now)} only in the old one, {len(now - before)} "
+            f"only in the new one ({', '.join(some)}, …). Run both with the same --pages."
+        )
 
 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:

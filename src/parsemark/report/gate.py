@@ -26,6 +26,7 @@ from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import PageProtocol, RunTables
 from parsemark.protocols.broken import broken_pages
 from parsemark.protocols.comparison import Comparison
+from parsemark.report.comparison import require_same_corpus, require_same_pages
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
 
@@ -140,7 +141,7 @@ def gate_runs(
         skipped = [Skipped(p, name, "there is no old run") for p in chosen for name in wanted]
         notes = [_figures_of(side.summary), *map(str, skipped)]
         return GateResult(tuple(check_alone(side, limits, chosen)), tuple(notes), tuple(skipped))
-    _require_same_corpus(old, new)
+    require_same_corpus(old, new)
     before = GateSide.of(old, side.summary.protocol)
     missing = [p for p in chosen if p not in before.tables.parsers]
     shared = [p for p in chosen if p not in missing]
@@ -158,7 +159,7 @@ def gate_runs(
         why = "the runs are of different machines"
         skipped += [Skipped(p, title, why) for p in shared for title in _titles(limits)]
     alone = check_alone(side, limits, missing)
-    _require_same_pages(before.tables, side.tables)
+    require_same_pages(before.tables, side.tables)
     try:
         protocol_comparison.require_comparable(before.summary, side.summary)
     except UsageError as error:
@@ -198,7 +199,7 @@ def check_against(
 ) -> list[GateCheck]:
     """What can be checked between two runs of the same pages."""
     protocol_comparison.require_comparable(old.summary, new.summary)
-    _require_same_pages(old.tables, new.tables)
+    require_same_pages(old.tables, new.tables)
     compared = protocol_comparison.compare_runs(
         recipe, (old.summary, old.tables), (new.summary, new.tables), parsers
     )
@@ -263,25 +264,6 @@ def _chosen(side: GateSide, parsers: Sequence[str] | None, where: Path) -> list[
         if name not in known:
             raise UsageError(f"{where} has no parser {name!r}; it has: {', '.join(known)}.")
     return list(parsers or known)
-
-
-def _require_same_corpus(old: Run, new: Run) -> None:
-    before, now = old.manifest.corpus, new.manifest.corpus
-    if before.hash != now.hash:
-        raise UsageError(
-            f"The runs are of different corpora: {before.name} {before.version} ({before.hash[:8]}) and "
-            f"{now.name} {now.version} ({now.hash[:8]}). Make the old run again, or save a new baseline."
-        )
-
-
-def _require_same_pages(old: RunTables, new: RunTables) -> None:
-    before, now = set(old.samples["sample"]), set(new.samples["sample"])
-    if before != now:
-        some = sorted(before ^ now)[:3]
-        raise UsageError(
-            f"The runs are of different pages: {len(before - now)} only in the old one, {len(now - before)} "
-            f"only in the new one ({', '.join(some)}, …). Run both with the same --pages."
-        )
 
 
 def _minimum(side: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCheck]:
@@ -399,6 +381,8 @@ def _changed_matches(
 ) -> str:
     """What became of a page's matches; only where all stayed are lower scores the reason."""
     rule, theta = settings.get("match"), settings.get("theta")
+    if rule not in set(new.matches["rule"].unique()):  # `match` may also name an option of the recipe
+        rule = None
 
     def matches(tables: RunTables) -> pl.DataFrame:
         rows = tables.matches.filter((pl.col("parser") == parser) & (pl.col("sample") == sample))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.report.board import Board, BoardRow, make_board
 from parsemark.report.charts import chart_to_json
@@ -136,12 +137,15 @@ def _other_corpora(source: RunSource, paths: Sequence[Path]) -> Iterator[Leaderb
 
 
 def _facts(source: RunSource) -> list[dict[str, str]]:
-    failures = int((source.parses["status"] != "ok").sum())
+    statuses = source.parses["status"]
+    n_silent = int((statuses == str(Status.NO_PREDICTION)).sum())
+    n_failed = int((statuses != str(Status.OK)).sum()) - n_silent
     return [
         {"label": "corpus", "value": source.manifest.corpus.name},
         *({"label": label, "value": f"{n:,}"} for label, n in source.summary.counts.items()),
         {"label": "parsers", "value": f"{len(source.parsers):,}"},
-        {"label": "failed parses", "value": f"{failures:,}"},
+        {"label": "failed parses", "value": f"{n_failed:,}"},
+        *([{"label": "pages without output", "value": f"{n_silent:,}"}] if n_silent else []),
     ]
 
 

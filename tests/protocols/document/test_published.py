@@ -21,6 +21,7 @@ from parsemark.protocols.document.published.measures import measure_pages, metri
 from parsemark.protocols.document.published.page import PageRecords, page_records
 from parsemark.protocols.document.published.profile import PROFILES, V1_0, V1_5, V1_6, V1_6_FIXED, differences
 from parsemark.protocols.document.published.scan import spans
+from parsemark.protocols.document.summary import TABLES_ONLY
 
 FOX = "the quick brown fox jumps over the lazy dog near the river bank"
 MARKETS = "a completely different sentence about economics and markets"
@@ -311,3 +312,35 @@ def test_an_annotation_of_omnidocbench_is_scored_as_it_is_written() -> None:
     written = page(text(FOX, 0), text(MARKETS, 1))
     truth = Page("p", 600, 800, (Element("0", "text_block", order=0, text=FOX),), annotation=written)
     assert annotation_of(truth) is written
+
+
+ELEMENTS = (
+    Element("h", "header", text="Annals of a_b * c"),
+    Element("t", "title", order=1, text="2. Methods"),
+    Element("a", "text_block", order=2, text="Costs of 5_a * 3 [1] & `code` | more"),
+    Element("c", "table_caption", order=3, text="Table 2: Results of all"),
+    Element("d", "table", order=4, table=Table.from_rows([["a", "b"], ["1", "2"]])),
+    Element("e", "equation_isolated", order=5, latex="E = mc^2"),
+    Element("f", "page_footnote", text="A note below the page"),
+)
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_elements_are_scored_as_the_markdown_that_they_make(profile: str) -> None:
+    """Without escapes and comments, which these rules count as text."""
+    prediction = Prediction("p", "parser", elements=ELEMENTS)
+    rows = get_protocol(f"document(profile={profile})").score_page(
+        Page("p", 600, 800, ELEMENTS), prediction, None
+    )
+    found = {row.metric: row.value for row in rows.scores if row.element == ""}
+    assert (found["text_edit"], found["table_edit"], found["formula_edit"], found["teds"]) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_a_page_of_tables_alone_counts_but_a_parser_of_tables_alone_is_told(profile: str) -> None:
+    prediction = Prediction("p", "parser", elements=tuple(e for e in ELEMENTS if e.category == "table"))
+    rows = get_protocol(f"document(profile={profile})").score_page(
+        Page("p", 600, 800, ELEMENTS), prediction, None
+    )
+    found = {row.metric: (row.value, row.message) for row in rows.scores if row.element == ""}
+    assert found["text_edit"] == (1, TABLES_ONLY) and found["teds"] == (1, None)

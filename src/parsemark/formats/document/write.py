@@ -8,7 +8,7 @@ what Markdown cannot say, such as that a text is a footnote, stands in a comment
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from parsemark.errors import UnknownNameError
 from parsemark.formats.document.elements import OUTSIDE_READING_ORDER, caption_category
@@ -33,13 +33,14 @@ _SAID_BY_MARKDOWN = frozenset(
 )
 
 
-def write_document(page: Page | Iterable[Element], format: str = "markdown") -> str:
+def write_document(page: Page | Iterable[Element], format: str = "markdown", *, literal: bool = False) -> str:
     """The elements of a page in reading order.
 
     Args:
         page: A page, or its elements. Running heads come first, feet and notes last, and elements that are
             to be ignored too.
         format: Only `markdown` so far.
+        literal: Without escapes and comments, for readers that take every sign for text.
     """
     if format != "markdown":
         raise UnknownNameError("document format", format, ["markdown"])
@@ -47,12 +48,13 @@ def write_document(page: Page | Iterable[Element], format: str = "markdown") -> 
     blocks: list[str] = []
     before = ""
     for element in sorted(elements, key=_order):
-        written = _written(element)
+        written = _written(element, literal=literal)
         if not written:
             continue
         # Two lists in a row would be one.
         is_second = element.category == before == Category.LIST_GROUP
-        label = f"<!-- {element.category} -->\n\n" if is_second or _needs_label(element) else ""
+        is_labelled = not literal and (is_second or _needs_label(element))
+        label = f"<!-- {element.category} -->\n\n" if is_labelled else ""
         blocks.append(label + written)
         before = element.category
     return "\n\n".join(blocks) + "\n"
@@ -73,22 +75,24 @@ def _needs_label(element: Element) -> bool:
     return element.category == Category.TEXT_BLOCK and (is_number or caption_category(text) is not None)
 
 
-def _written(element: Element) -> str:
+def _written(element: Element, *, literal: bool) -> str:
     if element.table is not None:
         return write_table(element.table, "html")
     if element.category == Category.EQUATION_ISOLATED and element.latex:
         return f"$$\n{_one_block(_undelimited(element.latex))}\n$$"
     if element.category == Category.FIGURE:
         return "![]()"
-    return _written_text(element, element.text) if element.text and element.text.strip() else ""
+    if not element.text or not element.text.strip():
+        return ""
+    return _written_text(element, element.text, str.strip if literal else _escaped)
 
 
-def _written_text(element: Element, text: str) -> str:
+def _written_text(element: Element, text: str, escaped: Callable[[str], str]) -> str:
     if element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
         return _fenced(text)
     if element.category == Category.LIST_GROUP:
-        return "\n".join(_item(line) for line in text.split("\n") if line.strip())
-    written = _escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
+        return "\n".join(_item(line, escaped) for line in text.split("\n") if line.strip())
+    written = escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
     return f"{'#' * heading_level(element)} {written}" if element.category == Category.TITLE else written
 
 
@@ -112,11 +116,11 @@ def _fenced(text: str) -> str:
     return f"{fence}code\n{text}\n{fence}"
 
 
-def _item(line: str) -> str:
+def _item(line: str, escaped: Callable[[str], str]) -> str:
     numbered = _NUMBERED.match(line)
     if numbered is not None:
-        return f"{numbered[0]}{_escaped(line[numbered.end() :])}"
-    return f"- {_escaped(line)}"
+        return f"{numbered[0]}{escaped(line[numbered.end() :])}"
+    return f"- {escaped(line)}"
 
 
 def heading_level(element: Element) -> int:

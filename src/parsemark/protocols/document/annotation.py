@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from parsemark.formats import write_table
+from parsemark.formats import write_document, write_table
 from parsemark.model import Category, Element, Page, Prediction
 
 Annotation = Mapping[str, Any]
@@ -70,8 +70,11 @@ def page_position(page: Page) -> int:
 
 
 def markdown_of(prediction: Prediction) -> str:
-    """The output as a text file is read: all line ends are newlines."""
-    return (prediction.text or "").replace("\r\n", "\n").replace("\r", "\n")
+    """The output as a text file is read: all line ends are newlines. Elements are written out as Markdown."""
+    text = prediction.text
+    if text is None:
+        text = write_document(prediction.elements, literal=True) if prediction.elements else ""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def gives_only_tables(prediction: Prediction) -> bool:

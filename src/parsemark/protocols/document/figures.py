@@ -252,23 +252,41 @@ def _ratio(name: str, kind: str, tables: RunTables) -> FigureSums:
 
 
 def _mean_of(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]], wanted: int) -> FigureSums | None:
-    """The mean of several means; a part that is marked counts as one minus itself."""
+    """The mean of several means, where all of them are there."""
     if len(parts) != wanted:
         return None
+    return mean_of_parts(info, parts)
+
+
+def mean_of_parts(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]]) -> FigureSums:
+    """The mean of several means; a part that is marked counts as one minus itself.
+
+    A single page earns the mean of the parts that it has: one without tables can get better or worse, too.
+    """
     turned = np.array([is_turned for _, is_turned in parts])
     first = parts[0][0]
     sums = {
         parser: np.concatenate([figure.sums[parser] for figure, _ in parts], axis=1) for parser in first.sums
     }
 
-    def statistic(totals: Floats) -> Floats:
+    def values_of(totals: Floats) -> Floats:
         values = np.stack(
             [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], axis=-1
         )
-        mean: Floats = np.where(turned, 1 - values, values).mean(axis=-1)
+        return np.where(turned, 1 - values, values)
+
+    def statistic(totals: Floats) -> Floats:
+        mean: Floats = values_of(totals).mean(axis=-1)
         return mean
 
-    return FigureSums(info, first.samples, first.documents, sums, statistic)
+    def page_statistic(totals: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            counted = values_of(totals)
+            known = np.isfinite(counted)
+            total: Floats = np.where(known, counted, 0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
+            return np.where(known.any(axis=-1), total, np.nan)
+
+    return FigureSums(info, first.samples, first.documents, sums, statistic, page_statistic=page_statistic)
 
 
 def figures_of(protocol: DocumentProtocol) -> DocumentFigures:

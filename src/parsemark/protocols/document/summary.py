@@ -55,7 +55,7 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
         protocol=str(protocol),
         comparability=protocol.comparability,
         primary=primary,
-        settings={"profile": protocol.profile, "match": protocol.match, "cdm": str(protocol.cdm).lower()},
+        settings=_settings(protocol),
         counts=_counts(counted, pages),
         figures=[s.info for s in sums],
         parsers={parser: parser_figures(sums, parser) for parser in counted.parsers},
@@ -75,6 +75,12 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
         ],
         details={"variances": _variances(sums, counted), "left_out": left_out},
     )
+
+
+def _settings(protocol: DocumentProtocol) -> dict[str, str]:
+    """What all numbers depend on; `strict` has a matcher of its own, which has no name to choose by."""
+    matcher = {} if protocol.profile == "strict" else {"match": protocol.match}
+    return {"profile": protocol.profile, **matcher, "cdm": str(protocol.cdm).lower()}
 
 
 def _left_out(tables: RunTables) -> list[str]:

@@ -154,7 +154,7 @@ def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
         comparability=protocol.comparability,
         primary=primary,
         settings={"match": run.rule, "theta": f"{THETA:g}"},
-        counts=_counts(run),
+        counts=_counts(run, "documents" if protocol.scope == "document" else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
         slices=[
@@ -227,15 +227,16 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
     )
 
 
-def _counts(run: RunEvidence) -> dict[str, int]:
+def _counts(run: RunEvidence, whole: str) -> dict[str, int]:
+    """What the run has; `whole` names what one truth is of."""
     counts = {
         "documents": len(set(run.tables.places.documents)),
         "pages": len(run.tables.places.samples),
-        "pages with truth": len(run.pages.samples),
+        f"{whole} with truth": len(run.pages.samples),
     }
     if run.has_truth:
         counts["tables"] = int(run.pages.n_truth.sum())
-        counts["pages without tables"] = int((run.pages.n_truth == 0).sum())
+        counts[f"{whole} without tables"] = int((run.pages.n_truth == 0).sum())
     return counts
 
 

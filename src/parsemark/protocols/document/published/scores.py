@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.document.annotation import annotation_of, markdown_of
+from parsemark.protocols.document.annotation import annotation_of, gives_only_tables, markdown_of
 from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
@@ -18,7 +18,7 @@ from parsemark.protocols.document.published.measures import (
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.summary import TRUTH_HAS_ONLY_TABLES
+from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
@@ -35,7 +35,8 @@ def preload() -> None:
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
     """Whether the published code would see a file for this page, or takes a missing one for empty."""
-    has_file = prediction.text is not None and prediction.status is not Status.METRIC_FAILED
+    has_text = prediction.text is not None or prediction.status is Status.OK  # elements are written out
+    has_file = has_text and prediction.status is not Status.METRIC_FAILED
     return profile.missing_page_is_empty or has_file
 
 
@@ -71,6 +72,8 @@ def score_page(
         _page_rows(writer, element, measured, results, profile)
     if records.latex_tables:
         writer.page(LATEX_TABLES, float(len(records.latex_tables)))
+    if prediction.status is Status.OK and gives_only_tables(prediction):
+        writer.say_only_tables()
     return out
 
 
@@ -128,6 +131,15 @@ class _PublishedWriter:
     ) -> None:
         place = self.prediction.sample, PAGE_LEVEL, "", self.rule, PAGE_LEVEL, self.prediction.parser
         self.out.scores.append(ScoreRow(*place, metric, value, status, message))
+
+    def say_only_tables(self) -> None:
+        """Mark the page: a parser that has only such ones is left out, for another it counts as it is."""
+        rows = self.out.scores
+        index = next(
+            (k for k, row in enumerate(rows) if (row.element, row.metric) == (PAGE_LEVEL, "text_edit")), None
+        )
+        value = None if index is None else rows.pop(index).value
+        self.page("text_edit", value, Status.NO_PREDICTION, TABLES_ONLY)
 
 
 def _page_rows(

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from parsemark.protocols.aggregate import mean_statistic, mean_sums
-from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, Floats, RunTables
-from parsemark.protocols.document.figures import DocumentFigures, page_rows
+from parsemark.protocols.aggregate import mean_sums
+from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, RunTables
+from parsemark.protocols.document.figures import DocumentFigures, mean_of_parts, page_rows
 
 if TYPE_CHECKING:
     from parsemark.protocols.document.protocol import DocumentProtocol
@@ -86,30 +85,6 @@ class StrictFigures(DocumentFigures):
         parts = [name for name in ("text_edit", formulas, "teds_f1", "order_edit") if name in pages]
         if not parts:
             return []
-        turned = np.array([not pages[name].info.higher_is_better for name in parts])
-        first = pages[parts[0]]
-        sums = {
-            parser: np.concatenate([pages[name].sums[parser] for name in parts], axis=1)
-            for parser in first.sums
-        }
-
-        def statistic(totals: Floats) -> Floats:
-            values = np.stack(
-                [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], -1
-            )
-            mean: Floats = np.where(turned, 1 - values, values).mean(axis=-1)
-            return mean
-
-        def page_statistic(totals: Floats) -> Floats:
-            values = np.stack(
-                [mean_statistic(totals[..., 2 * i : 2 * i + 2]) for i in range(len(turned))], -1
-            )
-            with np.errstate(all="ignore"):
-                counted = np.where(turned, 1 - values, values)
-                known = np.isfinite(counted)
-                total: Floats = np.where(known, counted, 0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
-                return np.where(known.any(axis=-1), total, np.nan)
-
         named = ", ".join(pages[name].info.label for name in parts)
         info = FigureInfo(
             name="overall",
@@ -118,9 +93,7 @@ class StrictFigures(DocumentFigures):
             denominator="the figures named, each over its own pages",
             main=True,
         )
-        return [
-            FigureSums(info, first.samples, first.documents, sums, statistic, page_statistic=page_statistic)
-        ]
+        return [mean_of_parts(info, [(pages[name], not pages[name].info.higher_is_better) for name in parts])]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
         """Overall."""
