@@ -147,6 +147,24 @@ def test_columns_that_no_reader_sees_are_listed_by_their_own_cause(one: Path, la
     assert "1 more but for normalised columns" in "".join(report.summary())
 
 
+def test_elements_without_boxes_are_not_called_right(one: Path) -> None:
+    def change(data) -> None:
+        for element in data["layout_dets"]:
+            element.pop("poly")
+            for cell in (element.get("table") or {}).get("cells", []):
+                cell["box"] = None
+
+    edit(one, change)
+    report = check_corpus(load_corpus(str(one)))
+    assert report.figures.without_box > 3
+    line = f"elements without a box, not compared with their page: {report.figures.without_box}"
+    assert f"{line}: nothing was measured" in report.summary()
+
+
+def test_a_sound_corpus_with_boxes_says_nothing_of_them(one: Path) -> None:
+    assert not any("without a box" in line for line in check_corpus(load_corpus(str(one))).summary())
+
+
 def test_a_broken_picture_is_a_problem_of_its_page_alone(tmp_path: Path) -> None:
     infos = [{"width": 20, "height": 30, "image_path": f"{name}.jpg"} for name in ("good", "bad")]
     file = tmp_path / "OmniDocBench.json"
@@ -202,6 +220,8 @@ def test_a_tilde_in_a_text_layer_without_blanks_is_no_tie() -> None:
         ("row / col", "colrow", 9, True),
         ("∛8", "√38", 0, True),
         ("√(x+1)", "√x+1", 0, True),
+        ("x / y", "xy", 5, True),  # the halves of a divided cell overlap a little
+        ("km / h", "kmh", 0, False),
         ("km/h", "kmh", 0, False),  # nothing is stacked: the slash is lost
         ("(a+b)/c", "a+c", 9, False),
     ],

@@ -8,7 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.build import _engines as engines_of
@@ -345,11 +347,21 @@ def test_files_above_missing_parts_errors_and_several_main_files(tmp_path: Path)
     notes = " ".join(by_name["doc"].notes)
     assert "gone.tex is missing" in notes
     assert "Undefined control sequence" in notes
-    assert "other main files: second.tex" in notes
+    assert by_name["doc"].other_mains == ["second.tex"]
     (element,) = tables(samples["doc-p001"])
     assert element.table is not None
     assert element.table.text_rows() == [["a1", "b1"], ["a2", "b2"]]
     assert "documentclass" in str(by_name["common"].problem)
+
+
+def test_main_files_that_are_not_used_are_said(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("one.tex", "two.tex", "three.tex"):
+        (tmp_path / "in" / name).write_text(PARTS["doc/second.tex"], encoding="utf-8")
+    command = ["corpus", "make", "latex", "--sources", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0
+    assert "not used: 2 other main files" in result.output
 
 
 def test_spanned_rows_in_columns_of_paragraphs_keep_their_place(tmp_path: Path) -> None:
@@ -523,6 +535,7 @@ def test_captions_of_long_tables_registers_seams_and_a_missing_package(tmp_path:
 
 
 OTHER_PACKAGES = r"""\documentclass{article}\usepackage{tabu,nicematrix,multirow,enumitem,xcolor}
+\usepackage{diagbox,tikz}\usetikzlibrary{matrix}
 \begin{document} PAGE
 \newpage Words. \newpage More words. \newpage And more.
 \end{document}"""
@@ -545,6 +558,25 @@ GRIDS = {
         r"""\begin{NiceTabular}{lcc}[hvlines] Name & \multicolumn{2}{c}{Both} \\ x & 1 & 2 \\
         y & 3 & 4 \end{NiceTabular}""",
         [["Name", "Both", "Both"], ["x", "1", "2"], ["y", "3", "4"]],
+    ),
+    "nice with colortbl": (
+        r"""\begin{NiceTabular}{lcc} Item & Qty & Price \\ Bolt & 10 & 2.50 \\ Nut & 20 & 1.25
+        \end{NiceTabular}""",
+        [["Item", "Qty", "Price"], ["Bolt", "10", "2.50"], ["Nut", "20", "1.25"]],
+    ),
+    "a divided corner": (
+        r"""\begin{tabular}{|c|c|c|}\hline \diagbox{Row}{Col} & c1 & c2 \\ \hline r1 & 1 & 2 \\ \hline
+        r2 & 3 & 4 \\ \hline\end{tabular}""",
+        [["Row / Col", "c1", "c2"], ["r1", "1", "2"], ["r2", "3", "4"]],
+    ),
+    "a narrow divided corner": (
+        r"""\begin{tabular}{|c|c|c|}\hline \diagbox{x}{y} & c & d \\ \hline r & 1 & 2 \\ \hline
+        s & 3 & 4 \\ \hline\end{tabular}""",
+        [["x / y", "c", "d"], ["r", "1", "2"], ["s", "3", "4"]],
+    ),
+    "columns and rows of space": (
+        r"\begin{tabular}{llll} A & & B & C \\ 1 & & 2 & 3 \\ & & & \\ 4 & & 5 & 6 \end{tabular}",
+        [["A", "B", "C"], ["1", "2", "3"], ["4", "5", "6"]],
     ),
     "blocks": (
         r"""\newcommand\wide[1]{\Block{1-2}{#1}}\begin{NiceTabular}{ccc}[hvlines,first-row]
@@ -581,13 +613,71 @@ LEFT_OUT = {
         r"\begin{table}[h]\caption{C}$\begin{NiceArray}{cc} A&B \\ a & b \\ c & d\end{NiceArray}$\end{table}",
         "NiceArray",
     ),
+    "a TikZ matrix with frames": (
+        r"""\begin{tikzpicture}\matrix[matrix of nodes,nodes={draw,minimum width=2cm}]{
+        Name & Qty & Price \\ ant & 1 & 2.50 \\ bee & 2 & 3.75 \\};\end{tikzpicture}""",
+        "TikZ matrix",
+    ),
+    "a TikZ matrix with a line": (
+        r"""\begin{tikzpicture}\matrix(m)[matrix of nodes,nodes={minimum width=2cm}]{
+        Name & Qty \\ ant & 1 \\ bee & 2 \\};
+        \draw (m-1-1.south west) -- (m-1-1.south west -| m-1-2.south east);\end{tikzpicture}""",
+        "TikZ matrix",
+    ),
+    "over the edge": (
+        r"\hskip8cm\begin{tabular}{llll} one & two & three & a long text in the last column of it \\ a&b&c&d"
+        r"\\ 1 & 2 & 3 & 4 \end{tabular}",
+        "runs over the edge of the page",
+    ),
+    "columns beside the page": (
+        r"\begin{tabular}{lp{8cm}lp{8cm}l} a & b & c & d & e \\ 1 & 2 & 3 & 4 & 5 \end{tabular}",
+        "runs over the edge of the page",
+    ),
+}
+DIAGRAM = r"""\begin{tikzpicture}\matrix(m)[matrix of math nodes,row sep=8mm,column sep=12mm,nodes={draw}]{
+A & B & C \\ D & E & F \\};\draw[->] (m-1-1) -- (m-1-2);\draw[->] (m-1-1) -- (m-2-1);\end{tikzpicture}"""
+LINES = {
+    r"\begin{tblr}{hlines,vlines} Key & Two & End \\ Tall & a & 10 \\ Short & b & 20 \end{tblr}": "full_line",
+    r"\begin{tblr}{hline{1,2,Z}} Key & Two & End \\ Tall & a & 10 \\ Short & b & 20 \end{tblr}": "fewer_line",
+    r"""\begin{tabular}{|l|c|r|}\hline Key & Wide & Last \\ \hline Tall & a & 10 \\ \hline Short & b & 20
+    \\ \hline\end{tabular}""": "full_line",
+    r"""\begin{tabular}{lll} a & b & c \\ \cmidrule(lr){2-2}\cmidrule(lr){3-3} d & e & f \\ g & h & i
+    \end{tabular}""": "less_line",
+    r"\begin{tabular}{lll} a & b & c \\ d & e & f \\ g & h & i \end{tabular}": "wireless_line",
 }
 
 
+def test_a_diagram_of_tikz_is_no_table(tmp_path: Path) -> None:
+    samples, report = make_one(tmp_path, {"paper.tex": OTHER_PACKAGES.replace("PAGE", DIAGRAM)})
+    assert report.documents[0].left_out == {}
+    assert not any(tables(sample) for sample in samples.values())
+
+
+def test_the_lines_of_tables_also_in_pieces(tmp_path: Path) -> None:
+    body = r"\par\bigskip ".join(LINES)
+    head = r"\documentclass{article}\usepackage{tabularray,booktabs}"
+    samples, _ = make_one(tmp_path, {"main.tex": rf"{head}\begin{{document}}{body}\end{{document}}"})
+    (sample,) = samples.values()
+    assert [element.attributes["line"] for element in tables(sample)] == list(LINES.values())
+
+
+def test_bold_rows_are_headers_also_without_lines(tmp_path: Path) -> None:
+    bold = r"\textbf{Name} & \textbf{Q1} & \textbf{Q2} \\ ant & 1 & 2 \\ bee & 3 & 4 \\ cow & 5 & 6"
+    rows = (bold, rf"\rowcolor{{gray!30}}{bold}", r"Name & Q1 & Q2 \\ ant & 1 & 2 \\ bee & 3 & 4")
+    body = r"\par\bigskip ".join(rf"\begin{{tabular}}{{lrr}}{own}\end{{tabular}}" for own in rows)
+    head = r"\documentclass{article}\usepackage[table]{xcolor}"
+    samples, _ = make_one(tmp_path, {"main.tex": rf"{head}\begin{{document}}{body}\end{{document}}"})
+    (sample,) = samples.values()
+    assert [element.attributes.get("header_rows") for element in tables(sample)] == [1, 1, None]
+
+
 @pytest.mark.parametrize("kind", GRIDS)
-def test_tables_of_tabu_and_nicematrix(tmp_path: Path, kind: str) -> None:
+def test_tables_of_other_packages(tmp_path: Path, kind: str) -> None:
     latex, grid = GRIDS[kind]
-    samples, _ = make_one(tmp_path, {"paper.tex": OTHER_PACKAGES.replace("PAGE", latex)})
+    source = OTHER_PACKAGES.replace("PAGE", latex)
+    if "colortbl" in kind:
+        source = source.replace("{tabu", "{colortbl,tabu")
+    samples, _ = make_one(tmp_path, {"paper.tex": source})
     ((element,),) = [tables(sample) for sample in samples.values() if tables(sample)]
     assert element.table is not None
     assert element.table.text_rows() == grid
@@ -595,7 +685,7 @@ def test_tables_of_tabu_and_nicematrix(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", LEFT_OUT)
-def test_tables_of_nicematrix_that_cannot_be_had_cost_their_page(tmp_path: Path, kind: str) -> None:
+def test_tables_that_cannot_be_had_cost_their_page(tmp_path: Path, kind: str) -> None:
     latex, reason = LEFT_OUT[kind]
     samples, report = make_one(tmp_path, {"paper.tex": OTHER_PACKAGES.replace("PAGE", latex)})
     assert set(report.documents[0].left_out) == {1}

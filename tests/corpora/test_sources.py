@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import stat
 import tarfile
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,68 @@ def test_archives_of_links_alone_are_counted(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(sources, "MAX_MEMBERS", 50)
     links = [link(f"{i}.tex", "/etc/passwd") for i in range(60)]
     assert "entries" in str(only([archive(tmp_path / "links.tar.gz", {}, links)]).problem)
+
+
+def zipped(path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_zips_are_archives_too(tmp_path: Path) -> None:
+    zipped(tmp_path / "My project.zip", {"main.tex": b"a", "sec/b.tex": b"b", "fig/": b"", "LICENSE": b"CC0"})
+    document = only([tmp_path])
+    assert (document.name, document.problem, document.skipped) == ("My-project", None, [])
+    assert document.tex_files() == {"main.tex": "a", "sec/b.tex": "b"}
+    assert document.licence("unknown") == "CC0"
+
+
+def test_zips_cannot_do_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = zipped(tmp_path / "evil.zip", {"../outside.tex": b"x", "/etc/evil.tex": b"x", "good.tex": b"y"})
+    with zipfile.ZipFile(path, "a") as archive:
+        linked = zipfile.ZipInfo("passwd.tex")
+        linked.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(linked, "/etc/passwd")
+        archive.writestr("packed.tex", b"x" * 100, zipfile.ZIP_BZIP2)
+    document = only([path])
+    assert document.problem is None
+    assert set(document.files) == {"good.tex"}
+    assert len(document.skipped) == 4
+    monkeypatch.setattr(sources, "MAX_DOCUMENT_BYTES", 2**20)
+    monkeypatch.setattr(sources, "MAX_MEMBERS", 50)
+    monkeypatch.setattr(sources, "MAX_DIRECTORY_BYTES", 50_000)
+    bombs = tmp_path / "bombs"
+    bombs.mkdir()
+    zipped(bombs / "big.zip", {"zeros.tex": bytes(3 * 2**20)})
+    zipped(bombs / "parts.zip", {f"{i}.tex": bytes(2**19) for i in range(3)})
+    zipped(bombs / "many.zip", {f"{i}.tex": b"x" for i in range(60)})
+    zipped(bombs / "names.zip", {f"{i}{'n' * 5000}.tex": b"x" for i in range(20)})
+    (bombs / "cut.zip").write_bytes(path.read_bytes()[:-30])
+    (bombs / "noise.zip").write_bytes(b"nothing of the kind")
+    damaged = zipped(bombs / "damaged.zip", {"main.tex": b"some text"}, zipfile.ZIP_STORED)
+    damaged.write_bytes(damaged.read_bytes().replace(b"some text", b"same text"))
+    documents = {d.name: d for d in gather([bombs])}
+    assert len(documents) == 7
+    assert all(document.problem for document in documents.values())
+
+
+def test_a_zip_never_gives_more_than_it_declares(tmp_path: Path) -> None:
+    """The sizes of a directory can lie; what is counted is what can come out."""
+    path = zipped(tmp_path / "lie.zip", {"main.tex": bytes(2**20)})
+    data = path.read_bytes()
+    path.write_bytes(data.replace((2**20).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    document = only([path])
+    assert document.problem is not None or document.n_bytes <= 10
+
+
+def test_encrypted_members_are_passed_over(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "locked.zip", {"main.tex": b"x"})
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    document = only([path])
+    assert document.skipped == ["main.tex: is encrypted"]
 
 
 def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:

@@ -36,7 +36,7 @@ class CheckReport:
     """Tables whose LaTeX was compiled for comparison."""
     grids_equal: int = 0
     grids_normalised: int = 0
-    """Tables whose reading leaves out columns that no reader sees; each cell lies in TeX's slots."""
+    """Tables whose reading leaves out columns or rows that no reader sees; each cell lies in TeX's slots."""
     grids_skipped: int = 0
     """Tables without LaTeX, or whose LaTeX does not compile by itself."""
     grid_note: str | None = None
@@ -72,6 +72,9 @@ class CheckReport:
         ):
             if whole:
                 lines.append(f"{label}: {_share(part, whole)}")
+        if f.without_box:
+            nothing = "" if f.elements or f.tables else ": nothing was measured"
+            lines.append(f"elements without a box, not compared with their page: {f.without_box}{nothing}")
         return [*lines, self.grid_note] if self.grid_note else lines
 
 
@@ -156,7 +159,7 @@ def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Eleme
         elif is_normalised(source, spans, marked):
             report.grids_normalised += 1
             report.causes[NORMALISED] += 1
-            report.disagreements.append(f"{where.strip()}: columns that no reader sees are left out.")
+            report.disagreements.append(f"{where.strip()}: columns or rows that no reader sees are left out.")
         else:
             report.problems.append(f"{where.strip()}: the grid differs from TeX's own.")
 

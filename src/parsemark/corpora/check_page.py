@@ -48,6 +48,8 @@ class PageFigures:
     cells_equal: int = 0
     glyphs: int = 0
     glyphs_inside: int = 0
+    without_box: int = 0
+    """Elements with text or cells that have no place on their page, so that they cannot be compared."""
     image_only: int = 0
     """Pages without a text layer: only their boxes can be checked."""
 
@@ -62,6 +64,7 @@ class PageFigures:
             "cells_equal",
             "glyphs",
             "glyphs_inside",
+            "without_box",
             "image_only",
         ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -86,9 +89,11 @@ def check_page(sample: Sample) -> PageFigures:
         figures.image_only += 1
         return figures
     for element in sample.truth.elements:
-        if element.box is None or element.ignore:
+        if element.ignore:
             continue
-        if element.table is not None:
+        if element.box is None:
+            figures.without_box += bool(element.text) or element.table is not None
+        elif element.table is not None:
             _check_table(sample, element, ink, figures)
         elif element.text:
             _check_text(sample, element, ink, figures)
@@ -188,7 +193,8 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> str | None
     missing, extra = without_extension_signs(
         Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
     )
-    unsaid = without_written_signs(missing) if _is_stacked(cell, glyphs) else missing
+    is_stacked = _is_stacked(cell, glyphs) or _is_divided(cell, glyphs)
+    unsaid = without_written_signs(missing) if is_stacked else missing
     if not extra and not unsaid:
         return None
     if "�" in extra:
@@ -203,6 +209,13 @@ def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
     highest = min((g.box.y1 for g in glyphs), default=0.0)
     lowest = max((g.box.y0 for g in glyphs), default=0.0)
     return highest <= lowest or "√" in _key(cell.text)
+
+
+def _is_divided(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
+    r"""Whether a letter stands a good deal above another, as in the two halves of a `\diagbox`."""
+    letters = [g.box for g in glyphs if g.text.isalnum()]
+    lowest = max(((box.y0 + box.y1) / 2 for box in letters), default=0.0)
+    return " / " in cell.text and any(box.y1 <= lowest for box in letters)
 
 
 def _counted(key: str) -> Counter[str]:

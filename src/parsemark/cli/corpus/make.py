@@ -139,7 +139,7 @@ _story_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept 
 @make_app.command()
 def latex(
     *,
-    sources: Annotated[list[Path], typer.Option(help="LaTeX files, folders, or .tar.gz archives.")],
+    sources: Annotated[list[Path], typer.Option(help="LaTeX files, folders, or .tar.gz and .zip archives.")],
     out: opt.NewCorpus,
     name: Annotated[str, typer.Option(help="Name of the corpus.")] = "latex",
     licence: Annotated[str, typer.Option(help="Licence of documents without a licence file.")] = "unknown",
@@ -163,6 +163,11 @@ def latex(
     )
     for document in report.failed:
         print(f"left out {document.document}: {document.problem}")
+    unused = [d for d in report.documents if d.other_mains]
+    if unused:
+        count = counted(sum(len(d.other_mains) for d in unused), "other main file")
+        of = ", ".join(f"{d.origin} is {d.main}" for d in unused[:3]) + (", …" if len(unused) > 3 else "")
+        print(f"not used: {count}, for a folder is one document ({of}); name the files to have them all")
     n_notes = sum(len(d.notes) + len(d.disagreements) for d in report.documents)
     if n_notes:
         print(f"{out / REPORT}: {n_notes} notes")
@@ -177,7 +182,9 @@ def _required(pages: int | None) -> int:
 
 
 def harvest(
-    sources: Annotated[list[Path], typer.Argument(help="LaTeX files, folders, or .tar.gz archives.")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="LaTeX files, folders, or .tar.gz and .zip archives.")
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="POOL", help="The pool, a file of JSON lines.")],
     licence: Annotated[str, typer.Option(help="Licence of sources without a licence file.")] = "unknown",
 ) -> None:

@@ -110,6 +110,8 @@ class MarkedTable:
     """The share of the table's area that pictures cover."""
     painted: tuple[Box, ...] = ()
     """All ink of the table, in its own frame."""
+    leaves_page: bool = False
+    """Whether it runs over the edge of its page."""
 
 
 def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:

@@ -6,7 +6,7 @@ import ctypes
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from parsemark.corpora.latex.cell_boxes import (
     turn,
 )
 from parsemark.corpora.latex.cell_text import Character, character_of
+from parsemark.corpora.latex.drawn_grids import is_ruled_grid
 from parsemark.corpora.latex.glyphs import EXTENSION_FONT, EXTENSION_SIGNS
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
@@ -47,7 +48,11 @@ NOTE_HALIGN = r"\def\pmhalign{}"
 NOTE_BLOCKS = r"\def\pmblocks{}"
 """The same if a source has cells of nicematrix that are set apart from the others (`\\Block`)."""
 
-CELL_TAG, BLOCK_TAG = "PMC", "PMB"
+CELL_TAG, BLOCK_TAG, MATRIX_TAG = "PMC", "PMB", "PMM"
+MAX_DIVIDING = 2
+"""Straight lines that divide a cell (`\\diagbox`); a diagram has more."""
+OVER_EDGE = 0.5
+"""A table that leaves the page by more than this runs over its edge, in points."""
 
 _BOLD = re.compile(
     r"bold|black|heavy|demi|medi(?!um)|bx\d|cmb\d|cmssbx|cmmib|cmbsy|sfb|sfsx|(?:TB|TZ|[-_]B)[IO]?$",
@@ -94,6 +99,14 @@ class _Ink:
     pictures: list[Box] = field(default_factory=list)
     drawings: dict[int, list[Box]] = field(default_factory=lambda: defaultdict(list))
     """Lines that are drawn in cells, and no rules: those of a diagram."""
+    straight: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    """How many of them are one straight line each."""
+    matrices: dict[int, tuple[list[Box], list[Box]]] = field(
+        default_factory=lambda: defaultdict(lambda: ([], []))
+    )
+    """The words of each matrix of TikZ, and what is drawn in it."""
+    lines: list[Box] = field(default_factory=list)
+    """Everything thin that is no text."""
     cells: dict[int, list[InkPiece]] = field(default_factory=lambda: defaultdict(list))
     characters: dict[int, list[Character]] = field(default_factory=lambda: defaultdict(list))
     loose: list[LooseCharacter] = field(default_factory=list)
@@ -115,8 +128,13 @@ def _read_page(page: Any, number: int) -> MarkedPage:
     width, height = page.get_size()
     ink = _read_ink(page)
     tables, unmarked = _read_tables(page, ink)
-    pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in ink.drawings.values())]
-    placed = [place_cells(table, ink.boxes, pictures) for table in tables]
+    for words, paths in ink.matrices.values():
+        if is_ruled_grid(words, paths, ink.lines):
+            unmarked += ["TikZ matrix with lines"] * 2  # it begins and ends here
+    diagrams = (boxes for cell, boxes in ink.drawings.items() if not _only_divides(boxes, ink.straight[cell]))
+    pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in diagrams)]
+    frame = Box(0, 0, width, height)
+    placed = [_noted(place_cells(table, ink.boxes, pictures), table, frame) for table in tables]
     return MarkedPage(
         number,
         width,
@@ -127,6 +145,17 @@ def _read_page(page: Any, number: int) -> MarkedPage:
         tuple(table for table in placed if table.parent is not None),
         tuple(unmarked),
     )
+
+
+def _only_divides(drawn: list[Box], n_straight: int) -> bool:
+    """Whether what is drawn in a cell are the lines of a divided one."""
+    return len(drawn) == n_straight <= MAX_DIVIDING
+
+
+def _noted(placed: MarkedTable, table: RawTable, page: Box) -> MarkedTable:
+    """The table, and whether it runs over the edge of its page; what lies beside the page was not read."""
+    beside = any(not page.contains(cell.start, OVER_EDGE) for cell in table.cells)
+    return replace(placed, leaves_page=beside or not page.contains(placed.box, OVER_EDGE))
 
 
 def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
@@ -204,6 +233,8 @@ def _read_ink(page: Any) -> _Ink:
         ink.boxes.append(box)
         if kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_SHADING):
             ink.pictures.append(box)
+        if not is_text and min(box.width, box.height) < RULE_HEIGHT:
+            ink.lines.append(box)
         angle = _angle(item, page) if is_text else 0
         cells = []
         for tag, number in _tags(item):
@@ -211,10 +242,13 @@ def _read_ink(page: Any) -> _Ink:
                 ink.cells[number].append((box, text, angle))
                 if kind == raw.FPDF_PAGEOBJ_PATH and _is_drawn(item, box):
                     ink.drawings[number].append(box)
+                    ink.straight[number] += raw.FPDFPath_CountSegments(item) == 2
                 cells.append(number)
             elif tag == BLOCK_TAG:
                 ink.blocks[number].append(box)
                 ink.texts[number].append(text)
+            elif tag == MATRIX_TAG:
+                ink.matrices[number][not is_text].append(box)
         if is_text:
             cells_of[ctypes.addressof(item.contents)] = cells, angle, _font(item, fonts)
             has_cells |= bool(cells)

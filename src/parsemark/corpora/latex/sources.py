@@ -10,7 +10,10 @@ import gzip
 import io
 import os
 import re
+import stat
+import struct
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -27,19 +30,25 @@ MAX_DOCUMENT_BYTES = 256 * 2**20
 """Unpacked bytes of one document."""
 MAX_HEADER_BYTES = 2**20
 """Of a member's long name or of its further attributes."""
+MAX_DIRECTORY_BYTES = 8 * 2**20
+"""Of a zip: its list of entries."""
 MAX_MEMBERS = 20_000
 """Entries of one archive, also those that are passed over."""
 MAX_NAME = 200
 """Characters of a document's name, and of a file's as it is reported."""
-ARCHIVES = (".tar.gz", ".tgz", ".tar", ".gz")
+ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip", ".gz")
 
 MAX_ABOVE = 3
 """How many folders up a document may read."""
 
+_ZIP_ENCRYPTED = 0x1
 _ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
 _ENDINGS = ("", ".tex", ".bib", ".pdf", ".png", ".jpg", ".eps", ".sty", ".cls")
 _BROKEN_ARCHIVE = (
     tarfile.TarError,
+    zipfile.BadZipFile,
+    struct.error,
+    NotImplementedError,  # a zip of a later version
     OSError,
     EOFError,
     zlib.error,
@@ -134,7 +143,9 @@ def locate(paths: Iterable[Path]) -> list[FoundDocument]:
     located = []
     for path in paths:
         if not path.exists():
-            raise CorpusError(f"{path} does not exist; give LaTeX files, folders, or .tar.gz archives.")
+            raise CorpusError(
+                f"{path} does not exist; give LaTeX files, folders, or .tar.gz and .zip archives."
+            )
         located += [
             FoundDocument(_unique(_stem(found), taken), found, path)
             for found in _documents_below(path, is_given=True)
@@ -185,7 +196,7 @@ def _documents_below(path: Path, *, is_given: bool = False) -> Iterator[Path]:
     if any(entry.is_file() and entry.suffix.lower() == ".tex" for entry in entries):
         yield path
         if is_given:
-            yield from (e for e in entries if e.is_file() and e.name.lower().endswith(ARCHIVES[:3]))
+            yield from (e for e in entries if e.is_file() and e.name.lower().endswith(ARCHIVES[:4]))
         return
     for entry in entries:
         if entry.is_dir() or entry.name.lower().endswith(ARCHIVES):
@@ -245,8 +256,12 @@ def _read_above(folder: Path, within: Path, document: SourceDocument) -> None:
 
 def _read_archive(path: Path, document: SourceDocument) -> None:
     with path.open("rb") as raw:
-        is_gzip = raw.read(2) == b"\x1f\x8b"
+        head = raw.read(4)
         raw.seek(0)
+        if head.startswith(b"PK") or path.name.lower().endswith(".zip"):
+            _read_zip(raw, document)
+            return
+        is_gzip = head.startswith(b"\x1f\x8b")
         unpacked: io.BufferedIOBase = gzip.GzipFile(fileobj=raw) if is_gzip else raw
         bounded = io.BufferedReader(_Bounded(unpacked, MAX_DOCUMENT_BYTES))
         if not _is_tar(bounded.peek(512)):
@@ -257,6 +272,41 @@ def _read_archive(path: Path, document: SourceDocument) -> None:
                 if number >= MAX_MEMBERS:
                     raise CorpusError(f"has more than {MAX_MEMBERS} entries")
                 _add_member(archive, member, document)
+
+
+def _read_zip(raw: IO[bytes], document: SourceDocument) -> None:
+    """A zip, as Overleaf gives it. Its directory is checked first: zipfile reads no more than it declares."""
+    n_bytes = 0
+    with zipfile.ZipFile(_ShortReads(raw, MAX_DIRECTORY_BYTES)) as archive:
+        members = archive.infolist()
+        if len(members) > MAX_MEMBERS:
+            raise CorpusError(f"has more than {MAX_MEMBERS} entries")
+        for member in members:
+            reason = _why_not(member)
+            if member.is_dir():
+                continue
+            if reason is not None:
+                document.skipped.append(f"{_printable(member.filename)}: {reason}")
+                continue
+            n_bytes += member.file_size if member.file_size <= MAX_FILE_BYTES else 0
+            if n_bytes > MAX_DOCUMENT_BYTES:
+                raise CorpusError(f"is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB when unpacked")
+            content = io.BufferedReader(_Bounded(archive.open(member), MAX_FILE_BYTES))
+            _add(document, safe_name(member.filename) or "", member.file_size, content)
+
+
+def _why_not(member: zipfile.ZipInfo) -> str | None:
+    """Why a member of a zip is not taken."""
+    if safe_name(member.filename) is None:
+        return "its name leaves the folder or is no name"
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        return "is a link or a device"
+    if member.flag_bits & _ZIP_ENCRYPTED:
+        return "is encrypted"
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "is packed by another method than deflate"  # the others unpack without a bound
+    return None
 
 
 def _is_tar(head: bytes) -> bool:
@@ -324,10 +374,24 @@ def _check_size(info: tarfile.TarInfo) -> None:
         raise CorpusError(f"declares {info.size:,} bytes for {'a header' if is_header else 'one file'}")
 
 
+class _ShortReads:
+    """A file of which no more than `limit` bytes are read at once, as zipfile does with a whole directory."""
+
+    def __init__(self, file: IO[bytes], limit: int) -> None:
+        self._file = file
+        self._limit = limit
+        self.seek, self.tell, self.seekable, self.close = file.seek, file.tell, file.seekable, file.close
+
+    def read(self, size: int = -1) -> bytes:
+        if size > self._limit:
+            raise CorpusError(f"declares {size:,} bytes for its directory")
+        return self._file.read(size if size >= 0 else self._limit)
+
+
 class _Bounded(io.RawIOBase):
     """Reads from a stream and raises once more than `limit` bytes came out of it."""
 
-    def __init__(self, stream: io.BufferedIOBase, limit: int) -> None:
+    def __init__(self, stream: io.BufferedIOBase | IO[bytes], limit: int) -> None:
         self._stream = stream
         self._left = limit
         self._limit = limit

@@ -1,21 +1,25 @@
 """TeX's own grid of LaTeX tables, and whether a table that was read from LaTeX is the one that TeX sets.
 
-Reading takes out what no reader of the page sees: columns that every row spans over, and the seam of columns
-with text between them (`r@{.}l`). Such a table has another grid than TeX's, but its cells know theirs.
+Reading takes out what no reader of the page sees: columns that every row spans over, the seam of columns
+with text between them (`r@{.}l`), columns and rows that are only space. Such a table has another grid than
+TeX's, but its cells know theirs.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from parsemark.corpora.latex.marks import MARKS_FILE, MarkedTable, read_marks
+from parsemark.corpora.latex.marks import MARKS_FILE, MarkedCell, MarkedTable, read_marks
 from parsemark.corpora.latex.synthetic.style import preamble
+from parsemark.corpora.latex.visible_grid import without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.table import PlacedTable, place_table
+from parsemark.model import Box, Table
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 
 Span = tuple[int, int, int, int]
@@ -48,14 +52,33 @@ def covers(placed: PlacedTable, tex: set[Span], shown: set[Span] | None = None) 
 
 
 def is_normalised(source: str, spans: set[Span], marked: MarkedTable) -> bool:
-    """Whether `spans` is the grid that reading the source gives, and TeX's cells lie in it."""
+    """Whether `spans` is the grid that reading the source gives, and TeX's cells lie in it.
+
+    It may be without columns and rows that are only space.
+    """
     try:
         placed = place_table(read_grid(source))
     except (FormatError, ValueError):
         return False
-    read = {(c.row, c.col, c.rowspan, c.colspan) for c in placed.table.cells}
     shown = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells if c.text}
-    return read == spans and covers(placed, tex_spans(marked), shown)
+    if not covers(placed, tex_spans(marked), shown):
+        return False
+    own = [cells_in(marked.cells, slot) for slot in placed.tex_slots]
+    cells = (
+        replace(cell, box=Box.hull(c.box for c in marks) if marks else None)
+        for cell, marks in zip(placed.table.cells, own, strict=True)
+    )
+    table = Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
+    return spans in (_spans(table), _spans(without_unseen(table, marked)))
+
+
+def _spans(table: Table) -> set[Span]:
+    return {(c.row, c.col, c.rowspan, c.colspan) for c in table.cells}
+
+
+def cells_in(cells: Iterable[MarkedCell], slot: Span) -> list[MarkedCell]:
+    """The cells of TeX's that lie in a place of its grid."""
+    return [c for c in cells if slot[0] <= c.row < slot[0] + slot[2] and slot[1] <= c.col < slot[1] + slot[3]]
 
 
 BATCH = 100

@@ -22,6 +22,7 @@ from parsemark.metrics.reader.deviations import says_deviations, without_names_o
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import is_numeric, tight
+from parsemark.metrics.reader.marks import with_no_as_in
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
@@ -172,7 +173,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
 
 def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
     """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
-    return without_names_of_deviations(truth, with_symbols_of(truth, sheet))
+    return without_names_of_deviations(truth, with_no_as_in(truth, with_symbols_of(truth, sheet)))
 
 
 def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet]:

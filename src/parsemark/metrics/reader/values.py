@@ -21,6 +21,7 @@ from parsemark.metrics.reader.likeness import (
     slip,
     tight,
 )
+from parsemark.metrics.reader.marks import SAYS
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
 
@@ -37,13 +38,6 @@ _RENAMED = 0.25
 """Severity of signs that are given by others throughout, which stand for nothing else."""
 _SAID = 0.1
 """Severity of a yes or no that is said in another way."""
-_SAYS = dict.fromkeys(
-    ["✓", "✔", "√", "☑", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True
-)
-_SAYS |= dict.fromkeys(
-    ["✗", "✘", "✕", "✖", "×", "❌", "☒", "no", "false", "nein", "non", "нет", "否", "لا"], False
-)
-"""How yes and no are said, case folded."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +263,7 @@ class Values:
 
     def _done_to_all(self, col: int, text: str, found: str) -> Difference | None:
         """The difference of two values if the same was done to others."""
-        meant, said = _SAYS.get(text.casefold()), _SAYS.get(found.casefold())
+        meant, said = SAYS.get(text.casefold()), SAYS.get(found.casefold())
         if meant is not None and said is not None:
             same = Difference(Change.NOTATION, 0.9, "signs given by others", _SAID)
             return same if meant is said else Difference(Change.OTHER, 0.0)

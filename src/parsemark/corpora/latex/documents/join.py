@@ -22,7 +22,7 @@ from parsemark.corpora.latex.documents.look import line_style
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
-from parsemark.corpora.latex.tex_grids import covers
+from parsemark.corpora.latex.tex_grids import cells_in, covers
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
@@ -37,6 +37,7 @@ MIN_AGREEMENT = 0.5
 """The share of cells that must show what the source says, for its grid to be believed."""
 MAX_PICTURES = 0.25
 """An alignment of which pictures cover more than this share is a figure."""
+OVER_EDGE = "a table runs over the edge of the page"
 _HEAD = ("endhead", "endfirsthead")
 _CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabela|tabella|tab\.)\s*[\divxla-c.]+", re.IGNORECASE)
 
@@ -111,6 +112,13 @@ def join_table(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandid
     """The truth of each part of a table."""
     if not is_table(parts):
         return [JoinedTable(part.page, None, is_layout=True) for part in parts]
+    return [
+        JoinedTable(part.page, None, OVER_EDGE) if part.marked.leaves_page else joined
+        for part, joined in zip(parts, _join_parts(parts, candidates), strict=True)
+    ]
+
+
+def _join_parts(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> list[JoinedTable]:
     parts = [replace(part, marked=_without_caption(part.marked)) for part in parts]
     candidate = _best(parts, candidates)
     if candidate is None:
@@ -262,7 +270,7 @@ def _joined(
     spans = {(c.row, c.col, c.rowspan, c.colspan) for c in part.marked.cells}
     if not covers(placed, spans, shown_spans):
         return None
-    shown = [_cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
+    shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
     agree = [
         _agrees(cell.text, "".join(c.text for c in own))
         for cell, own in zip(placed.table.cells, shown, strict=True)
@@ -275,10 +283,6 @@ def _joined(
         return None
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
-
-
-def _cells_in(cells: Sequence[MarkedCell], slot: tuple[int, int, int, int]) -> list[MarkedCell]:
-    return [c for c in cells if slot[0] <= c.row < slot[0] + slot[2] and slot[1] <= c.col < slot[1] + slot[3]]
 
 
 def _agrees(source: str, shown: str) -> bool:
@@ -337,7 +341,8 @@ def _finished(
     marked = part.marked
     table = without_unseen(table, marked)
     if not has_head:
-        table = _with_header(table, header_rows(table, marked) if marked.rules else _own_header(table))
+        stated = None if marked.rules else _own_header(table)
+        table = _with_header(table, header_rows(table, marked) if stated is None else stated)
     n_head = len({c.row for c in table.cells if c.header})
     found: dict[str, AttributeValue] = {
         "rotated": marked.angle != 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ MIN_LINES = 8
 """Lines beside each other that make two columns."""
 MIN_WORDS = 25
 """A page with fewer known words says nothing about its language."""
+
+JOINT = 1.5
+"""Pieces of a line across a table that are no further apart than this are one, in points."""
 
 SINGLE = "single_column"
 
@@ -172,25 +175,40 @@ def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, f
 def line_style(table: MarkedTable) -> str:
     """OmniDocBench's name for the lines of a table: all, some, those of a head and a frame, or none."""
     frame = turn(table.box, table.angle)
-    across = _places((r.y0 + r.y1) / 2 for r in table.rules if r.width > 0.5 * frame.width)
-    partly = any(2.0 < r.width <= 0.5 * frame.width for r in table.rules if r.width > r.height)
-    vertical: dict[int, float] = defaultdict(float)
-    for rule in table.rules:
-        if rule.height > rule.width:
-            vertical[round((rule.x0 + rule.x1) / 4)] += rule.height
-    down = sum(length > 0.5 * frame.height for length in vertical.values())
+    flat = [((r.y0 + r.y1) / 2, r.x0, r.x1) for r in table.rules if r.width > max(r.height, 2.0)]
+    steep = [((r.x0 + r.x1) / 2, r.y0, r.y1) for r in table.rules if r.height > r.width]
+    across = _long_lines(flat, frame.width, gap=JOINT)
+    down = _long_lines(steep, frame.height, gap=frame.height)  # other lines part them
     if not across and not down:
-        return "less_line" if partly or vertical else "wireless_line"
+        return "less_line" if flat or steep else "wireless_line"
     if down >= table.n_cols - 1 and across >= table.n_rows - 1:
         return "full_line"
     return "less_line" if down or across > max(4, table.n_rows // 2) else "fewer_line"
 
 
-def _places(values: Iterable[float]) -> int:
-    """How many different places, to 1.5 points."""
-    count, last = 0, float("-inf")
-    for value in sorted(values):
-        if value - last > 1.5:
-            count += 1
-        last = value
-    return count
+def _long_lines(pieces: Iterable[tuple[float, float, float]], whole: float, *, gap: float) -> int:
+    """At how many places, to 1.5 points, a line covers more than half of a table.
+
+    Args:
+        pieces: The place of each piece, and from where to where it reaches.
+        whole: How wide or high the table is.
+        gap: How far apart two pieces of one line may be.
+    """
+    lines: list[list[tuple[float, float]]] = []
+    last = float("-inf")
+    for place, start, end in sorted(pieces):
+        if place - last > 1.5:
+            lines.append([])
+        lines[-1].append((start, end))
+        last = place
+    return sum(_longest(line, gap) > 0.5 * whole for line in lines)
+
+
+def _longest(spans: Iterable[tuple[float, float]], gap: float) -> float:
+    """The length of the longest line that pieces make; where they overlap, they count once."""
+    longest = length = 0.0
+    reached = float("-inf")
+    for start, end in sorted(spans):
+        length = (length if start - reached <= gap else 0.0) + max(0.0, end - max(start, reached))
+        longest, reached = max(longest, length), max(reached, end)
+    return longest

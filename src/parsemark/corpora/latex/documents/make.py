@@ -54,6 +54,8 @@ class DocumentReport(BaseModel):
     """Why it is not in the corpus."""
     main: str | None = None
     """The file that was compiled."""
+    other_mains: list[str] = []
+    """Files that could have been, and are not in the corpus: a folder is one document."""
     engine: str | None = None
     pages: int = 0
     left_out: dict[int, str] = {}
@@ -201,8 +203,8 @@ def _make_one(located: FoundDocument, out: Path, licence: str, opinion: str | No
             write_bytes(out / "pdfs" / f"{document.name}.pdf", set_document.pdf.read_bytes())
         for sample in made.samples:
             write_page(out, sample, f"pdfs/{document.name}.pdf")
-        others = [name for name in mains if name != main]
-        made.report.notes += [*problems, *([f"other main files: {', '.join(others)}"] if others else [])]
+        made.report.other_mains = [name for name in mains if name != main]
+        made.report.notes += problems
         return made.report
     return report.model_copy(update={"problem": "; ".join(problems)})
 
@@ -302,7 +304,7 @@ def _centre(box: Box) -> Box:
 
 
 def _clipped(element: Element, width: float, height: float) -> Element:
-    """The element with all boxes cut at the edges of the page: real tables run over them."""
+    """The element with all boxes cut at the edges of the page, over which a rule may stand by a hair."""
     return _cut(element, Box(0, 0, width, height))
 
 

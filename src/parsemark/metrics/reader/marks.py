@@ -1,0 +1,118 @@
+"""Yes and no: a mark and an empty cell say the same as a mark and a sign that says no.
+
+A table that ticks what there is leaves the other cells empty. Who reads it may write a no into them, or leave
+empty what the table says no to. Neither says anything that the other does not, as long as it is done alike
+throughout: so the prediction is taken with the truth's way to say no.
+"""
+
+from __future__ import annotations
+
+from parsemark.metrics.reader.sheet import Sheet
+
+SAYS = dict.fromkeys(
+    ["✓", "✔", "√", "☑", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"], True
+)
+SAYS |= dict.fromkeys(
+    ["✗", "✘", "✕", "✖", "×", "❌", "☒", "no", "false", "nein", "non", "нет", "否", "لا"], False
+)
+"""How yes and no are said, case folded."""
+_IN_PAIRS = {"0": "1", "n": "y", "f": "t", "absent": "present", "○": "●", "□": "■"}
+"""What says no beside what says yes, and something else elsewhere; case folded."""
+_MARKS = frozenset("✓√×✗xX•●*★+■◆▲oO○∘")
+"""Signs that alone in a cell may mark that something is there."""
+
+
+def _cased(words: set[str]) -> frozenset[str]:
+    return frozenset(form for word in words for form in (word, word.upper(), word.capitalize()))
+
+
+_YES = _cased({word for word, meant in SAYS.items() if meant})
+_NO = _cased({word for word, meant in SAYS.items() if not meant})
+_NO_BESIDE = {
+    no: yes
+    for low, high in _IN_PAIRS.items()
+    for no, yes in {(low, high), (low.upper(), high.upper()), (low.capitalize(), high.capitalize())}
+}
+
+
+def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
+    """The prediction with empty cells for no where the truth has them, or the truth's no for empty cells."""
+    ours, theirs = _texts(truth), _texts(pred)
+    no = _way_to_say_no(theirs, besides=ours)
+    if no is not None and any(_has_marks_alone(truth, mark) for mark in ours & (_MARKS | _YES)):
+        return _emptied(pred, no, theirs)
+    no = _way_to_say_no(ours, besides=theirs)
+    if no is not None and _is_said_without_gaps(truth, no, ours):
+        # The truth's own yes without its no is no other way to write: the no is lost.
+        marks = [mark for mark in theirs & _MARKS - ours if _has_marks_alone(pred, mark)]
+        return _filled(pred, marks[0], no) if len(marks) == 1 else pred
+    return pred
+
+
+def _texts(sheet: Sheet) -> set[str]:
+    return set().union(*sheet.texts)
+
+
+def _way_to_say_no(said: set[str], besides: set[str]) -> str | None:
+    """The only sign for no among some texts, if the others have none."""
+    found = said & _NO or {no for no in said & _NO_BESIDE.keys() if _NO_BESIDE[no] in said}
+    return next(iter(found)) if len(found) == 1 and found.isdisjoint(besides) and not besides & _NO else None
+
+
+def _ways_to_say_yes(no: str) -> frozenset[str]:
+    return frozenset({_NO_BESIDE[no]}) if no in _NO_BESIDE else _YES | _MARKS - {no}
+
+
+def _lines(sheet: Sheet, marks: frozenset[str]) -> tuple[set[int], set[int]]:
+    """Rows and columns that say little but one of some marks: a name, and perhaps a sum."""
+    rows = {r for r, row in enumerate(sheet.texts) if _is_marked(row, marks)}
+    columns = {c for c, column in enumerate(zip(*sheet.texts, strict=True)) if _is_marked(column, marks)}
+    return rows, columns
+
+
+def _is_marked(line: tuple[str, ...] | list[str], marks: frozenset[str]) -> bool:
+    others = [text for text in line[1:] if text]
+    return 2 * sum(text in marks for text in others) > len(others)
+
+
+def _has_marks_alone(sheet: Sheet, mark: str) -> bool:
+    """Whether there are rows or columns with a mark or nothing in their cells."""
+    rows, columns = _lines(sheet, frozenset({mark}))
+    lines = [sheet.texts[r] for r in rows] + [[row[c] for row in sheet.texts] for c in columns]
+    return any("" in line[1:] for line in lines) and sum(line.count(mark) for line in lines) > 1
+
+
+def _emptied(pred: Sheet, no: str, said: set[str]) -> Sheet:
+    """The prediction with nothing in place of its no; a yes that is one beside it alone is said plainly."""
+    rows, columns = _lines(pred, _ways_to_say_yes(no) & said | {no})
+    plainly = {no: "", _NO_BESIDE[no]: "Yes"} if no in _NO_BESIDE else {no: ""}
+    return pred.with_texts(
+        [
+            [plainly.get(text, text) if r in rows or c in columns else text for c, text in enumerate(row)]
+            for r, row in enumerate(pred.texts)
+        ]
+    )
+
+
+def _is_said_without_gaps(truth: Sheet, no: str, said: set[str]) -> bool:
+    """Whether the truth says yes or no in each cell of the rows or columns in which it does."""
+    rows, columns = _lines(truth, _ways_to_say_yes(no) & said | {no})
+    whole = [truth.texts[r] for r in rows] + [[row[c] for row in truth.texts] for c in columns]
+    lines = [line for line in whole if no in line]
+    return bool(lines) and not any("" in line[1:] for line in lines)
+
+
+def _filled(pred: Sheet, mark: str, no: str) -> Sheet:
+    """The prediction with a no in the empty cells beside its marks."""
+    rows, columns = _lines(pred, frozenset({mark}))
+    marked = [(r, c) for r, row in enumerate(pred.texts) for c, text in enumerate(row) if text == mark]
+    top = min(r for r, _ in marked)
+    top = min(top, pred.header_rows or top)
+    left = min(c for _, c in marked)
+    said = {"": no, mark: _NO_BESIDE.get(no, mark)}
+    texts, present = [list(row) for row in pred.texts], [list(row) for row in pred.present]
+    for r in range(top, pred.n_rows):
+        for c in range(left, pred.n_cols):
+            if texts[r][c] in said and (r in rows or c in columns):
+                texts[r][c], present[r][c] = said[texts[r][c]], True
+    return pred.with_texts(texts, present)
