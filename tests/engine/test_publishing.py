@@ -87,8 +87,8 @@ def test_parts_that_another_has_removed_are_made_again(
     run = pages(tmp_path, ["fine", "fine"])
     score_all, rounds = scoring._score_all, []
 
-    def removed(chunks, n_workers, events):
-        final = score_all(chunks, n_workers, events)
+    def removed(*arguments):
+        final = score_all(*arguments)
         rounds.append(1)
         if len(rounds) == 1:
             scoring.remove_tree(run.path / "parts")

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.engine.hostile_tasks import score_or_die
+from tests.judges.chat_server import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
 
 from parsemark.engine import score_chunk as chunks
@@ -14,6 +15,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
 from parsemark.errors import StoreError, UsageError
+from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol
 from parsemark.protocols.base import BROKEN
 from parsemark.protocols.broken import complete_summary
@@ -206,3 +208,16 @@ def test_no_copy_is_made_of_a_process_with_code_of_others(monkeypatch: pytest.Mo
     """It may have started threads, which a fork would lose while they hold locks."""
     monkeypatch.setattr(scoring, "plugins_loaded", {"acme:Protocol"})
     assert scoring.ready_to_score(("document(profile=v1.6)",)) is None
+
+
+def test_all_processes_of_a_scoring_share_one_limit_on_cost(
+    parsed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "CHUNK_OUTPUTS", 4)
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv(SESSION_VARIABLE, raising=False)
+    with ChatServer(lambda r, c: completion('{"score": 5}', usage=(1000, 2048)), delay_s=0.05) as server:
+        spec = server.spec(input_usd=1, output_usd=1)
+        assert len(scoring._chunks(parsed, ("semantic",), Events())) > 1
+        score_run(parsed, protocols=[f"semantic(judge={spec},max_cost=0.007)"], n_workers=4)
+        assert len(server.requests) == 1, "a question costs $0.003, and another may cost over $0.004"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,9 +55,9 @@ class JudgeOptions:
     def opened(self) -> Iterator[tuple[list[Judge], Asker]]:
         """The judges, and what asks them; all processes of this command share the limit on cost."""
         from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
-        from parsemark.judges.ask import SESSION_VARIABLE
+        from parsemark.judges.ask import join_session, session_name
 
-        os.environ.setdefault(SESSION_VARIABLE, uuid.uuid4().hex)
+        join_session(session_name())
         judges = list(dict.fromkeys(get_judge(spec) for spec in self.specs))
         options = AskOptions(concurrency=self.concurrency, max_cost_usd=self.max_cost)
         with AnswerStore(self.answers) as store:
@@ -86,7 +84,7 @@ class Bill:
     spent_usd: float
     counted_usd: float
     over_usd: float
-    """By how much the limit was passed."""
+    """By how much the limit was passed, which was told when it happened."""
 
     @classmethod
     def of(cls, asker: Asker) -> Bill:
@@ -101,12 +99,6 @@ class Bill:
             console.print(
                 f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token "
                 "counts, and requests without a reply, may have cost.",
-                highlight=False,
-            )
-        if self.over_usd:
-            console.print(
-                f"--max-cost was passed by ${self.over_usd:.4f}: an endpoint reported more tokens than the "
-                "question and max_tokens allow.",
                 highlight=False,
             )
 

@@ -92,6 +92,8 @@ class Chunk:
     run: Path
     protocols: tuple[str, ...]
     pages: tuple[PageTask, ...]
+    session: str = ""
+    """Chunks of one command share it, and with it what may be spent on asking; no part of the work itself."""
 
     @property
     def key(self) -> str:
@@ -220,6 +222,10 @@ def _as_parquet(frame: pl.DataFrame) -> bytes:
 def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]) -> list[pl.DataFrame]:
     """The rows of a chunk, one frame for each of its parts."""
     recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
+    if chunk.session and any(recipe.asks for recipe in recipes.values()):
+        from parsemark.judges.ask import join_session
+
+        join_session(chunk.session)
     predictions: list[Prediction] = []
     found = {spec: PageScores() for spec in recipes}
     whole: dict[tuple[str, str], list[_Seen]] = {}

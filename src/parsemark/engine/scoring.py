@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -67,17 +68,27 @@ def score_run(
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     run.update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
+    session = _session(specs)
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
             plan = _chunks(run, specs, events)
-            final = _score_all(plan, make_pool, events)
+            final = _score_all(plan, session, make_pool, events)
             with run.publishing():
                 if _is_current(run, specs, plan, final):
                     return _publish(run, specs, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with run.publishing():  # it keeps changing: now nobody else may publish until we have
-            final = _score_all(_chunks(run, specs, events), make_pool, events)
+            final = _score_all(_chunks(run, specs, events), session, make_pool, events)
             return _publish(run, specs, final, nobody_else_scores, events)
+
+
+def _session(specs: Iterable[str]) -> str:
+    """What all processes share that score by asking; empty where nobody is asked."""
+    if not any(get_protocol(spec).asks for spec in specs):
+        return ""
+    from parsemark.judges.ask import session_name
+
+    return session_name()
 
 
 def _is_current(run: Run, specs: tuple[str, ...], plan: ChunkPlan, final: Sequence[PartFiles]) -> bool:
@@ -192,7 +203,9 @@ def _pool_maker(
     raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")
 
 
-def _score_all(plan: ChunkPlan, make_pool: Callable[[int], Pool], events: Events) -> list[PartFiles]:
+def _score_all(
+    plan: ChunkPlan, session: str, make_pool: Callable[[int], Pool], events: Events
+) -> list[PartFiles]:
     """Score all chunks; returns the files that hold the result, in order."""
     events.scoring(n_pages=plan.n_outputs)
     pieces = [[PartFiles(plan.run.path, plan.protocols, key)] for key in plan.keys]
@@ -200,31 +213,30 @@ def _score_all(plan: ChunkPlan, make_pool: Callable[[int], Pool], events: Events
     events.scored(plan.n_outputs - sum(plan.outputs_in(i) for i in open_chunks))
     if open_chunks:
         with make_pool(len(open_chunks)) as pool:
-            _score(plan, open_chunks, pieces, pool, events)
+            wanted = ((number, replace(plan[number], session=session)) for number in open_chunks)
+            _score(wanted, pieces, pool, events)
     return [files for own in pieces for files in own]
 
 
 def _score(
-    plan: ChunkPlan, wanted: Sequence[int], pieces: list[list[PartFiles]], pool: Pool, events: Events
+    wanted: Iterator[tuple[int, Chunk]], pieces: list[list[PartFiles]], pool: Pool, events: Events
 ) -> None:
     """Score some chunks of a plan, of which few are held at a time; what is lost is tried again in pieces.
 
     Args:
-        plan: The chunks.
-        wanted: Their numbers.
+        wanted: Numbers of chunks, and the chunks.
         pieces: Of each chunk the files that hold its rows; of one that was lost those of its pieces.
         pool: Who scores.
         events: Told about progress.
     """
     origin: dict[str, int] = {}
-    waiting = iter(wanted)
 
     def submit(chunk: Chunk, number: int) -> None:
         origin[chunk.key] = number
         pool.submit(chunk)
 
-    for number in islice(waiting, pool.window):
-        submit(plan[number], number)
+    for number, chunk in islice(wanted, pool.window):
+        submit(chunk, number)
     for result in pool.results():
         number, chunk = origin.pop(result.task.key), result.task
         if isinstance(result, Lost):
@@ -235,8 +247,8 @@ def _score(
                 submit(retry, number)
             continue
         events.scored(chunk.n_outputs)
-        for following in islice(waiting, 1):
-            submit(plan[following], following)
+        for number, following in islice(wanted, 1):
+            submit(following, number)
 
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:

@@ -150,6 +150,16 @@ def run_to_end(work: Coroutine[Any, Any, None]) -> None:
         pool.submit(asyncio.run, work).result()
 
 
+def session_name() -> str:
+    """The session of this process; a new one where it has none yet."""
+    return os.environ.get(SESSION_VARIABLE) or uuid.uuid4().hex
+
+
+def join_session(name: str) -> None:
+    """Let all that this process asks from now on count against the limit of a session."""
+    os.environ[SESSION_VARIABLE] = name
+
+
 def _to_stderr(message: str) -> None:
     sys.stderr.write(f"{message}\n")
     sys.stderr.flush()
@@ -168,7 +178,7 @@ class Asker:
 
     answers: AnswerStore
     options: AskOptions = field(default_factory=AskOptions)
-    session: str = field(default_factory=lambda: os.environ.get(SESSION_VARIABLE) or uuid.uuid4().hex)
+    session: str = field(default_factory=session_name)
     tell: Callable[[str], None] = _to_stderr
     _past_worst: dict[Judge, str] = field(default_factory=dict, init=False)
     """Judges that cost more than they can, so that no limit holds, and how that is said."""
@@ -181,7 +191,11 @@ class Asker:
         Raises:
             UsageError: There is a limit on cost and a judge whose price is not known.
         """
+        before = self.over_limit_usd()
         run_to_end(self._ask(iter(calls), deliver))
+        over = self.over_limit_usd()
+        if over > before:
+            self.tell(f"The limit of ${self.options.max_cost_usd:g} for judges is passed by ${over:.4f}.")
 
     def spent_usd(self) -> float:
         """What this asker has paid so far, as far as prices are known."""
@@ -376,14 +390,12 @@ class Asker:
         self._counted += paid
         self.answers.settle(self.session, worst, paid)
         if paid > worst * _ROUNDING and judge not in self._past_worst:
-            message = (
+            self._past_worst[judge] = (
                 f"{judge.label} reports tokens worth ${paid:.4g} for a question that by its length and "
                 f"max_tokens costs ${worst:.4g} at most; a limit of ${limit:g} cannot be kept so, and no "
                 "more is asked"
             )
-            self._past_worst[judge] = message
-            over = self.over_limit_usd()
-            self.tell(message + (f". The limit is passed by ${over:.4f}." if over else "."))
+            self.tell(f"{self._past_worst[judge]}.")
 
 
 def _check_pause(failure: CallFailedError) -> None:
