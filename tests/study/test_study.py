@@ -252,15 +252,17 @@ def test_few_tables_resolve_nothing_and_the_command_says_so(tmp_path: Path) -> N
 
     pairs = [pair(t, k, 10.0 - 3 * k - t / 10) for t in range(6) for k in range(3)]
     broken = {**pair(9, 0, 1.0), "id": "t9/bad", "ratings": [11]}
+    untrue = {**pair(9, 0, 1.0), "id": "t9/true", "ratings": [True, 6]}
     for n_tables in (5, 6):
         file = tmp_path / f"{n_tables}.json"
-        listed = [p for p in pairs if int(str(p["group"])[1:]) < n_tables] + [broken]
+        listed = [p for p in pairs if int(str(p["group"])[1:]) < n_tables] + [broken, untrue]
         file.write_text(json.dumps({"schema_version": 1, "kind": "table", "pairs": listed}))
         command = ["study", "run", str(file), "-m", "cell_f1", "--out", str(tmp_path / "out"), "--no-figures"]
         done = CliRunner().invoke(app, command, env={"COLUMNS": "80"})
         assert done.exit_code == 0, done.output
         assert ("resolve nothing" in done.output) == (n_tables == 5)
         assert "('t9/bad'): ratings: ratings are numbers from 0 to 10" in done.output
+        assert "true and false are no numbers" in done.output
         found = json.loads((tmp_path / "out" / "correlations.json").read_text())["cell_f1"]
         assert (found["ci95"] is None) == (n_tables == 5)
         printed = [line for line in done.stdout.splitlines() if not line.startswith("Written")]

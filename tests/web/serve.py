@@ -34,10 +34,15 @@ def write_pairs(folder: Path, pairs: list[dict[str, Any]] | None = None) -> Path
 
 
 @contextmanager
-def served(*arguments: str) -> Iterator[tuple[dict[str, str], subprocess.Popen[str]]]:
+def served(
+    *arguments: str, stderr: int | None = None
+) -> Iterator[tuple[dict[str, str], subprocess.Popen[str]]]:
     """Start `parsemark …` and give the links that it says, and its process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "parsemark", *arguments, "--no-browser"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "parsemark", *arguments, "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
     )
     try:
         assert process.stdout is not None

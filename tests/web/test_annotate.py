@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.model import Element, Sample, Status, Table
-from parsemark.web.annotate.work import DATABASE
+from parsemark.web.annotate.consensus import Start
+from parsemark.web.annotate.work import DATABASE, Work
 
 LINK = "Annotate at"
 
@@ -74,7 +77,7 @@ def test_what_is_typed_is_truth_at_once(folder: Path) -> None:
         assert truth(folder, 1).tables[0].table.text_rows()[1] == ["ours", ""]
         for _ in range(10):
             person.post(f"{person.path}/undo", {})
-        assert truth(folder, 1).tables == ()
+        assert truth(folder, 1) is None, "who takes everything back has said nothing"
         second = Annotator(links[LINK], "Ada", sample[:-1] + "2")
         second.accept()
         assert truth(folder, 2).elements == ()
@@ -94,6 +97,83 @@ def test_a_second_person_checks_and_differences_are_shown(folder: Path) -> None:
         assert state["accepted"] == ["Ada", "Bo"]
         assert [(d["before"], d["after"]) for d in state["differences"]] == [("112", "1.12")]
         assert "Ada, Bo" in bo.see("/")
+
+
+def test_changes_of_cells_are_listed_beside_those_of_the_shape(folder: Path) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        ada, bo = (Annotator(links[LINK], name, sample) for name in ("Ada", "Bo"))
+        ada.edit(do="add", category="table")
+        for row, text in enumerate(("City", "Pariss")):
+            ada.edit(do="text", element="t1", row=row, col=0, text=text)
+        ada.accept()
+        bo.edit(do="text", element="t1", row=1, col=0, text="Paris")
+        bo.edit(do="insert_row", element="t1", at=1)
+        bo.edit(do="insert_col", element="t1", at=0)
+        found = [(d["what"], d["before"], d["after"]) for d in bo.accept().json()["differences"]]
+        assert found == [
+            ("row 2 added", "", " |  | "),
+            ("column 1 added", "", " |  | "),
+            ("row 3, column 2: text", "Pariss", "Paris"),
+        ]
+
+
+@pytest.mark.parametrize("keys", [{"do": "no_table"}, {"do": "insert_row", "element": "t1", "at": 1}])
+def test_undoing_everything_leaves_no_truth_that_only_parsers_said(
+    folder: Path, keys: dict[str, Any]
+) -> None:
+    (name, *_) = samples = {s.id: s for s in load_corpus(f"folder:{folder}").samples()}
+    table = Element("t1", "table", table=Table.from_rows([["a", "b"], ["c", "d"]]))
+    for _ in range(2):  # also when it is begun again
+        work = Work(folder)
+        work._starts[name] = Start((table,), {}, {})
+        work.restore_files()
+        assert work.state(name).page.tables == (table,)
+        work.edit(name, keys, "Ada", f"nonce-{time.time_ns()}", work.state(name).revision).result()
+        assert (folder / "report.p1.json").is_file()
+        work.close()
+        work = Work(folder)  # what was loaded now is the file of the edit
+        work.restore_files()
+        assert work.undo(name, "Ada").result()
+        assert not (folder / "report.p1.json").exists()
+        assert work.state(name).page.tables == (table,) and work.overview()[0]["edits"] == 0
+        work.close()
+        assert truth(folder, 1) is None
+    work = Work(folder)
+    work._starts[name] = Start((table,), {}, {})
+    work.restore_files()
+    work.accept(name, "Ada", work.state(name).revision).result()
+    work.close()
+    assert len(truth(folder, 1).tables) == 1, "who accepts the page says that it is so"
+    assert len(samples) == 3
+
+
+def test_undoing_everything_brings_the_file_back_that_was_there(folder: Path) -> None:
+    sample = first_sample(folder)
+    work = Work(folder)
+    work.accept(sample, "Ada", 0).result()
+    work.close()
+    (folder / DATABASE).unlink()
+    before = (folder / "report.p1.json").read_bytes() + b"\n"  # written by other hands
+    (folder / "report.p1.json").write_bytes(before)
+    work = Work(folder)
+    work.edit(sample, {"do": "add", "category": "table"}, "Ada", "nonce-0001", 0).result()
+    assert (folder / "report.p1.json").read_bytes() != before
+    work.undo(sample, "Ada").result()
+    work.close()
+    assert (folder / "report.p1.json").read_bytes() == before
+
+
+def test_files_that_cannot_be_annotated_are_named(folder: Path) -> None:
+    (folder / "cut.pdf").write_bytes((folder / "report.pdf").read_bytes()[:300])
+    (folder / "<b>empty.pdf").write_bytes(b"")
+    with served("annotate", f"folder:{folder}", "--port", "0", stderr=subprocess.PIPE) as (links, process):
+        seen = Person(links[LINK]).see("/")
+        assert "cut.pdf" in seen and "&lt;b&gt;empty.pdf" in seen and "0 of 3 pages" in seen
+        process.kill()
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert "cut.pdf: is left out" in said and "<b>empty.pdf: is left out" in said
 
 
 def test_a_word_is_undone_at_once(folder: Path) -> None:
@@ -165,7 +245,6 @@ def test_pages_start_from_what_parsers_agree_on(folder: Path, tmp_path: Path) ->
     from parsemark.formats.model_json import prediction_to_json
     from parsemark.model import Prediction
     from parsemark.store import ParseRecord, Run, sample_to_row
-    from parsemark.web.annotate.work import Work
 
     samples: list[Sample] = list(load_corpus(f"folder:{folder}").samples())
     rows = [["a", "b"], ["c", "d"]]

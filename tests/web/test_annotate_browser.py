@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.waiting import wait_until
 from tests.web.serve import served
-from tests.web.test_annotate import LINK, first_sample, folder, truth
+from tests.web.test_annotate import LINK, Annotator, first_sample, folder, truth
 from tests.web.test_rate_browser import accessible
 
 pytestmark = pytest.mark.browser
@@ -87,6 +87,59 @@ def test_a_table_is_made_with_the_keyboard_alone(
     assert found.tables[0].box is not None
     formula = next(e for e in found.elements if e.category == "equation_isolated")
     assert formula.latex == "\\frac{a}{b} + x^2"
+
+
+def test_stepping_through_elements_writes_nothing(folder: Path, open_page: Callable[..., Any]) -> None:
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        person = Annotator(links[LINK], "Ada", sample)
+        person.edit(do="add", category="text_block")
+        person.edit(do="content", element="b1", text="First")
+        person.edit(do="add", category="table")
+        person.edit(do="add", category="equation_isolated")
+        person.edit(do="content", element="b2", text="a+b")
+        before = truth(folder, 1)
+        page = open_page(links[LINK])
+        begin(page, "Ben")
+        press = page.keyboard.press
+        chosen = page.locator('#elements [aria-pressed="true"]')
+        for key, name in zip("[[[]]]]", ("b1", "b2", "t1", "b2", "b1", "t1", "b2"), strict=True):
+            press(key)
+            expect(chosen).to_have_attribute("data-element", name)
+        for key in ("i", "x", "h", "]"):  # b1 is shown, and none of its keys is a letter of it
+            press(key)
+        expect(chosen).to_have_attribute("data-element", "b1")
+        press("a")
+        expect(page.locator("#status")).to_contain_text("accepted by Ben", timeout=10_000)
+        assert truth(folder, 1) == before
+        press("Enter")  # the list was drawn anew, and the person is still in it
+        expect(page.locator("#block")).to_be_focused()
+        press("End")
+        page.keyboard.type("!")
+        press("Escape")
+        saved(page)
+        assert {e.text for e in truth(folder, 1).elements} == {"First!", None}
+
+
+def test_a_box_stays_on_the_page(folder: Path, open_page: Callable[..., Any]) -> None:
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        Annotator(links[LINK], "Ada", first_sample(folder)).edit(
+            do="add", category="table", box=[5, 700, 105, 790]
+        )
+        page = open_page(links[LINK])
+        begin(page, "Ben")
+        press = page.keyboard.press
+        press("b")
+        for key in ("ArrowLeft", "ArrowDown"):
+            for _ in range(8):
+                press(key)
+        saved(page)
+        assert truth(folder, 1).tables[0].box.as_tuple() == (0, 710, 100, 800)
+        for _ in range(60):
+            press("Shift+ArrowLeft")
+        saved(page)
+        assert truth(folder, 1).tables[0].box.as_tuple() == (0, 710, 2, 800)
+        assert page.is_hidden("#message")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "dark"), (390, "light")])

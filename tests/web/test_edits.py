@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parsemark.model import Box, Cell, Element, Page, Prediction, Status, Table
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.consensus import consensus, uncertain_cells
+from parsemark.web.annotate.consensus import Start, consensus, start_page, uncertain_cells
 from parsemark.web.annotate.differences import differences
 from parsemark.web.annotate.edits import EditError, apply
 
@@ -95,7 +95,10 @@ def test_any_sequence_of_edits_leaves_a_table(edits: list[dict[str, Any]]) -> No
         {"do": "text", "element": "b1"},
         {"do": "text", "row": 0, "col": 0, "text": 5}, {"do": "text", "row": 9, "col": 0, "text": ""},
         {"do": "text", "row": True, "col": 0, "text": ""}, {"do": "insert_row", "at": 10**9},
-        {"do": "box", "box": [1, 2, 3]}, {"do": "box", "box": [0, 0, 1e300, 1]},
+        {"do": "box", "box": [1, 2, 3]}, {"do": "box", "box": [-402, 20, -184, 90]},
+        {"do": "box", "box": [10, 20, 601, 90]}, {"do": "box", "box": [10, 20, 10, 90]},
+        {"do": "add", "box": [10, 700, 20, 900]},
+        {"do": "box", "box": [0, 0, 1e300, 1]},
         {"do": "category", "category": "poem"}, {"do": "category", "category": "text_block"},
         {"do": "content", "text": "x"}, {"do": "add", "category": "x"},
         {"do": "move", "by": 7}, {"do": "text", "row": 0, "col": 0, "text": "x" * 200_000},
@@ -124,6 +127,70 @@ def test_differences_are_named() -> None:
     found = [(d.element, d.what, d.before, d.after) for d in differences(START, other)]
     assert found == [("t1", "row 2, column 2: text", "e", "E"), ("b1", "removed", "x", "")]
     assert differences(START, START) == []
+
+
+@given(st.lists(_edits, max_size=6))
+def test_applied_to_the_first_version_differences_tell_all(edits: list[dict[str, Any]]) -> None:
+    page = START
+    for edit in edits:
+        try:
+            page = apply(page, {"element": "t1", **edit})
+        except EditError:
+            continue
+    before, after = (replace(p, elements=p.elements[:1]) for p in (START, page))
+    same = [_content(p) for p in (before, after)]
+    assert bool(differences(before, after)) == (same[0] != same[1])
+
+
+def _content(page: Page) -> object:
+    (element,) = page.elements
+    assert element.table is not None
+    cells = {(c.row, c.col, c.text, c.rowspan, c.colspan, bool(c.header)) for c in element.table.cells}
+    return element.table.n_rows, element.table.n_cols, cells
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        (
+            [{"do": "insert_col", "at": 1}, {"do": "text", "row": 2, "col": 0, "text": "G"}],
+            [("column 2 added", "", " |  | "), ("row 3, column 1: text", "g", "G")],
+        ),
+        (
+            [{"do": "delete_row", "at": 1}, {"do": "text", "row": 1, "col": 2, "text": "I"}],
+            [("row 2 removed", "d | e | f", ""), ("row 2, column 3: text", "i", "I")],
+        ),
+        (  # the shape is as before, but not the rows
+            [{"do": "insert_row", "at": 0}, {"do": "delete_row", "at": 3}],
+            [("row 3 removed", "g | h | i", ""), ("row 1 added", "", " |  | ")],
+        ),
+    ],
+)
+def test_changed_cells_are_named_where_the_shape_has_changed(
+    edits: list[dict[str, Any]], expected: list[tuple[str, str, str]]
+) -> None:
+    after = page_of(edited(START, *edits))
+    assert [(d.what, d.before, d.after) for d in differences(START, after)] == expected
+
+
+def test_a_merged_cell_that_a_new_row_stretches_is_the_same_cell() -> None:
+    tall = page_of(edited(START, {"do": "merge", "row": 1, "col": 0, "to_row": 2, "to_col": 0}))
+    grown = page_of(edited(tall, {"do": "insert_row", "at": 2}))
+    assert [d.what for d in differences(tall, grown)] == ["row 3 added"]
+
+
+def test_very_long_tables_are_compared_in_place() -> None:
+    rows = [[str(k)] for k in range(2000)]
+    old, new = (page_of(Table.from_rows(r)) for r in (rows, [[f"{r[0]}!"] for r in rows] + [["end"]]))
+    found = differences(old, new)
+    assert len(found) == 2001 and found[0].what == "row 2001 added"
+
+
+def test_what_parsers_place_beyond_the_page_ends_at_its_edge() -> None:
+    boxes = [Box(-5, 10, 100, 900), Box(700, 10, 800, 20), None]
+    elements = tuple(Element(f"b{k}", "text_block", box=box, text="x") for k, box in enumerate(boxes))
+    page = start_page(Page("p", 600, 800), Start(elements, {}, {}))
+    assert [e.box for e in page.elements] == [Box(0, 10, 100, 800), None, None]
 
 
 def predicted(parser: str, rows: list[list[str]], status: Status = Status.OK) -> Prediction:

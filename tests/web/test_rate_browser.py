@@ -129,3 +129,32 @@ def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
         expect(page.locator("#count")).to_have_text("1 of 4", timeout=10_000)
         assert len(refused) == 3
     assert [p["ratings"] for p in exported(file)] == [[9.0]]
+
+
+def test_the_bar_never_says_saved_of_what_is_not(file: Path, browser: Any) -> None:
+    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+        page = browser.new_context(viewport={"width": 390, "height": 500}).new_page()
+        page.goto(links[RATERS])
+        enter(page, "Di")
+        bar = page.locator("#saved")
+        page.keyboard.press("Enter")
+        expect(bar).to_have_text("Choose a score first.")
+        for score in ("6", "7"):
+            if score == "7":
+                page.route("**/api/answer", lambda route: route.abort())
+            page.keyboard.press(score)
+            page.keyboard.press("Enter")
+            if score == "6":
+                expect(bar).to_have_text("Saved: 6.")
+        expect(bar).to_contain_text("No connection. Not saved yet")
+        page.evaluate("window.scrollTo(0, document.body.scrollHeight / 2)")
+        expect(bar).to_be_in_viewport()
+        page.unroute("**/api/answer")
+        expect(bar).to_have_text("Saved: 7.", timeout=20_000)
+        page.route("**/api/mark", lambda route: route.abort())
+        page.keyboard.press("d")
+        expect(bar).to_contain_text("No connection")
+        page.unroute("**/api/mark")
+        expect(bar).to_have_text("", timeout=20_000)
+        expect(page.locator("#message")).to_be_hidden()
+    assert sorted(p["ratings"][0] for p in exported(file)) == [6.0, 7.0]  # type: ignore[index]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from parsemark.cli.progress import ProgressEvents
     from parsemark.corpora import Corpus
+    from parsemark.corpora.base import Remark
     from parsemark.store import Run
 
 
@@ -44,18 +45,24 @@ def command_line() -> tuple[str, ...]:
     return ("parsemark", *sys.argv[1:])
 
 
+def say_remarks(remarks: Iterable[Remark], console: Console) -> None:
+    """Name what was left out of a corpus, and what looks wrong in it."""
+    from rich.text import Text
+
+    for remark in remarks:
+        console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
+
+
 def load(spec: str, *, strict: bool = False) -> Corpus:
     """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
     from rich.console import Console
     from rich.markup import escape
-    from rich.text import Text
 
     from parsemark.corpora import load_corpus
 
     corpus = load_corpus(spec, strict=strict)
     console = Console(stderr=True)
-    for remark in corpus.remarks:
-        console.print("[yellow]![/] ", Text(str(remark)), sep="", highlight=False, soft_wrap=True)
+    say_remarks(corpus.remarks, console)
     if corpus.left_out:
         count = len(corpus.left_out)
         parts = "1 part" if count == 1 else f"{count} parts"

@@ -123,6 +123,9 @@ def annotate(
     started at any time. Serves this machine alone unless --host names another interface; then the link
     holds a token.
     """
+    from rich.console import Console
+
+    from parsemark.cli.running import say_remarks
     from parsemark.errors import UsageError
 
     require_web()
@@ -139,6 +142,7 @@ def annotate(
     if unknown := [name for name in page or () if name not in work.samples]:
         work.close()
         raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
+    say_remarks(work.remarks, Console(stderr=True))
     try:
         work.restore_files()
         if not runs:

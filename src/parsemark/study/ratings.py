@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from parsemark.errors import StudyError
 from parsemark.plain_words import first_problem
@@ -32,19 +32,29 @@ DEFAULT_PROMPT = "tuned"
 """The prompt of judgements that name none; the published study's main one."""
 
 
+def _no_truth_value(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_no_truth_value)]
+"""JSON's `true` would be read as 1."""
+
+
 class Judgement(BaseModel):
     """What one language model said of a pair."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: str
-    score: float = Field(ge=0, le=10)
+    score: Number = Field(ge=0, le=10)
     prompt: str = DEFAULT_PROMPT
-    cost_usd: float | None = None
+    cost_usd: Number | None = None
     errors: tuple[str, ...] = ()
 
 
-Part = Annotated[float, Field(ge=0, le=1)]
+Part = Annotated[Number, Field(ge=0, le=1)]
 
 
 class PairToRate(BaseModel):
@@ -68,11 +78,11 @@ class PairToRate(BaseModel):
 class RatedPair(PairToRate):
     """A pair, and what people, metrics and judges said of it."""
 
-    ratings: tuple[float, ...] = Field(min_length=1)
+    ratings: tuple[Number, ...] = Field(min_length=1)
     raters: tuple[str, ...] = ()
     """Who gave the ratings, in their order; empty where that is not known."""
     comments: tuple[str, ...] = ()
-    metrics: Mapping[str, float] = Field(default_factory=dict)
+    metrics: Mapping[str, Number] = Field(default_factory=dict)
     judges: tuple[Judgement, ...] = ()
 
     @field_validator("ratings")

@@ -66,6 +66,7 @@ class AnnotateApp:
             folder=self.work.folder.name,
             person=_person(request),
             n_named=self.work.n_named,
+            left_out=[str(remark) for remark in self.work.remarks if remark.left_out],
         )
 
     async def editor(self, request: Request) -> Response:

@@ -186,5 +186,14 @@ def uncertain_cells(start: Start, element: str) -> list[tuple[int, int]]:
 
 
 def start_page(page: Page, start: Start) -> Page:
-    """The page with the elements to begin with."""
-    return replace(page, elements=start.elements)
+    """The page with the elements to begin with. Parsers place some beyond its edges; truth never is there."""
+    return replace(page, elements=tuple(replace(e, box=_inside(e.box, page)) for e in start.elements))
+
+
+def _inside(box: Box | None, page: Page) -> Box | None:
+    """The part of a box that lies on the page, if there is any."""
+    if box is None:
+        return None
+    x0, x1 = (min(max(x, 0.0), page.width) for x in (box.x0, box.x1))
+    y0, y1 = (min(max(y, 0.0), page.height) for y in (box.y0, box.y1))
+    return Box(x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None

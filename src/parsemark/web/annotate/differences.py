@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from parsemark.model import Element, Page, Table
+from rapidfuzz.distance import Indel
+
+from parsemark.model import Cell, Element, Page, Table
 
 _LONGEST = 120
+_MOST_PAIRS = 40_000
+"""Of rows or columns that are looked at for which became which; beyond, their places decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +65,32 @@ def _of_element(before: Element, after: Element) -> list[ParserDifference]:
 
 
 def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]:
-    shapes = [f"{t.n_rows} × {t.n_cols}" for t in (before, after)]
-    if shapes[0] != shapes[1]:
-        return [ParserDifference(name, "shape", *shapes)]
-    old, new = ({(c.row, c.col): c for c in table.cells} for table in (before, after))
+    """Rows and columns that came or went, then cell by cell what differs in those that both have.
+
+    Places are those of the table as it is now, except of what was removed.
+    """
+    rows = _paired(_lines(before, "row"), _lines(after, "row"))
+    # Only what both have tells which column is which.
+    columns = _paired(_lines(before, "col", set(rows)), _lines(after, "col", set(rows.values())))
+    found = []
+    for axis, pairs in (("row", rows), ("col", columns)):
+        word = "row" if axis == "row" else "column"
+        for place, text in enumerate(_lines(before, axis, separator=" | ")):
+            if place not in pairs:
+                found.append(ParserDifference(name, f"{word} {place + 1} removed", _short(text), ""))
+        there = set(pairs.values())
+        for place, text in enumerate(_lines(after, axis, separator=" | ")):
+            if place not in there:
+                found.append(ParserDifference(name, f"{word} {place + 1} added", "", _short(text)))
+    old = {(c.row, c.col): c for c in (_carried(cell, rows, columns) for cell in before.cells) if c}
+    both = set(rows.values()), set(columns.values())
+    new = {(c.row, c.col): c for c in after.cells if _carried(c, *({k: k for k in axis} for axis in both))}
+    return found + _of_cells(name, old, new)
+
+
+def _of_cells(
+    name: str, old: Mapping[tuple[int, int], Cell], new: Mapping[tuple[int, int], Cell]
+) -> list[ParserDifference]:
     found = []
     for place in sorted(old.keys() | new.keys()):
         a, b = old.get(place), new.get(place)
@@ -71,7 +98,10 @@ def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]
         if a is None or b is None:
             found.append(
                 ParserDifference(
-                    name, f"{where}: cell", a.text if a else "covered", b.text if b else "covered"
+                    name,
+                    f"{where}: cell",
+                    _short(a.text) if a else "covered",
+                    _short(b.text) if b else "covered",
                 )
             )
             continue
@@ -84,6 +114,61 @@ def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]
             words = ["header" if c.header else "body" for c in (a, b)]
             found.append(ParserDifference(name, f"{where}: role", *words))
     return found
+
+
+def _carried(cell: Cell, rows: Mapping[int, int], columns: Mapping[int, int]) -> Cell | None:
+    """A cell where it lies after rows and columns came and went; None if it went with them."""
+    down = [rows[r] for r in range(cell.row, cell.row + cell.rowspan) if r in rows]
+    right = [columns[c] for c in range(cell.col, cell.col + cell.colspan) if c in columns]
+    if not down or not right:
+        return None
+    return Cell(down[0], right[0], cell.text, down[-1] - down[0] + 1, right[-1] - right[0] + 1, cell.header)
+
+
+def _lines(table: Table, axis: str, kept: Container[int] | None = None, separator: str = "\n") -> list[str]:
+    """What stands in each row, or in each column; of the other axis only what is kept."""
+    lines: list[list[str]] = [[] for _ in range(table.n_rows if axis == "row" else table.n_cols)]
+    for cell in sorted(table.cells, key=lambda c: (c.row, c.col)):
+        line, other = (cell.row, cell.col) if axis == "row" else (cell.col, cell.row)
+        if kept is None or other in kept:
+            lines[line].append(cell.text)
+    return [separator.join(texts) for texts in lines]
+
+
+def _paired(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """Which line became which, in order, so that as little as possible has changed.
+
+    A line that came or went costs half of one that has nothing in common with its partner: where nothing
+    tells them apart, a line was rewritten and not replaced.
+    """
+    first, last = 0, 0
+    shorter = min(len(before), len(after))
+    while first < shorter and before[first] == after[first]:
+        first += 1
+    while last < shorter - first and before[-1 - last] == after[-1 - last]:
+        last += 1
+    pairs = {k: k for k in range(first)}
+    pairs |= {len(before) - k: len(after) - k for k in range(1, last + 1)}
+    old, new = (lines[first : len(lines) - last] for lines in (before, after))
+    if len(old) * len(new) > _MOST_PAIRS:
+        return pairs | {first + k: first + k for k in range(min(len(old), len(new)))}
+    costs = [[0.5 * k for k in range(len(new) + 1)]]
+    likeness = [[Indel.normalized_similarity(a[:_LONGEST], b[:_LONGEST]) for b in new] for a in old]
+    for i, row in enumerate(likeness):
+        cost = [0.5 * (i + 1)]
+        for j, alike in enumerate(row):
+            cost.append(min(costs[i][j] + 1 - alike, costs[i][j + 1] + 0.5, cost[j] + 0.5))
+        costs.append(cost)
+    i, j = len(old), len(new)
+    while i and j:
+        if costs[i][j] == costs[i - 1][j - 1] + 1 - likeness[i - 1][j - 1]:
+            i, j = i - 1, j - 1
+            pairs[first + i] = first + j
+        elif costs[i][j] == costs[i - 1][j] + 0.5:
+            i -= 1
+        else:
+            j -= 1
+    return dict(sorted(pairs.items()))
 
 
 def _content(element: Element) -> str:

@@ -14,6 +14,8 @@ from parsemark.model import Box, Category, Cell, Element, Page, Table
 
 MAX_TEXT = 100_000
 MAX_ELEMENTS = 2000
+_ROUNDING = 0.01
+"""In points: what a box may stick out of the page, because browsers and files round differently."""
 Edit = Mapping[str, Any]
 
 
@@ -183,7 +185,7 @@ def _header_rows(table: Table, edit: Edit) -> Table:
     return Table(table.n_rows, table.n_cols, tuple(replace(c, header=c.row < count) for c in table.cells))
 
 
-def _set_box(element: Element, edit: Edit) -> Element:
+def _box(page: Page, edit: Edit) -> Box:
     edges = edit.get("box")
     if (
         not isinstance(edges, list)
@@ -191,8 +193,21 @@ def _set_box(element: Element, edit: Edit) -> Element:
         or not all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges)
     ):
         raise EditError("A box has four edges.")
-    x0, y0, x1, y1 = (round(float(e), 2) for e in edges)
-    return replace(element, box=Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
+    x0, y0, x1, y1 = (float(e) for e in edges)
+    box = Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+    if not Box(0, 0, page.width, page.height).contains(box, _ROUNDING):
+        raise EditError("The box leaves the page.")
+    if not (box.width and box.height):
+        raise EditError("A box has a width and a height.")
+    x0, x1 = (min(max(round(x, 2), 0.0), page.width) for x in (box.x0, box.x1))
+    y0, y1 = (min(max(round(y, 2), 0.0), page.height) for y in (box.y0, box.y1))
+    return Box(x0, y0, x1, y1)
+
+
+def _set_box(page: Page, edit: Edit) -> Page:
+    element, box = _find(page, edit.get("element")), _box(page, edit)
+    changed = replace(element, box=box)
+    return replace(page, elements=tuple(changed if e.id == element.id else e for e in page.elements))
 
 
 def _set_content(element: Element, edit: Edit) -> Element:
@@ -233,7 +248,7 @@ def _add(page: Page, edit: Edit) -> Page:
     if category == Category.EQUATION_ISOLATED:
         element = replace(element, text=None, latex="")
     if edit.get("box") is not None:
-        element = _set_box(element, edit)
+        element = replace(element, box=_box(page, edit))
     return replace(page, elements=(*page.elements, element))
 
 
@@ -274,12 +289,12 @@ _ON_TABLE: dict[str, Callable[[Table, Edit], Table]] = {
     "header_rows": _header_rows,
 }
 _ON_ELEMENT: dict[str, Callable[[Element, Edit], Element]] = {
-    "box": _set_box,
     "content": _set_content,
     "category": _set_category,
 }
 _ON_PAGE: dict[str, Callable[[Page, Edit], Page]] = {
     "add": _add,
+    "box": _set_box,
     "remove": _remove,
     "move": _move,
     "no_table": _clear,

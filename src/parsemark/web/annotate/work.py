@@ -3,7 +3,8 @@ once.
 
 Edits are kept in `DIR/.parsemark-annotate.sqlite`, one row each with the page before it. After each one the
 page is written as `DOCUMENT.pN.json`, which `folder:DIR` reads. A page that nobody has touched or accepted
-has no file, so what only parsers said is never taken for truth.
+has no file, so what only parsers said is never taken for truth. Who takes everything back has not touched it:
+the folder is then as it was before.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.model import Category, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark.store import Run
-from parsemark.system.files import write_text
+from parsemark.system.files import write_bytes, write_text
 from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
 from parsemark.web.annotate.differences import ParserDifference, differences
 from parsemark.web.annotate.edits import Edit, apply
@@ -43,7 +44,12 @@ CREATE INDEX IF NOT EXISTS edits_of ON edits (sample, undone, id);
 CREATE TABLE IF NOT EXISTS accepted (
   id INTEGER PRIMARY KEY, sample TEXT NOT NULL, person TEXT NOT NULL, page TEXT NOT NULL,
   created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS originals (sample TEXT PRIMARY KEY, file BLOB) WITHOUT ROWID;
 """
+_TOUCHED = """(
+  EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone)
+  OR EXISTS (SELECT 1 FROM accepted WHERE accepted.sample = here.sample))"""
+"""Whether anything that somebody did to a page still stands."""
 
 
 class OutdatedError(Exception):
@@ -92,6 +98,8 @@ class Work:
         self.folder = folder
         self._db = Database(folder / DATABASE, _SCHEMA, _VERSION)
         corpus = load_corpus(f"folder:{folder}")
+        self.remarks = corpus.remarks
+        """What of the folder cannot be annotated, and what looks wrong in it."""
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
         self._runs = [Run.open(path) for path in runs]
         self._starts: dict[str, Start] = {}
@@ -168,6 +176,7 @@ class Work:
             if now != revision:
                 raise OutdatedError
             after = apply(page, edit)
+            self._remember_file(db, name)
             _record(db, name, person, edit, page, nonce)
             self._keep(db, name, after, now + 1)
             return after
@@ -200,12 +209,12 @@ class Work:
             page = page_from_json(json.loads(found["page"])) if found else first
             if (found["revision"] if found else 0) != revision:
                 raise OutdatedError
-            if not found:
-                self._keep(db, name, page, 1)
+            self._remember_file(db, name)
             db.execute(
                 "INSERT INTO accepted (sample, person, page, created) VALUES (?, ?, ?, ?)",
                 (name, person, json.dumps(page_to_json(page)), time.time()),
             )
+            self._keep(db, name, page, revision or 1)
 
         return self._db.write(change)
 
@@ -213,13 +222,31 @@ class Work:
         """The page in the database and in the folder; a kill between the two is mended at the next start."""
         text = json.dumps(page_to_json(page))
         db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (name, text, revision))
-        self.write_truth(name, page)
+        original = None if _is_touched(db, name) else _original(db, name)
+        if original is None:
+            self.write_truth(name, page)
+        elif original["file"] is None:
+            self._truth_file(name).unlink(missing_ok=True)
+        else:
+            write_bytes(self._truth_file(name), original["file"])
+
+    def _remember_file(self, db: sqlite3.Connection, name: str) -> None:
+        """Keep the file that a page has before anybody touches it, or that it has none."""
+        if _is_touched(db, name):
+            return
+        target = self._truth_file(name)
+        file = target.read_bytes() if target.is_file() else None
+        db.execute("INSERT OR REPLACE INTO originals VALUES (?, ?)", (name, file))
+
+    def _truth_file(self, name: str) -> Path:
+        pdf = self.samples[name].pdf
+        assert pdf is not None
+        return pdf.with_name(f"{pdf.stem}.p{self.samples[name].page_number}.json")
 
     def write_truth(self, name: str, page: Page) -> Path:
         """Write the page as `folder:` reads it."""
-        sample = self.samples[name]
+        sample, target = self.samples[name], self._truth_file(name)
         assert sample.pdf is not None
-        target = sample.pdf.with_name(f"{sample.pdf.stem}.p{sample.page_number}.json")
         # Whoever left the text out has said nothing about it: no parser's text is extra then.
         only_tables = all(element.category == Category.TABLE for element in page.elements)
         whole = replace(sample, truth=replace(page, id=sample.id, only_tables=only_tables))
@@ -227,12 +254,29 @@ class Work:
         return target
 
     def restore_files(self) -> int:
-        """Write the truth of all pages that have been worked on again, where a file is missing or behind."""
-        rows = self._db.read("SELECT sample, page FROM pages")
+        """Write the truth of all pages that have been worked on again, where a file is missing or behind.
+
+        A page on which everything was undone is as if nobody had seen it: its file, if there is one, is
+        somebody else's, and parsers may have been run since.
+        """
+        rows = self._db.read(f"SELECT sample, page, {_TOUCHED} AS touched FROM pages AS here")
         for row in rows:
-            if row["sample"] in self.samples:
-                self.write_truth(row["sample"], page_from_json(json.loads(row["page"])))
+            name = row["sample"]
+            if name not in self.samples:
+                continue
+            if row["touched"]:
+                self.write_truth(name, page_from_json(json.loads(row["page"])))
+            else:
+                self._begin_again(name).result()
         return len(rows)
+
+    def _begin_again(self, name: str) -> Future[None]:
+        first = json.dumps(page_to_json(self._first(self.samples[name])))
+
+        def change(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE pages SET page = ?, revision = revision + 1 WHERE sample = ?", (first, name))
+
+        return self._db.write(change)
 
     def overview(self) -> list[dict[str, Any]]:
         """All pages: how uncertain, how far, who has accepted them. The most uncertain ones first."""
@@ -263,6 +307,17 @@ class Work:
                 row["page"],
             ),
         )
+
+
+def _is_touched(db: sqlite3.Connection, name: str) -> bool:
+    found = db.execute(f"SELECT {_TOUCHED} FROM (SELECT ? AS sample) AS here", (name,)).fetchone()
+    return bool(found[0])
+
+
+def _original(db: sqlite3.Connection, name: str) -> sqlite3.Row | None:
+    """The file before anybody touched the page; None where a version first touched it that did not ask."""
+    found: sqlite3.Row | None = db.execute("SELECT file FROM originals WHERE sample = ?", (name,)).fetchone()
+    return found
 
 
 def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:

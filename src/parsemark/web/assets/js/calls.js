@@ -7,7 +7,7 @@ window.parsemark = window.parsemark || {};
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
   parsemark.get = async (path) => {
-    const response = await fetch(path, { headers: { accept: "application/json" } });
+    const response = await fetch(path, { headers: { accept: "application/json" } }).catch(() => { throw new Error("No connection. Try again."); });
     if (!response.ok) throw new Error((await response.json().catch(() => ({}))).error || `The server answered ${response.status}.`);
     return response.json();
   };

@@ -77,7 +77,17 @@
     window.scrollTo({ top: 0 });
   };
 
-  const trouble = (why) => parsemark.say(at("message"), why);
+  // The bar stays in view however far down the page is, so what it says is never older than what is known.
+  const tell = (text, isTrouble = false) => {
+    at("saved").textContent = text;
+    at("saved").classList.toggle("is-trouble", isTrouble);
+  };
+
+  const trouble = (why) => {
+    parsemark.say(at("message"), why);
+    if (why) tell(why, true);
+    else if (at("saved").classList.contains("is-trouble")) tell("");
+  };
 
   const guarded = async (work) => {
     if (state.busy) return;
@@ -103,17 +113,19 @@
   }, trouble);
 
   const save = () => guarded(async () => {
-    if (!state.item || state.chosen === null) return;
+    if (!state.item) return;
+    if (state.chosen === null) return tell("Choose a score first.");
     const score = state.chosen;
+    tell("Saving …");
     take(await answer(score));
-    at("saved").textContent = `Saved: ${score}.`;
+    tell(`Saved: ${score}.`);
     document.activeElement.blur();
   });
 
   const back = () => guarded(async () => {
     if (state.last === null) return;
     take(await parsemark.get(`/api/item?place=${state.last}`));
-    at("saved").textContent = "Back at the one before. Save again to change it.";
+    tell("Back at the one before. Save again to change it.");
   });
 
   const toggleMarks = () => guarded(async () => {

@@ -8,17 +8,23 @@
   let chosen = null;
   let boxMode = false;
   let moving = null;
+  let moved = null; // the element whose box is ahead of the server's answers
   let seen = [];
 
   const current = () => annotated.page.elements.find((e) => e.id === chosen) || null;
   const summary = (e) => (e.table ? `${e.table.n_rows} × ${e.table.n_cols}` : (e.latex || e.text || "").slice(0, 60));
   const doubts = (id) => (annotated.uncertain[id] || []).length;
 
+  const listed = () => at("elements").querySelector('[aria-pressed="true"]');
+
   const drawList = () => {
+    const focused = document.activeElement?.closest?.("#elements button")?.dataset.element;
     at("elements").replaceChildren(...annotated.ordered().map((e) => el("li", {},
-      el("button", { type: "button", "aria-pressed": String(e.id === chosen), on: { click: () => choose(e.id, true) } },
+      el("button", { type: "button", "aria-pressed": String(e.id === chosen), data: { element: e.id }, on: { click: () => open(e.id) } },
         el("strong", {}, e.category.replaceAll("_", " ")), " ", parsemark.foreign(summary(e), "muted"),
         doubts(e.id) ? el("span", { class: "doubt-count" }, `${doubts(e.id)} uncertain`) : null))));
+    // The list is drawn anew with every change; who is in it stays there.
+    if (focused) [...at("elements").querySelectorAll("button")].find((node) => node.dataset.element === focused)?.focus();
     at("scope").hidden = annotated.page.elements.some((e) => !e.table);
   };
 
@@ -26,7 +32,7 @@
     const { width, height } = annotated.page;
     at("boxes").replaceChildren(...annotated.page.elements.filter((e) => e.box).map((e) => {
       const [x0, y0, x1, y1] = e.box;
-      const node = el("button", { type: "button", tabindex: "-1", class: `place-box ${e.table ? "is-table" : ""} ${e.id === chosen ? "is-chosen" : ""}`, "aria-label": `${e.category} ${e.id}`, on: { click: () => choose(e.id, true) } });
+      const node = el("button", { type: "button", tabindex: "-1", class: `place-box ${e.table ? "is-table" : ""} ${e.id === chosen ? "is-chosen" : ""}`, "aria-label": `${e.category} ${e.id}`, on: { click: () => open(e.id) } });
       Object.assign(node.style, { left: `${100 * x0 / width}%`, top: `${100 * y0 / height}%`, width: `${100 * (x1 - x0) / width}%`, height: `${100 * (y1 - y0) / height}%` });
       return node;
     }));
@@ -48,7 +54,7 @@
   };
 
   const drawText = (element) => {
-    const box = el("textarea", { class: "block-input", rows: "6", id: "block", "aria-label": element.category, spellcheck: "false" });
+    const box = el("textarea", { class: "block-input", rows: "6", id: "block", "aria-label": element.category, spellcheck: "false", data: { element: element.id } });
     box.value = element.latex ?? element.text ?? "";
     const preview = el("div", { class: "formula", "aria-live": "polite" });
     let timer = 0;
@@ -65,7 +71,7 @@
       if (isFormula) refresh();
     });
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") at("elements").querySelector('[aria-pressed="true"]')?.focus();
+      if (event.key === "Escape") listed()?.focus();
       event.stopPropagation();
     });
     const select = el("select", { "aria-label": "Category", on: { change: (event) => annotated.edit({ do: "category", element: element.id, category: event.target.value }) } });
@@ -77,8 +83,8 @@
 
   const drawEditor = (focus) => {
     const element = current();
-    const open = at("block");
-    if (open && document.activeElement === open && element && !element.table) return; // the person is writing here
+    const written = at("block");
+    if (written && document.activeElement === written && written.dataset.element === chosen) return; // the person is writing here
     if (!element) {
       tableEditor.leave();
       return at("editor").replaceChildren(el("p", { class: "muted" }, annotated.page.elements.length ? "Choose an element." : "Nothing on this page yet. Add a table with t, or say that the page is right with a."));
@@ -102,13 +108,24 @@
     drawCheck();
   };
 
-  const choose = (id, focus) => {
+  const setBoxMode = (on) => {
+    boxMode = on;
+    moving = parsemark.nonce();
+    work.classList.toggle("box-mode", on);
+  };
+
+  // An element is chosen to look at it: its keys work, and nothing is written into it. To write, it is opened.
+  const choose = (id) => {
     chosen = id;
-    boxMode = false;
-    draw(focus);
-    const element = current();
-    if (focus && element && !element.table) at("block").focus();
+    setBoxMode(false);
+    draw(true);
+    if (current() && !current().table) listed()?.focus();
     at("boxes").querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
+  };
+
+  const open = (id) => {
+    choose(id);
+    at("block")?.focus();
   };
 
   // The most doubtful cell that was not looked at yet, in any table of the page.
@@ -120,7 +137,7 @@
     if (!next) [next, seen] = [all[0], []];
     if (!next) return;
     seen.push(key(next));
-    if (next.id !== chosen) choose(next.id, true);
+    if (next.id !== chosen) choose(next.id);
     tableEditor.goTo(next.r, next.c);
   };
 
@@ -128,17 +145,23 @@
     const all = annotated.ordered();
     if (!all.length) return;
     const here = all.findIndex((e) => e.id === chosen);
-    choose(all[(here + by + all.length) % all.length].id, true);
+    choose(all[(here + by + all.length) % all.length].id);
   };
 
   const moveBox = (event) => {
     const element = current();
     const delta = { ArrowLeft: [-2, 0], ArrowRight: [2, 0], ArrowUp: [0, -2], ArrowDown: [0, 2] }[event.key];
     if (!delta || !element) return false;
-    const [x0, y0, x1, y1] = element.box || [72, 72, 288, 144];
-    const [dx, dy] = delta;
-    const box = event.shiftKey ? [x0, y0, x1 + dx, y1 + dy] : [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
+    const { width, height } = annotated.page;
+    const between = (value, low, high) => Math.min(high, Math.max(low, value));
+    const inside = ([x0, y0, x1, y1]) => [between(x0, 0, width), between(y0, 0, height), between(x1, 0, width), between(y1, 0, height)];
+    let [x0, y0, x1, y1] = inside(element.box || [72, 72, 288, 144]);
+    if (x0 === x1 || y0 === y1) [x0, y0, x1, y1] = [0, 0, width / 2, height / 4];
+    // A box is moved as a whole, and ends at the edges of the page.
+    const [dx, dy] = event.shiftKey ? delta : [between(delta[0], -x0, width - x1), between(delta[1], -y0, height - y1)];
+    const box = event.shiftKey ? [x0, y0, between(x1 + dx, x0 + 2, width), between(y1 + dy, y0 + 2, height)] : [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
     element.box = box;
+    moved = element;
     annotated.edit({ do: "box", element: element.id, box, typing: moving }, moving);
     drawBoxes();
     return true;
@@ -148,7 +171,7 @@
     const before = new Set(annotated.page.elements.map((e) => e.id));
     await annotated.edit({ do: "add", category });
     const added = annotated.page.elements.find((e) => !before.has(e.id));
-    if (added) choose(added.id, true);
+    if (added) open(added.id);
   };
 
   const accept = async () => {
@@ -166,7 +189,7 @@
     "[": () => cycle(-1), "]": () => cycle(1),
     "{": () => annotated.edit({ do: "move", element: chosen, by: -1 }), "}": () => annotated.edit({ do: "move", element: chosen, by: 1 }),
     Delete: () => chosen && annotated.edit({ do: "remove", element: chosen }), 0: () => annotated.edit({ do: "no_table" }),
-    b: () => { boxMode = !boxMode; moving = parsemark.nonce(); work.classList.toggle("box-mode", boxMode); },
+    b: () => setBoxMode(!boxMode),
   };
 
   document.addEventListener("keydown", (event) => {
@@ -174,6 +197,8 @@
     if (event.target.closest("textarea, input, select")) return;
     if (boxMode && event.key === "Escape") KEYS.b();
     else if (boxMode && moveBox(event)) event.stopPropagation();
+    else if (event.key === "Enter" && event.target.closest("#elements button")) event.target.click();
+    else if (event.key === "Enter" && event.target === document.body && current()) open(chosen);
     else if (KEYS[event.key]) KEYS[event.key]();
     else return;
     event.preventDefault();
@@ -181,6 +206,11 @@
   }, true);
   for (const button of document.querySelectorAll("[data-key]")) button.addEventListener("click", () => KEYS[button.dataset.key]());
 
-  annotated.onChange = () => draw(document.activeElement?.closest?.(".editing") !== null);
+  annotated.onChange = (isMoreWaiting) => {
+    // An answer to an earlier key must not take later ones back.
+    const element = isMoreWaiting && moved && annotated.page.elements.find((e) => e.id === moved.id);
+    moved = element ? Object.assign(element, { box: moved.box }) : null;
+    draw(document.activeElement?.closest?.(".editing") !== null);
+  };
   annotated.load().then(() => draw(true), (error) => parsemark.say(at("message"), error.message));
 })();

@@ -36,8 +36,8 @@
         take(data);
       } catch (error) {
         queue.length = 0;
-        take(await parsemark.get(base));
         trouble(error.message);
+        take(await parsemark.get(base));
       }
       say();
     }
