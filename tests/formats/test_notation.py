@@ -149,6 +149,20 @@ def test_folding_the_text_of_latex_is_folding_the_latex(around: str) -> None:
         assert fold_notation(latex_to_text(source)) == fold_notation(source), source
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            [*'@ABNSTZaeinst0259:;" -.', "\\:t", "\\*r", "\\;R", "\\~E", "\\textbf{S}", "\\textesh "]
+        ),
+        max_size=12,
+    ),
+    st.sampled_from(["\\textipa{{{}}}", "/a\\textipa{{{}}}N/", "\\textit{{x\\textipa{{\\textipa{{{}}}}}}}"]),
+)
+def test_folding_the_text_of_phonetic_letters_is_folding_their_latex(letters: list[str], around: str) -> None:
+    source = around.format("".join(letters))
+    assert fold_notation(latex_to_text(source)) == fold_notation(source)
+
+
 NESTED = ["x", "y", "12", "3.5", "n", "+", "-", "=", "(", ")", ",", "<", "|", "'"]
 PRINTABLE = [
     name

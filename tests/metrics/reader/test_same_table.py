@@ -200,6 +200,11 @@ def test_notation_of_a_value(truth: str, pred: str, low: float, high: float) -> 
     ("truth", "pred", "low", "high"),
     [
         ("Conc. (mmol L$^{-1}$)", "Conc. (mmol/L)", 9.5, 10),
+        ("Dose (µg)", "Dose (ug)", 9.5, 10),
+        (r"Delay, $\mu$s", "Delay, us", 9.5, 10),
+        (r"Uptake ($\mu$mol m$^{-2}$ s$^{-1}$)", "Uptake (umol/(m²·s))", 9.5, 10),
+        ("Dose (µg)", "Dose (mg)", 0, 9),
+        ("Delay (µs)", "Delay (ps)", 0, 9),
         ("Conc. (mmol L$^{-1}$)", "Conc. (mmol L)", 0, 8),
         ("Flux (kg/(m$^2$ s))", "Flux (kg m⁻² s⁻¹)", 9.5, 10),
         ("Size ($\\mu$m)", "Size (um)", 9.5, 10),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from functools import partial
 
 from parsemark.formats.latex.atoms import Atom, Class, join, script
@@ -16,6 +17,19 @@ _ALPHABETS = {
     "mathbb": "DOUBLE-STRUCK", "mathbbm": "DOUBLE-STRUCK", "mathds": "DOUBLE-STRUCK", "Bbb": "DOUBLE-STRUCK",
     "mathcal": "SCRIPT", "mathscr": "SCRIPT", "mathfrak": "FRAKTUR",
 }  # fmt: skip
+
+_PHONETIC_LETTERS = str.maketrans(
+    '@ABCDEFGHIJKLMNOPQRSTUVWXYZ:;"0123456789',
+    "əɑβɕðɛɸɣɦɪʝʁʎɱŋɔʔʕɾʃθʊʋɯχʏʒːˑˈʉɨʌɜɥɐɒɤɵɘ",
+)
+"""What tipa prints for the characters that a keyboard has (Rei, *TIPA Manual*, table of shortcuts)."""
+_PHONETIC_COMMANDS = {
+    ":": {"t": "ʈ", "d": "ɖ", "n": "ɳ", "s": "ʂ", "z": "ʐ", "l": "ɭ", "r": "ɽ", "R": "ɻ"},
+    ";": {"B": "ʙ", "G": "ɢ", "H": "ʜ", "L": "ʟ", "N": "ɴ", "R": "ʀ"},
+    "!": {"b": "ɓ", "d": "ɗ", "g": "ɠ", "j": "ʄ", "G": "ʛ"},
+    "*": {"k": "ʞ", "r": "ɹ", "t": "ʇ", "w": "ʍ"},
+}
+"""tipa's commands for retroflex letters, small capitals, implosives and turned letters."""
 
 
 def _accent(combining: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
@@ -159,6 +173,26 @@ def _binomial(printer: Printer, index: int, end: int, math: bool) -> Printed:
     return Atom(f"({above} {below})"), index
 
 
+def _phonetic(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    r"""`\textipa`: characters stand for phonetic letters, and some commands mean others than outside."""
+    outside, printer.special = printer.special, _PHONETIC
+    try:
+        text, index = printer.operand(index, end, math=False)
+    finally:
+        printer.special = outside
+    if outside is _PHONETIC:
+        return Atom(text), index  # the outer one turns all its letters
+    letters = unicodedata.normalize("NFD", text).replace('""', "ˌ").translate(_PHONETIC_LETTERS)
+    return Atom(unicodedata.normalize("NFC", letters)), index
+
+
+def _phonetic_letter(
+    letters: Mapping[str, str], printer: Printer, index: int, end: int, math: bool
+) -> Printed:
+    base, index = printer.operand(index, end, math)
+    return Atom(letters.get(base, base)), index
+
+
 SPECIAL: dict[str, Special] = {
     **UNIT_COMMANDS,
     **CHEMISTRY_COMMANDS,
@@ -182,4 +216,9 @@ SPECIAL: dict[str, Special] = {
     "not": _negated,
     "item": _item,
     "enquote": _quoted,
+    "textipa": _phonetic,
+}
+_PHONETIC: dict[str, Special] = {
+    **SPECIAL,
+    **{name: partial(_phonetic_letter, letters) for name, letters in _PHONETIC_COMMANDS.items()},
 }

@@ -64,6 +64,11 @@ _OWN = {
     "lparen": "(", "rparen": ")", "upmu": "µ", "minus": "−", "And": "&", "leqslant": "⩽", "geqslant": "⩾",
     "lesssim": "≲", "gtrsim": "≳", "hyp": "-", "textnumero": "№", "lt": "<", "gt": ">", "mathdollar": "$",
     "percent": "%", "colonequals": ":=",
+    "textesh": "ʃ", "textyogh": "ʒ", "texteng": "ŋ", "textopeno": "ɔ", "textepsilon": "ɛ",
+    "textscripta": "ɑ", "textturnscripta": "ɒ", "textturnv": "ʌ", "textupsilon": "ʊ", "textsci": "ɪ",
+    "textbari": "ɨ", "textfishhookr": "ɾ", "textturnr": "ɹ", "textinvscr": "ʁ", "textltailn": "ɲ",
+    "textbeltl": "ɬ", "textgamma": "ɣ", "textbeta": "β", "textchi": "χ", "textprimstress": "ˈ",
+    "textsecstress": "ˌ", "textlengthmark": "ː", "texthalflength": "ˑ",
 }  # fmt: skip
 r"""Name (without backslash) to text, where `symbols.tsv` has nothing or something that reads worse."""
 

@@ -6,18 +6,20 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+_BASE = r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
 _SYMBOL = (
-    r"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?"
-    r"(?:mol|min|rad|bits?|bytes?|bps|FLOPS|FLOPs|Hz|Pa|Wh|eV|Bq|Gy|Sv|cd|lm|lx|[mgsAKNJWCVFΩSTHLlhdaBb])"
+    rf"(?:(?:da|[KMGT]i|[PTGMkKhdcmµμnpf])?{_BASE}"
     r"|[kKMBTG%‰°$€£¥]|°[CF]|USD|EUR|GBP|JPY|CNY|ppm|ppb|dBm?|in|ft|yd|mi|mph|lb|oz|yrs?|years?|days?|hours?|secs?)"
 )
 _ONE_UNIT = rf"{_SYMBOL}(?:\^?-?[1-9])?"
 UNIT = re.compile(rf"{_ONE_UNIT}(?:[/·.*]{_ONE_UNIT}){{0,3}}")
-_FACTOR = re.compile(rf"({_SYMBOL}|um|µ|μ)(?:\^?\{{?([+-]?[1-9])\}}?)?")
+_FACTOR = re.compile(rf"({_SYMBOL}|u{_BASE}|µ|μ)(?:\^?\{{?([+-]?[1-9])\}}?)?")
 _FACTORS = re.compile(r"(/?)\s*([^\s/·.*]+)|/")
 _BELOW = re.compile(r"/\s*\(([^()]*)\)")
 _MEASURED = re.compile(r"([+-]?[\d.]++)\s*(.+)")
 _BRACKETED = re.compile(r"([^(\[]++)[(\[](.*)[)\]]")
+_MICRO = re.compile(rf"(?<![^\W\d_])[µμ](?={_BASE}(?![^\W\d_]))")
+"""The prefix of a unit, for which a u is written where there is no µ."""
 _ONE_SIGN = str.maketrans("µμl", "uuL")
 _WRITTEN = frozenset("/^·µμ")
 """What one of two ways to write a unit has."""
@@ -28,15 +30,20 @@ _CACHE = 20_000
 def are_same_units(one: str, other: str) -> bool:
     """Whether two folded texts say the same but for how their unit is written.
 
-    The unit is all they say, stands in brackets at their end, or behind a number.
+    The unit is all they say, stands in brackets at their end, or behind a number; a u for µ is the same
+    wherever it stands.
 
     >>> are_same_units("Conc.(mmol L^-1)", "Conc.(mmol/L)"), are_same_units("g cm^-3", "g/cm^3")
     (True, True)
     >>> are_same_units("Conc.(mol L^-1)", "Conc.(mol L)"), are_same_units("5 mol/L", "6 mol/L")
     (False, False)
+    >>> are_same_units("Time in µs, mean", "Time in us, mean"), are_same_units("Gap(µm)", "Gap(nm)")
+    (True, False)
     """
     if max(len(one), len(other)) > _LONGEST or (_WRITTEN.isdisjoint(one) and _WRITTEN.isdisjoint(other)):
         return False
+    if len(one) == len(other) and _MICRO.sub("u", one) == _MICRO.sub("u", other):
+        return True
     ours, theirs = _measured(one), _measured(other)
     return ours == theirs and ours is not None
 
