@@ -30,6 +30,16 @@ def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
     assert next_step(choice, "folder:x", "run")[0] == "Use it:"
 
 
+def test_a_family_has_one_vote_together(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path / "corpus", ["fine"] * 3)
+    # Two of them are known to share an engine.
+    parsers = [FakeParser("pymupdf"), FakeParser("pymupdf4llm"), FakeParser("three")]
+    run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
+    score_run(run, n_workers=1)
+    said = "pymupdf, pymupdf4llm have one vote together, because they make the same errors."
+    assert choose(run, budget=3).notes[0] == said
+
+
 @pytest.mark.parametrize(
     ("more", "said"), [(1, "About 1 more label would"), (7, "About 7 more labels would")]
 )
