@@ -327,10 +327,8 @@ def _notes(
     order: LabelOrder,
     samples: Sequence[str],
 ) -> tuple[str, ...]:
-    notes = []
     shared = [f for f in agreement.families() if len(f) > 1]
-    if shared:
-        notes.append("One vote each, because they make the same errors: " + "; ".join(map(", ".join, shared)))
+    notes = [f"{', '.join(f)} have one vote together, because they make the same errors." for f in shared]
     ahead = int(known.sum()) - len(used)
     missing = next((samples[i] for i in order.order if not known[i]), None)
     if ahead > 0 and missing is not None and len(used) < int(known.sum()):

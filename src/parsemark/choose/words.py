@@ -71,8 +71,9 @@ def _unsettled(choice: Choice) -> list[str]:
     sentences = []
     for candidate in open_[:2]:
         more = labels_needed(candidate, n_labels, n, choice.n_pages)
-        ending = f"about {more} more labels would" if more else "more labels are not likely to"
-        sentences.append(f"{ending} separate {candidate.parser} from {choice.best.parser}.".capitalize())
+        labels = "label" if more == 1 else "labels"
+        beginning = f"About {more} more {labels} would" if more else "More labels are not likely to"
+        sentences.append(f"{beginning} separate {candidate.parser} from {choice.best.parser}.")
     return sentences
 
 
