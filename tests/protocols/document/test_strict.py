@@ -13,6 +13,7 @@ from parsemark.corpora import load_corpus
 from parsemark.formats import write_document
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
+from parsemark.protocols.base import PAGE_LEVEL
 from parsemark.protocols.document.figures import figures_of
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.strict.page import cut_at_borders
@@ -202,9 +203,15 @@ def test_levels_of_headings_count_only_against_each_other() -> None:
     assert flat["heading_tree"] is not None and flat["heading_tree"] < 1
 
 
-def test_a_parser_of_tables_is_not_scored_as_pages() -> None:
-    rows = get_protocol("document").score_page(TRUTH, Prediction("p", "parser", elements=()), None).scores
-    assert [(row.metric, row.value, row.message) for row in rows] == [("text_edit", None, TABLES_ONLY)]
+def test_a_page_without_text_counts_and_tells_of_a_parser_of_tables() -> None:
+    """A parser of elements that gives nothing on a hard page must not lose that page from its means."""
+    protocol = get_protocol("document")
+    empty = protocol.score_page(TRUTH, Prediction("p", "parser", elements=()), None).scores
+    failed = protocol.score_page(TRUTH, Prediction("p", "parser", text=""), None).scores
+    of_page = [{r.metric: r.value for r in rows if r.element == PAGE_LEVEL} for rows in (empty, failed)]
+    assert of_page[0] == of_page[1] and of_page[0]["text_edit"] == 1
+    (marked,) = [row for row in empty if row.message == TABLES_ONLY]
+    assert (marked.metric, marked.status) == ("text_edit", Status.NO_PREDICTION)
 
 
 HOSTILE = {

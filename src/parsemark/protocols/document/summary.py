@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,7 +23,16 @@ from parsemark.protocols.aggregate import (
     rank,
     run_sums,
 )
-from parsemark.protocols.base import PAGE_LEVEL, Figure, FigureSums, Ranking, RunTables, Slice, Summary
+from parsemark.protocols.base import (
+    PAGE_LEVEL,
+    Figure,
+    FigureSums,
+    Ranking,
+    RunTables,
+    ScoreRow,
+    Slice,
+    Summary,
+)
 from parsemark.protocols.document.figures import DocumentFigures, figures_of
 
 if TYPE_CHECKING:
@@ -81,6 +91,19 @@ def _settings(protocol: DocumentProtocol) -> dict[str, str]:
     """What all numbers depend on; `strict` has a matcher of its own, which has no name to choose by."""
     matcher = {} if protocol.profile == "strict" else {"match": protocol.match}
     return {"profile": protocol.profile, **matcher, "cdm": str(protocol.cdm).lower()}
+
+
+def mark_only_tables(rows: list[ScoreRow]) -> bool:
+    """Mark a page of a parser that gives tables alone, if its text has a score.
+
+    A parser that has only such pages is left out; for another one the page counts as it is: nobody gains by
+    an empty page.
+    """
+    for index, row in enumerate(rows):
+        if (row.element, row.metric) == (PAGE_LEVEL, "text_edit"):
+            rows[index] = replace(row, status=Status.NO_PREDICTION, message=TABLES_ONLY)
+            return True
+    return False
 
 
 def _left_out(tables: RunTables) -> list[str]:

@@ -18,7 +18,7 @@ from parsemark.protocols.document.published.measures import (
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
+from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES, mark_only_tables
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
@@ -72,8 +72,8 @@ def score_page(
         _page_rows(writer, element, measured, results, profile)
     if records.latex_tables:
         writer.page(LATEX_TABLES, float(len(records.latex_tables)))
-    if prediction.status is Status.OK and gives_only_tables(prediction):
-        writer.say_only_tables()
+    if prediction.status is Status.OK and gives_only_tables(prediction) and not mark_only_tables(out.scores):
+        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
     return out
 
 
@@ -131,15 +131,6 @@ class _PublishedWriter:
     ) -> None:
         place = self.prediction.sample, PAGE_LEVEL, "", self.rule, PAGE_LEVEL, self.prediction.parser
         self.out.scores.append(ScoreRow(*place, metric, value, status, message))
-
-    def say_only_tables(self) -> None:
-        """Mark the page: a parser that has only such ones is left out, for another it counts as it is."""
-        rows = self.out.scores
-        index = next(
-            (k for k, row in enumerate(rows) if (row.element, row.metric) == (PAGE_LEVEL, "text_edit")), None
-        )
-        value = None if index is None else rows.pop(index).value
-        self.page("text_edit", value, Status.NO_PREDICTION, TABLES_ONLY)
 
 
 def _page_rows(

@@ -25,7 +25,7 @@ from parsemark.protocols.document.strict.page import (
     pred_side,
     truth_side,
 )
-from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
+from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES, mark_only_tables
 
 RULE = "strict"
 
@@ -36,9 +36,6 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     if truth is None:
         return writer.out
     status, why = prediction.status, prediction.message
-    if status is Status.OK and gives_only_tables(prediction):
-        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
-        return writer.out
     pred = PageSide()
     if status is Status.OK:
         try:
@@ -52,7 +49,14 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     if truth.only_tables:
         _score_tables(writer, matches)
         writer.page("text_edit", None, Status.NO_TRUTH, TRUTH_HAS_ONLY_TABLES)
-        return writer.out
+    else:
+        _score_whole(writer, matches, cdm)
+    if status is Status.OK and gives_only_tables(prediction) and not mark_only_tables(writer.out.scores):
+        writer.page("text_edit", None, Status.NO_PREDICTION, TABLES_ONLY)
+    return writer.out
+
+
+def _score_whole(writer: _StrictWriter, matches: PageMatches, cdm: bool) -> None:
     shares = [matches.shares(match) for match in matches.blocks]
     _score_blocks(writer, shares)
     _score_formulas(writer, shares, cdm)
@@ -60,7 +64,6 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
     _score_order(writer, matches)
     _score_headings(writer, matches)
     _score_coverage(writer, matches)
-    return writer.out
 
 
 class _StrictWriter:
