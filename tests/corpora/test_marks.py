@@ -109,3 +109,15 @@ def test_marks_move_nothing(folder: Path) -> None:
 
 def shift(one: Box, other: Box) -> float:
     return max(abs(a - b) for a, b in zip(one.as_tuple(), other.as_tuple(), strict=True))
+
+
+def test_a_span_upwards_covers_the_empty_cells_above_it(tmp_path: Path) -> None:
+    shutil.copy(MARKS_FILE, tmp_path)
+    source = r"""\documentclass{article}\usepackage{multirow}\begin{document}\begin{tabular}{ll}
+     & a \\ & b \\ \multirow{-3}{*}{tall} & c \\ {} & d\end{tabular}\end{document}"""
+    assert compile_latex(LOAD_MARKS + source, tmp_path, name="marked", passes=2).ok
+    ((table,),) = [page.tables for page in read_marks(tmp_path / "marked.pdf")]
+    assert sorted(grid(table)) == [
+        (0, 0, 3, 1, "tall"), (0, 1, 1, 1, "a"), (1, 1, 1, 1, "b"), (2, 1, 1, 1, "c"), (3, 0, 1, 1, ""),
+        (3, 1, 1, 1, "d"),
+    ]  # fmt: skip

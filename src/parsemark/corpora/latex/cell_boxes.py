@@ -298,7 +298,7 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
     for cell in cells:
         first, last = _span(cell, rows[cell.row], len(rows), inked)
         slots = {(r, c) for r in range(first, last) for c in range(cell.col, cell.col + cell.colspan)}
-        covered |= slots - {(first, cell.col)}
+        covered |= slots - {(rows[cell.row], cell.col)}
         is_one = abs(cell.rowspan) == 1
         kept.append(cell if is_one else replace(cell, row=tops[first], rowspan=last - first))
     return [c for c in kept if c.rowspan > 1 or c.text or (rows[c.row], c.col) not in covered]

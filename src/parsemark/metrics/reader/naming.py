@@ -20,7 +20,7 @@ from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, SIGN_CHANGED, Change, slip
-from parsemark.metrics.reader.paths import Level, Match, Path, holds, match, worded
+from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
@@ -190,9 +190,9 @@ def _exchanged(named: Sequence[Named]) -> bool:
     return False
 
 
-def _best(name: Named, texts: set[str]) -> tuple[How, Path, Match]:
+def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
     """The most favourable reading, given all texts that name something in this table."""
-    best: tuple[How, Path, Match] = (How.GIVEN, (), match(name.truth, ()))
+    best: tuple[How, Path, PathMatch] = (How.GIVEN, (), match(name.truth, ()))
     worth = -1.0
     for how, path in name.readings:
         found = _own(name.truth, path, match(name.truth, path), texts)
@@ -205,13 +205,13 @@ def _best(name: Named, texts: set[str]) -> tuple[How, Path, Match]:
     return best
 
 
-def _own(truth: Path, given: Path, found: Match, texts: set[str]) -> Match:
+def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
     """The match without what names something else in this table: `Far-Right` holds `Right` and is not it."""
     taken = {level.found for level in found.levels if level.found != level.text} & texts - set(truth)
     if not taken:
         return found
     rest = match(truth, tuple(text for text in given if text not in taken))
-    return Match(rest.credit, rest.levels, (*rest.extra, *sorted(taken)))
+    return PathMatch(rest.credit, rest.levels, (*rest.extra, *sorted(taken)))
 
 
 def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
@@ -228,7 +228,7 @@ def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
 def _explain(
     name: Named,
     given: Path,
-    found: Match,
+    found: PathMatch,
     others: Others,
     axis: Axis,
     around: Around,
@@ -282,7 +282,7 @@ def _explain(
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
 
 
-def _with_foreign(name: Named, given: Path, found: Match, texts: set[str]) -> Match:
+def _with_foreign(name: Named, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
     """The match with what is joined to a name in one text though it names something else in this table."""
     if found.credit < _CERTAIN or given == name.truth:
         return found
@@ -292,7 +292,7 @@ def _with_foreign(name: Named, given: Path, found: Match, texts: set[str]) -> Ma
     own = " ".join(name.truth)
     foreign = (other for other in texts if not holds(own, other) and any(holds(g, other) for g in longer))
     extra = tuple(sorted(foreign))
-    return Match(1 - _MISLED, found.levels, extra) if extra else found
+    return PathMatch(1 - _MISLED, found.levels, extra) if extra else found
 
 
 def _nearest(given: Path, rivals: dict[str, Path], own: Path) -> list[Path]:

@@ -121,7 +121,7 @@ class Level(NamedTuple):
     difference: Difference
 
 
-class Match(NamedTuple):
+class PathMatch(NamedTuple):
     """A true path against a given one."""
 
     credit: float
@@ -132,7 +132,7 @@ class Match(NamedTuple):
 
 
 @lru_cache(_CACHE)
-def match(truth: Path, given: Path) -> Match:
+def match(truth: Path, given: Path) -> PathMatch:
     """Compare a true path with a given one, however its levels are joined.
 
     >>> match(("Urban", "PSNR"), ("Urban - PSNR",)).credit
@@ -141,7 +141,7 @@ def match(truth: Path, given: Path) -> Match:
     0.0
     """
     if truth == given or not truth or _flat(truth, given):
-        return Match(1.0, tuple([Level(text, text, SAME) for text in truth]), ())
+        return PathMatch(1.0, tuple([Level(text, text, SAME) for text in truth]), ())
     # What is one level of the truth is not another one misread.
     left = [text for text in given if text not in truth]
     left += [rest for text in left if text.startswith(truth) and (rest := _rest(text, truth))]
@@ -161,7 +161,7 @@ def match(truth: Path, given: Path) -> Match:
         one, other = " ".join(truth), " ".join(given)
         whole = difference(one, other, name=True).likeness if may_be_alike(one, other, _WHOLE) else 0.0
         credit = max(credit, whole if whole > _WHOLE else 0.0)
-    return Match(min(1.0, credit), tuple(levels), tuple(extra))
+    return PathMatch(min(1.0, credit), tuple(levels), tuple(extra))
 
 
 def _flat(truth: Path, given: Path) -> bool:
@@ -182,7 +182,7 @@ def _flat(truth: Path, given: Path) -> bool:
     return not any(c.isalnum() for c in rest)
 
 
-class _Joined(NamedTuple):
+class _JoinedPath(NamedTuple):
     """The levels of a path as one text."""
 
     tight: str
@@ -195,11 +195,11 @@ class _Joined(NamedTuple):
 
 
 @lru_cache(_CACHE)
-def _joined(path: Path) -> _Joined:
+def _joined(path: Path) -> _JoinedPath:
     joined = " ".join(path)
     signed = frozenset(_SIGNED.findall(joined)) if "-" in joined else frozenset()
     levels = sorted(map(tight, path), key=len, reverse=True)
-    return _Joined(tight(joined), worded(joined).replace(" ", ""), signed, levels)
+    return _JoinedPath(tight(joined), worded(joined).replace(" ", ""), signed, levels)
 
 
 def _rest(text: str, truth: Path) -> str:
