@@ -140,7 +140,7 @@ def run_uv(*arguments: str) -> str:
     """What `uv` prints.
 
     Raises:
-        ParserError: If it fails, with the end of what it said.
+        ParserError: If it fails, with the beginning and the end of what it said.
     """
     import uv
 
@@ -158,6 +158,11 @@ def run_uv(*arguments: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
     if done.returncode != 0:
-        said = done.stderr.strip()[-1500:] or done.stdout.strip()[-1500:]
+        said = _shortened(done.stderr.strip() or done.stdout.strip())
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
     return done.stdout
+
+
+def _shortened(said: str) -> str:
+    """Its beginning, where `uv` says what went wrong, and its end; between them may be hundreds of hashes."""
+    return said if len(said) <= 1500 else f"{said[:700]}\n…\n{said[-800:]}"
