@@ -40,12 +40,18 @@ print(__name__)
 """
 
 
-def test_a_script_without_a_guard_is_not_run_again_in_each_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("from_file", [True, False])
+def test_a_script_without_a_guard_is_not_run_again_in_each_process(from_file: bool, tmp_path: Path) -> None:
+    """Nor one that is read from standard input, which a process could not even find."""
     script = tmp_path / "script.py"
     script.write_text(PLAIN_SCRIPT)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(
-        [sys.executable, script], check=False, capture_output=True, text=True, env=environment
+        [sys.executable, script] if from_file else [sys.executable],
+        input=None if from_file else PLAIN_SCRIPT,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.stdout.split("\n") == ["begun", "['A', 'B', 'C']", "__main__", ""], done.stderr
 
@@ -115,30 +121,6 @@ print("ended", worker.exitcode)
 def test_a_lost_template_costs_no_task_and_leaves_no_worker() -> None:
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=True)
     assert sorted(done.stdout.splitlines()) == ["a A", "b B", "ended -9", "ready"]
-
-
-UNGUARDED = """
-import sys
-from tests.engine.test_process_pool import run_all
-sys.stdout.write(run_all(["a"], 1)[0].result + "\\n")
-"""
-
-
-@pytest.mark.parametrize("from_file", [False, True])
-def test_a_script_is_not_run_again_in_each_process(from_file: bool, tmp_path: Path) -> None:
-    """Neither one without a guard nor one that is read from standard input, as notebooks of sorts do."""
-    script = tmp_path / "script.py"
-    script.write_text(UNGUARDED)
-    with script.open() as text:
-        ran = subprocess.run(
-            [sys.executable, str(script)] if from_file else [sys.executable],
-            stdin=None if from_file else text,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert (ran.stdout, ran.stderr) == ("A\n", "")
 
 
 def test_errors_reach_the_caller() -> None:
