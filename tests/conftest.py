@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER_PATIENCE_MS = 60_000  # A busy machine is slow, and only what never comes is wrong.
 
 settings.register_profile("parsemark", deadline=None)
 settings.load_profile("parsemark")  # A busy machine is slow; time is bounded where it is the matter.
@@ -30,8 +31,9 @@ def browser() -> Iterator[Any]:
     program = next((p for name in BROWSERS if (p := shutil.which(name))), None)
     if program is None:
         pytest.skip("no Chromium here; install it with: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=BROWSER_PATIENCE_MS)
     arguments = [
         "--no-sandbox",
         "--disable-gpu",
@@ -61,7 +63,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(BROWSER_PATIENCE_MS)
         page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda e: complaints.append(str(e)))
         page.on("dialog", lambda d: (complaints.append(f"dialog {d.message}"), d.dismiss()))

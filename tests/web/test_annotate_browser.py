@@ -26,7 +26,7 @@ def begin(page: Any, name: str) -> None:
 
 
 def saved(page: Any) -> None:
-    expect(page.locator("#status")).to_contain_text("Saved", timeout=10_000)
+    expect(page.locator("#status")).to_contain_text("Saved")
 
 
 def test_a_table_is_made_with_the_keyboard_alone(
@@ -79,7 +79,7 @@ def test_a_table_is_made_with_the_keyboard_alone(
         accessible(page)
         screenshot(page, "annotate-table")
         press("a")
-        expect(page.locator("#status")).to_contain_text("accepted by Ada", timeout=10_000)
+        expect(page.locator("#status")).to_contain_text("accepted by Ada")
     found = truth(folder, 1)
     rows = found.tables[0].table.text_rows()
     assert rows[:2] == [["Method", "Score"], ["ours", "1.12"]]
@@ -110,7 +110,7 @@ def test_stepping_through_elements_writes_nothing(folder: Path, open_page: Calla
             press(key)
         expect(chosen).to_have_attribute("data-element", "b1")
         press("a")
-        expect(page.locator("#status")).to_contain_text("accepted by Ben", timeout=10_000)
+        expect(page.locator("#status")).to_contain_text("accepted by Ben")
         assert truth(folder, 1) == before
         press("Enter")  # the list was drawn anew, and the person is still in it
         expect(page.locator("#block")).to_be_focused()

@@ -67,17 +67,17 @@ def test_the_keyboard_alone_is_enough(file: Path, open_page: Callable[..., Any],
         page.keyboard.type("looks 1 good u")
         press("Escape")
         press("Enter")
-        expect(page.locator("#count")).to_have_text("1 of 4", timeout=10_000)
+        expect(page.locator("#count")).to_have_text("1 of 4")
         press("7")
         press("Enter")
-        expect(page.locator("#count")).to_have_text("2 of 4", timeout=10_000)
+        expect(page.locator("#count")).to_have_text("2 of 4")
         press("u")
         page.wait_for_selector('[data-score="7"][aria-checked="true"]')
         press("3")
         press("Enter")
-        expect(page.locator("#saved")).to_have_text("Saved: 3.", timeout=10_000)
+        expect(page.locator("#saved")).to_have_text("Saved: 3.")
         for done in ("2 of 4", "3 of 4"):  # the next pair is there: a score for the last one would be gone
-            expect(page.locator("#count")).to_have_text(done, timeout=10_000)
+            expect(page.locator("#count")).to_have_text(done)
             press("5")
             with page.expect_response("**/api/answer"):
                 press("Enter")
@@ -104,7 +104,7 @@ def test_it_fits_a_phone_and_the_dark(
         page.click('[data-score="8"]')
         screenshot(page, f"rate-{width}-{scheme}")
         page.click("#save")
-        expect(page.locator("#count")).to_contain_text("1 of", timeout=10_000)
+        expect(page.locator("#count")).to_contain_text("1 of")
 
 
 def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
@@ -126,7 +126,7 @@ def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
         page.keyboard.press("Enter")
         page.wait_for_selector("#message:not([hidden])")
         assert "Not saved yet" in page.inner_text("#message")
-        expect(page.locator("#count")).to_have_text("1 of 4", timeout=10_000)
+        expect(page.locator("#count")).to_have_text("1 of 4")
         assert len(refused) == 3
     assert [p["ratings"] for p in exported(file)] == [[9.0]]
 
@@ -134,27 +134,34 @@ def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
 def test_the_bar_never_says_saved_of_what_is_not(file: Path, browser: Any) -> None:
     with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         page = browser.new_context(viewport={"width": 390, "height": 500}).new_page()
+        # One route that asks each time: routes put in and out again can miss the call that follows at once.
+        lost: set[str] = set()
+        page.route(
+            "**/api/*",
+            lambda route: (
+                route.abort() if route.request.url.rpartition("/")[2] in lost else route.continue_()
+            ),
+        )
         page.goto(links[RATERS])
         enter(page, "Di")
         bar = page.locator("#saved")
         page.keyboard.press("Enter")
         expect(bar).to_have_text("Choose a score first.")
-        for score in ("6", "7"):
-            if score == "7":
-                page.route("**/api/answer", lambda route: route.abort())
-            page.keyboard.press(score)
-            page.keyboard.press("Enter")
-            if score == "6":
-                expect(bar).to_have_text("Saved: 6.")
+        page.keyboard.press("6")
+        page.keyboard.press("Enter")
+        expect(bar).to_have_text("Saved: 6.")
+        lost.add("answer")
+        page.keyboard.press("7")
+        page.keyboard.press("Enter")
         expect(bar).to_contain_text("No connection. Not saved yet")
         page.evaluate("window.scrollTo(0, document.body.scrollHeight / 2)")
         expect(bar).to_be_in_viewport()
-        page.unroute("**/api/answer")
-        expect(bar).to_have_text("Saved: 7.", timeout=20_000)
-        page.route("**/api/mark", lambda route: route.abort())
+        lost.clear()
+        expect(bar).to_have_text("Saved: 7.")
+        lost.add("mark")
         page.keyboard.press("d")
         expect(bar).to_contain_text("No connection")
-        page.unroute("**/api/mark")
-        expect(bar).to_have_text("", timeout=20_000)
+        lost.clear()
+        expect(bar).to_have_text("")
         expect(page.locator("#message")).to_be_hidden()
     assert sorted(p["ratings"][0] for p in exported(file)) == [6.0, 7.0]  # type: ignore[index]
