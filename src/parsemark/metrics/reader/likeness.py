@@ -50,6 +50,7 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_OFF_BY = re.compile(r"±([\d.]++)")
 _LETTERED = re.compile(r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))")
 """Letters raised behind a value, which say which values differ."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])")
@@ -205,14 +206,18 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
     >>> difference("92.0", "9 2 . 0").change.value, difference("λ_c", "λc").change.value
     ('notation', 'none')
+    >>> difference("5+2-2", "5±2").change.value, difference("5+2-1", "5±2").change.value
+    ('none', 'other')
     """
     return SAME if truth == pred else _difference(truth, pred, name)
 
 
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
-    if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
+    if not truth or not pred:
         return ANOTHER
+    if not name and is_numeric(truth) and _digits(truth) != _digits(pred):
+        return SAME if ("±" in truth) != ("±" in pred) and _both_ways(truth) == _both_ways(pred) else ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
@@ -418,6 +423,11 @@ def _most_by_length(bulk: int, truth: str) -> float:
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
     """Whether the likeness of two names may be above `least`: not if one is much longer."""
     return "[" in pred or _most_by_length(_bulk(pred), truth) > least
+
+
+def _both_ways(text: str) -> str:
+    """A value with a deviation said for each way, `5+2-2` for `5±2`."""
+    return _OFF_BY.sub(r"+\1-\1", tight(text))
 
 
 @lru_cache(_CACHE)
