@@ -33,7 +33,7 @@ _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o
 """A small o or a zero raised before a unit of temperature or behind a number."""
 _BOTH_WAYS = re.compile(
     r"(?<=[\d%])(?:(\()|(\[))?"
-    r"(?:\^?\+([\d.]++)\s?[;/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;/]?\s?\^?\+([\d.]++))"
+    r"(?:\^?\+([\d.]++)\s?[;,/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;,/]?\s?\^?\+([\d.]++))"
     r"(?(1)\))(?(2)\])"
 )
 """How far up and down a value may be off: above and below each other, or behind it in any order."""
