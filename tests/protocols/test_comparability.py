@@ -1,8 +1,8 @@
 """The same outputs get the same figures, or the protocol's comparability number is raised.
 
-`stored_outputs/` holds outputs of pages of the demo corpus as three parsers gave them (as Markdown, as cells, and
-the truth in other forms and with errors), `stored_figures.json` what each protocol made of them, with its
-number. Whoever changes figures on purpose raises the number, once between two releases, and writes anew:
+`stored_outputs/` holds outputs for pages of the demo corpus (Markdown and cells of two parsers, and the truth
+in other forms and with errors), `stored_figures.json` what each protocol made of them, with its number. Whoever
+changes figures on purpose raises the number, once between two releases, and writes anew:
 
     python -m tests.protocols.test_comparability
 """
@@ -58,9 +58,7 @@ def test_the_same_outputs_get_the_figures_that_their_number_stands_for(tmp_path:
         if said["comparability"] == now[spec]["comparability"]:
             assert now[spec]["figures"] == {
                 parser: pytest.approx(own, abs=1e-6) for parser, own in said["figures"].items()
-            }, (
-                f"{spec} gives other figures than version {said['comparability']} did: raise its number, and {__doc__}"
-            )
+            }, f"{spec} gives other figures than version {said['comparability']} did.\n{__doc__}"
     assert {spec: said["comparability"] for spec, said in now.items()} == {
         spec: said["comparability"] for spec, said in stored.items()
     }, "A number was raised: write the figures anew."
