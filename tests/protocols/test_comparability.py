@@ -1,8 +1,8 @@
 """The same outputs get the same figures, or the protocol's comparability number is raised.
 
 `stored_outputs/` holds outputs for pages of the demo corpus (Markdown and cells of two parsers, and the truth
-in other forms and with errors), `stored_figures.json` what each protocol made of them, with its number. Whoever
-changes figures on purpose raises the number, once between two releases, and writes anew:
+in other forms and with errors), `stored_figures.json` what each protocol made of them, with its number.
+Whoever changes figures on purpose raises the number, once between two releases, and writes anew:
 
     python -m tests.protocols.test_comparability
 """
