@@ -39,7 +39,7 @@ def test_all_pairs_are_wider_than_one() -> None:
     assert together.p >= alone.p
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(3, 20), st.integers(2, 5))
 def test_p_and_interval_say_the_same(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)

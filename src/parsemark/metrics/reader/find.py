@@ -189,7 +189,7 @@ def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
             name = tight(truth.texts[row][col])
             for at in rows:
                 pieces = [side.pred.texts[at][p] for p in sorted(columns)]
-                cut = len({*pieces}) > 1 and all(tight(p) != name for p in pieces)
+                cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
                 if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
                     line = texts.setdefault(at, list(side.pred.texts[at]))
                     for p in columns:

@@ -32,6 +32,12 @@ _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 """From one number to another: TeX would take it for a space, and nobody sets one there."""
 _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
 """A small o or a zero raised before a unit of temperature or behind a number."""
+_BOTH_WAYS = re.compile(
+    r"(?<=[\d%])(?:(\()|(\[))?"
+    r"(?:\^?\+([\d.]++)\s?[;,/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;,/]?\s?\^?\+([\d.]++))"
+    r"(?(1)\))(?(2)\])"
+)
+"""How far up and down a value may be off: above and below each other, or behind it in any order."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
 _SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
@@ -196,6 +202,8 @@ def folded_cell(text: str) -> str:
     (True, '1234 K', '[1000;2000]')
     >>> fold_cell("$3 \\times 10^{-4}$"), fold_cell("3E-04"), fold_cell("10^3")
     ('3e-4', '3e-4', '10^3')
+    >>> fold_cell("$1.4^{+0.2}_{-0.1}$"), fold_cell("1.4 (−0.1/+0.2)")
+    ('1.4+0.2-0.1', '1.4+0.2-0.1')
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
@@ -204,6 +212,7 @@ def folded_cell(text: str) -> str:
     folded = _SIGN_INSIDE.sub(r"-\1", folded) if "-" in folded else folded
     if "_" in folded:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
+    folded = _BOTH_WAYS.sub(_off_by, folded) if "+" in folded and "-" in folded else folded
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
@@ -217,6 +226,11 @@ def _with_exponent(found: re.Match[str]) -> str:
     """`3 × 10^{-4}` and `3E-04` as `3e-4`."""
     exponent = found[2] or found[3] or found[4] or found[5]
     return f"{found[1]}e{int(exponent)}"
+
+
+def _off_by(found: re.Match[str]) -> str:
+    """How far a value may be off, up first."""
+    return f"+{found[3] or found[6]}-{found[4] or found[5]}"
 
 
 def _separated(text: str) -> str:

@@ -284,7 +284,7 @@ class Values:
             cause = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
             return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, cause)
         known, given = numbers(text), numbers(found)
-        if 0 < len(given) < len(known) and known[: len(given)] == given and is_numeric(text):
+        if 0 < len(given) < len(known) and is_numeric(text) and _are_first_and_some(given, known):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
         return None
 
@@ -360,6 +360,12 @@ class Values:
 def _is_sign(text: str) -> bool:
     """Whether a value may be a sign that stands for something."""
     return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
+
+
+def _are_first_and_some(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    """Whether numbers are the first and some of the others: a value and what is left of its deviations."""
+    rest = iter(known)
+    return given[0] == known[0] and all(number in rest for number in given)
 
 
 def _added(text: str, found: str) -> str:

@@ -1,0 +1,147 @@
+"""The same thing costs the same however it is written, and what is wrong never less than what is lost.
+
+Made of classes that a stranger reported, on tables of our own. The ranges are wide: they hold the order of
+harm, not a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from parsemark.metrics import Score, score
+
+Rows = list[list[str]]
+
+
+def rows(*lines: str) -> Rows:
+    return [[cell.strip() for cell in line.split("&")] for line in lines]
+
+
+def markdown(table: Rows) -> str:
+    lines = [table[0], ["---"] * len(table[0]), *table[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def latex(*lines: str, n_header: int = 1) -> str:
+    width = lines[-1].count("&") + 1
+    marked = [line + r" \\" for line in lines]
+    body = "\n".join([r"\toprule", *marked[:n_header], r"\midrule", *marked[n_header:], r"\bottomrule"])
+    return f"\\begin{{tabular}}{{{'l' * width}}}\n{body}\n\\end{{tabular}}"
+
+
+def read(truth: str, pred: str) -> Score:
+    return score(truth, pred, metrics=["reader"])["reader"]
+
+
+def value(truth: str, pred: str) -> float:
+    found = read(truth, pred).value
+    assert found is not None
+    return found
+
+
+def told(truth: str, pred: str) -> str:
+    return " ".join(error["message"] for error in read(truth, pred).details["errors"])
+
+
+STARS = (
+    ("Vega", "2.14", "0.07", "0.08"),
+    ("Deneb", "19.3", "4.1", "3.7"),
+    ("Altair", "1.79", "0.02", "0.03"),
+)
+MASSES = latex("Star & Mass", *(rf"{n} & ${v}^{{+{up}}}_{{-{down}}}$" for n, v, up, down in STARS))
+
+
+def masses(form: str) -> str:
+    return markdown([["Star", "Mass"], *([n, form.format(v, up=u, down=d)] for n, v, u, d in STARS)])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{} +{up} −{down}",
+        "{}+{up}−{down}",
+        "{}−{down}+{up}",
+        "{} −{down} +{up}",
+        "{} +{up}/−{down}",
+        "{} (+{up}, −{down})",
+        "{} (−{down}, +{up})",
+        "{} [+{up}/-{down}]",
+        "{}^+{up}_-{down}",
+        "{}<sup>+{up}</sup><sub>−{down}</sub>",
+    ],
+)
+def test_deviations_up_and_down_are_the_same_in_any_order(form: str) -> None:
+    assert value(MASSES, masses(form)) == 10
+
+
+def test_deviations_the_other_way_round_are_wrong() -> None:
+    assert value(MASSES, masses("{} +{down} −{up}")) < 2
+
+
+def test_one_deviation_for_both_costs_about_what_none_does() -> None:
+    none = value(MASSES, masses("{}"))
+    assert 3 < none < 6
+    assert value(MASSES, masses("{} ± {up}")) == value(MASSES, masses("{} ± {down}")) == none
+
+
+def test_a_deviation_of_the_same_size_both_ways_may_be_said_once() -> None:
+    truth = latex("Star & Mass", *(rf"{n} & ${v}^{{+{up}}}_{{-{up}}}$" for n, v, up, _ in STARS))
+    assert value(truth, masses("{} ± {up}")) == 10
+    assert value(masses("{} ± {up}"), truth) == 10
+
+
+RAINFALL = latex(
+    r"& \multicolumn{2}{c}{Temperature} & \multicolumn{2}{c}{Precipitation}",
+    "Town & May & July & May & July",
+    "Oslo & 10.8 & 16.4 & 53 & 81",
+    "Bern & 13.2 & 18.6 & 119 & 106",
+    "Porto & 15.6 & 19.9 & 87 & 20",
+    n_header=2,
+)
+TOWNS = rows(
+    "Oslo & 10.8 & 16.4 & 53 & 81", "Bern & 13.2 & 18.6 & 119 & 106", "Porto & 15.6 & 19.9 & 87 & 20"
+)
+
+
+def flat(warm: str, wet: str) -> str:
+    return markdown([["Town", f"{warm} May", f"{warm} July", f"{wet} May", f"{wet} July"], *TOWNS])
+
+
+def grouped(warm: str, wet: str) -> str:
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in TOWNS)
+    return (
+        f"<table><tr><th></th><th colspan=2>{warm}</th><th colspan=2>{wet}</th></tr>"
+        f"<tr><th>Town</th><th>May</th><th>July</th><th>May</th><th>July</th></tr>{body}</table>"
+    )
+
+
+def padded(warm: str, wet: str) -> str:
+    return markdown([["", warm, "", wet, ""], ["Town", "May", "July", "May", "July"], *TOWNS])
+
+
+@pytest.mark.parametrize("form", [flat, grouped, padded])
+@pytest.mark.parametrize("names", [("Temp.", "Precip."), ("Temp", "Precip"), ("T.", "P."), ("Tmp.", "Prcp.")])
+def test_a_group_that_is_abbreviated_still_tells_which_one(
+    form: Callable[[str, str], str], names: tuple[str, str]
+) -> None:
+    assert value(RAINFALL, form(*names)) > 7.8
+    assert f"“{names[0]}” instead of “Temperature”" in told(RAINFALL, form(*names))
+
+
+@pytest.mark.parametrize("form", [flat, grouped, padded])
+def test_a_letter_of_a_group_is_misread_once(form: Callable[[str, str], str]) -> None:
+    assert value(RAINFALL, form("Temperature", "Precipitatlon")) > 7.4
+    found = told(RAINFALL, form("Temperature", "Precipitatlon"))
+    assert "“Precipitatlon” instead of “Precipitation” (and 1 more alike)" in found
+    assert "cut into pieces" not in found
+
+
+def test_a_short_name_that_fits_two_groups_tells_nothing() -> None:
+    truth = RAINFALL.replace("Temperature", "Precipitation days")
+    assert value(truth, flat("Precip.", "Precip.")) < 5
+
+
+def test_another_group_is_not_an_abbreviation() -> None:
+    assert value(RAINFALL, flat("Tide", "Pressure")) < 5
