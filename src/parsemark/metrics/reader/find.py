@@ -259,7 +259,7 @@ def _rows(values: Values) -> Iterable[Named]:
         literal = _distinct([above, *[texts[c] for c in columns]])
         carried = _distinct([above, *[given[c][at] for c in columns]])
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
-        emptied = any([truth.present[row][c] and not pred.present[at][p] for c, p in partners])
+        emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
         readings = [(How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried)]
         if emptied:
             # The name of several rows may stand at the middle one of them.
