@@ -121,7 +121,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     # Two exchanged headers make every row say something false, and each of them is charged.
     pairs = zip(named, best, strict=True) if axis is ROWS else ()
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
-    same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
+    wordings = _Wordings(named)
     for name, (how, given, best_match) in zip(named, best, strict=True):
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
         if name.torn:
@@ -129,7 +129,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, same_words):
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, wordings):
             cause = exchanged.get(name.truth, frozenset())
             _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
 
@@ -144,16 +144,22 @@ class Others(NamedTuple):
     """The texts that the name at hand was exchanged with, and its own."""
 
 
-def _is_reordered(truth: Path, given: Path, same_words: Counter[tuple[str, ...]]) -> bool:
-    """Whether the words of a name stand in another order, and no other name has the same ones.
+class _Wordings:
+    """How many names of a table have the same words, counted where it is asked for."""
 
-    Args:
-        truth: The name.
-        given: How it is given.
-        same_words: How many names of the table have the same words.
-    """
+    def __init__(self, named: Sequence[Named]) -> None:
+        self._named = named
+
+    @cached_property
+    def counts(self) -> Counter[tuple[str, ...]]:
+        """For words in alphabetical order how many different names are made of them."""
+        return Counter(map(_sorted_words, {name.truth for name in self._named}))
+
+
+def _is_reordered(truth: Path, given: Path, wordings: _Wordings) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones."""
     told = _sorted_words(truth)
-    return told == _sorted_words(given) and same_words[told] == 1
+    return told == _sorted_words(given) and wordings.counts[told] == 1
 
 
 def _sorted_words(path: Path) -> tuple[str, ...]:
@@ -164,7 +170,7 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
     """The names that stand at each other's places, and what was exchanged: one cause, not one for each."""
     found: dict[Path, frozenset[str]] = {}
     seen: set[Path] = set()
-    for first in list(given):
+    for first in [name for name, found in given.items() if found != name]:
         way: dict[Path, int] = {}
         name = first
         while name in given and name not in seen:
@@ -180,19 +186,25 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
 
 def _exchanged(named: Sequence[Named]) -> bool:
     """Whether the names are those of the truth, one for one, but some in the place of others."""
-    truth = [worded(" ".join(name.truth)) for name in named]  # however its levels are joined
-    in_order = sorted(truth)
+    paths = [name.truth for name in named]
     readings = [dict(name.readings) for name in named]
-    for how in How:
-        given = [worded(" ".join(reading.get(how, ()))) for reading in readings]
-        if given != truth and sorted(given) == in_order:
-            return True
-    return False
+    read = [[reading.get(how, ()) for reading in readings] for how in How]
+    others = [given for k, given in enumerate(read) if given != paths and given not in read[:k]]
+    if not others:
+        return False
+    truth = _all_worded(paths)
+    in_order = sorted(truth)
+    return any(given != truth and sorted(given) == in_order for given in map(_all_worded, others))
+
+
+def _all_worded(paths: Sequence[Path]) -> list[str]:
+    """The words of some names, however their levels are joined."""
+    return [worded(" ".join(path)) for path in paths]
 
 
 def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
     """The most favourable reading, given all texts that name something in this table."""
-    best: tuple[How, Path, PathMatch] = (How.GIVEN, (), match(name.truth, ()))
+    best: tuple[How, Path, PathMatch] | None = None
     worth = -1.0
     for how, path in name.readings:
         found = _own(name.truth, path, match(name.truth, path), texts)
@@ -202,12 +214,13 @@ def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
             best, worth = (how, path, found), found.credit - _DOUBT[how]
         if worth >= _CERTAIN:
             break
-    return best
+    return best or (How.GIVEN, (), match(name.truth, ()))
 
 
 def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
     """The match without what names something else in this table: `Far-Right` holds `Right` and is not it."""
-    taken = {level.found for level in found.levels if level.found != level.text} & texts - set(truth)
+    others = {level.found for level in found.levels if level.found != level.text}
+    taken = others & texts - set(truth) if others else others
     if not taken:
         return found
     rest = match(truth, tuple(text for text in given if text not in taken))
