@@ -214,8 +214,10 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
     by_page: dict[int, list[Element]] = {}
     left_out = dict(typeset_document.left_out)
     layout = 0
-    for parts in alignments(typeset_document.pages):
-        for joined in join_table(parts, candidates.tables):
+    found = alignments(typeset_document.pages)
+    all_parts = [part for parts in found for part in parts]
+    for parts in found:
+        for joined in join_table(parts, candidates.tables, all_parts):
             layout += joined.is_layout
             if joined.element is not None:
                 by_page.setdefault(joined.page, []).append(joined.element)
