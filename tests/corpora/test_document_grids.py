@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.latex.documents.make import DocumentReport, make_documents
@@ -194,3 +196,22 @@ def test_lists_in_cells_of_arydshln_keep_their_place(tmp_path: Path) -> None:
     found, report = made(tmp_path, r"\par\bigskip ".join(tables), packages="array,arydshln")
     assert report.left_out == {}
     assert [grid(element)[1] for element in found] == [["Old", "• quick\n• simple", "2.3"]] * 3
+
+
+def test_tables_on_coloured_boxes_stand_at_their_ink(tmp_path: Path) -> None:
+    table = r"\begin{tabular}{cc} A & B\\ \hline 11 & 12\\ 21 & 22\end{tabular}"
+    boxed = rf"\begin{{tcolorbox}}[title=Words]{table}\end{{tcolorbox}}"
+    found, _ = made(tmp_path, rf"{boxed} \colorbox{{yellow}}{{\fbox{{{table}}}}}", packages="tcolorbox")
+    assert [grid(element)[2] for element in found] == [["21", "22"]] * 2
+
+
+def test_sources_can_be_named_one_behind_the_other(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.tex").write_text(r"\documentclass{article}\begin{document}x\end{document}")
+    files = [str(tmp_path / "a.tex"), str(tmp_path / "b.tex")]
+    done = CliRunner().invoke(
+        app,
+        ["corpus", "make", "latex", "--sources", *files, "--out", str(tmp_path / "out"), "--workers", "1"],
+    )
+    assert done.exit_code == 0, done.output
+    assert "2 documents" in done.output
