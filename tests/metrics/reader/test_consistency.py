@@ -6,6 +6,7 @@ harm, not a number.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -145,3 +146,56 @@ def test_a_short_name_that_fits_two_groups_tells_nothing() -> None:
 
 def test_another_group_is_not_an_abbreviation() -> None:
     assert value(RAINFALL, flat("Tide", "Pressure")) < 5
+
+
+ALLOYS = rows("Alloy & Density & Modulus", "Invar & 8.05 & 141", "Monel & 8.80 & 179", "Zamak & 6.70 & 85.5")
+RECORDS = [dict(zip(ALLOYS[0], row, strict=True)) for row in ALLOYS[1:]]
+AS_DATA = {
+    "records": json.dumps(RECORDS),
+    "records on many lines": json.dumps(RECORDS, indent=2),
+    "a record on each line": "\n".join(map(json.dumps, RECORDS)),
+    "records in a fence": f"Here is the table:\n\n```json\n{json.dumps(RECORDS)}\n```\n",
+    "numbers": json.dumps(RECORDS).replace('"8.80"', "8.80").replace('"141"', "141"),
+    "under a key": json.dumps({"caption": "Alloys", "table": RECORDS}),
+    "rows": json.dumps(ALLOYS),
+    "columns and rows": json.dumps({"columns": ALLOYS[0], "data": ALLOYS[1:]}, indent=1),
+    "columns": json.dumps({column[0]: column[1:] for column in zip(*ALLOYS, strict=True)}),
+    "rows by name": json.dumps(
+        {row[0]: dict(zip(ALLOYS[0][1:], row[1:], strict=True)) for row in ALLOYS[1:]}
+    ),
+}
+
+
+@pytest.mark.parametrize("form", AS_DATA)
+def test_data_is_read_as_the_table_that_it_is(form: str) -> None:
+    truth = latex(*(" & ".join(row) for row in ALLOYS))
+    as_lines = "\n".join(f"- {key}: {text}" for record in RECORDS for key, text in record.items())
+    assert 7.5 < value(truth, AS_DATA[form]) < 9.5
+    assert value(truth, AS_DATA[form]) == pytest.approx(value(truth, as_lines), abs=1)
+    assert value(truth, AS_DATA[form].replace("8.80", "8.08")) < value(truth, AS_DATA[form]) - 2
+
+
+def test_groups_of_columns_are_records_in_a_record() -> None:
+    groups = (("Temperature", 1), ("Precipitation", 3))
+    records = [
+        {"Town": row[0], **{name: {"May": row[k], "July": row[k + 1]} for name, k in groups}} for row in TOWNS
+    ]
+    assert value(RAINFALL, json.dumps(records)) > 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        "[" * 900 + "]" * 900,
+        "[[], []]",
+        '[["", " "], ["", ""]]',
+        '[{"a": 1, "b": 2}, 7, null, "x"]',
+        "{}",
+        '{"a": "\\ud800", "b": "\\u0000"}',
+        json.dumps([{f"k{n}": n, "": n} for n in range(3000)]),
+    ],
+)
+def test_hostile_data_is_no_table(text: str) -> None:
+    assert value(RAINFALL, text) < 1
