@@ -199,3 +199,123 @@ def test_groups_of_columns_are_records_in_a_record() -> None:
 )
 def test_hostile_data_is_no_table(text: str) -> None:
     assert value(RAINFALL, text) < 1
+
+
+CONFUSED = latex(
+    r"& & \multicolumn{2}{c}{Predicted}",
+    "& & Wolf & Dog",
+    r"\multirow{2}{*}{Actual} & Wolf & 81 & 19",
+    "& Dog & 7 & 93",
+    n_header=2,
+)
+
+
+def confused(corner: str) -> str:
+    return markdown([[corner, "Wolf", "Dog"], ["Wolf", "81", "19"], ["Dog", "7", "93"]])
+
+
+@pytest.mark.parametrize(
+    "corner",
+    [
+        "Actual \\ Predicted",
+        "Actual\\Predicted",
+        "Actual / Predicted",
+        "Actual ↓ Predicted →",
+        "Predicted → / Actual ↓",
+        "Actual<br>Predicted",
+    ],
+)
+def test_a_corner_names_both_axes(corner: str) -> None:
+    assert value(CONFUSED, confused(corner)) > 9.5
+
+
+@pytest.mark.parametrize("corner", ["", "Predicted / Actual", "Actual → Predicted ↓", "Animal"])
+def test_a_corner_that_names_them_wrongly_tells_no_more_than_none(corner: str) -> None:
+    assert value(CONFUSED, confused(corner)) == value(CONFUSED, confused("")) < 6
+
+
+LANGUAGES = (("Uralic", ("Finnish & 70.2", "Sami & 61.0")), ("Turkic", ("Uzbek & 64.9", "Tatar & 58.8")))
+FAMILIES = latex(
+    "Language & Score",
+    *(line for name, body in LANGUAGES for line in (rf"\multicolumn{{2}}{{c}}{{{name}}}", *body)),
+)
+
+
+def families(first: str, second: str) -> str:
+    (_, one), (_, other) = LANGUAGES
+    named = [["Language & Score"], [f"{first} &"] * bool(first), one, [f"{second} &"] * bool(second), other]
+    return markdown(rows(*(line for part in named for line in part)))
+
+
+def test_sections_that_fell_out_of_the_table_do_not_say_where_they_begin() -> None:
+    lost, whole = value(FAMILIES, families("", "")), value(FAMILIES, families("Uralic", "Turkic"))
+    below = value(FAMILIES, families("", "") + "\n\nUralic\nTurkic")
+    assert lost + 1 < below < whole - 1
+    assert "“Uralic” over row “Uralic / Finnish” stands outside of the table" in told(
+        FAMILIES, families("", "") + "\n\nUralic\nTurkic"
+    )
+
+
+def test_a_title_of_all_may_stand_outside() -> None:
+    truth = latex(
+        r"\multicolumn{2}{c}{Dialects}", "Language & Score", "Sami & 61.0", "Tatar & 58.8", n_header=2
+    )
+    assert (
+        value(truth, "## Dialects\n\n" + markdown(rows("Language & Score", "Sami & 61.0", "Tatar & 58.8")))
+        > 9.5
+    )
+
+
+def test_exchanged_sections_cost_more_than_lost_ones() -> None:
+    exchanged = value(FAMILIES, families("Turkic", "Uralic"))
+    assert exchanged < value(FAMILIES, families("", "")) - 1.5
+    assert "“Turkic” stands over row “Uralic / Finnish”, where “Uralic” belongs" in told(
+        FAMILIES, families("Turkic", "Uralic")
+    )
+
+
+def test_a_section_that_reaches_too_far_is_not_exchanged() -> None:
+    too_far = markdown(
+        rows(
+            "Language & Score",
+            "Uralic &",
+            "Finnish & 70.2",
+            "Sami & 61.0",
+            "Uzbek & 64.9",
+            "Turkic &",
+            "Tatar & 58.8",
+        )
+    )
+    assert value(FAMILIES, too_far) > value(FAMILIES, families("", ""))
+
+
+def test_a_row_that_comes_again_costs_less_than_a_false_one() -> None:
+    truth = latex(*(" & ".join(row) for row in ALLOYS))
+    again = value(truth, markdown([*ALLOYS, ALLOYS[-1]]))
+    assert value(truth, markdown([*ALLOYS, ["Babbitt", "7.39", "52"]])) + 1.5 < again < 9
+    assert value(truth, markdown([*ALLOYS, *[ALLOYS[-1]] * 9])) < again
+    assert "given twice" in told(truth, markdown([*ALLOYS, ALLOYS[-1]]))
+
+
+TRIAL = rows(
+    "Trait & Count & p",
+    "Age & 61 & 0.54",
+    "Smoker & & 0.02",
+    "Never & 120 &",
+    "Ever & 60 &",
+    "Region & & 0.81",
+    "North & 98 &",
+    "South & 82 &",
+)
+
+
+def test_a_value_of_a_group_that_stands_in_its_first_row_is_moved_once() -> None:
+    truth = latex(*(" & ".join(row) for row in TRIAL))
+    moved = [list(row) for row in TRIAL]
+    lost = [list(row) for row in TRIAL]
+    for row in (2, 5):
+        moved[row][2], moved[row + 1][2] = "", moved[row][2]
+        lost[row][2] = ""
+    assert value(truth, markdown(lost)) < value(truth, markdown(moved)) < 8
+    found = read(truth, markdown(moved)).details["counts"]
+    assert found == {"value_shifted": 1}

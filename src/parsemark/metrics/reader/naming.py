@@ -97,6 +97,8 @@ class Around:
     """Folded text around the table."""
     headers: tuple[Path, ...] = ()
     """The texts of each header row of the prediction."""
+    corner: str = ""
+    """What the corner of the table calls all columns, or all rows."""
 
     def row_of(self, text: str) -> int | None:
         """The header row in which a text stands."""
@@ -115,12 +117,15 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     named = [name for name in named if name.truth]
     if around.headers and _exchanged(named):
         # Nothing can be counted out where every name is there, over another column.
-        around = Around(around.outside)
+        around = Around(around.outside, corner=around.corner)
     texts = {text for name in named for text in name.truth}
     best = [_best(name, texts) for name in named]
     # Two exchanged headers make every row say something false, and each of them is charged.
     pairs = zip(named, best, strict=True) if axis is ROWS else ()
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
+    needed = [frozenset(name.truth) for name in named if name.needed]
+    of_all = frozenset.intersection(*needed) if needed else frozenset(texts)
+    misplaced = _misplaced_groups(named, [found for _, _, found in best], texts)
     same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
     for name, (how, given, best_match) in zip(named, best, strict=True):
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
@@ -131,7 +136,8 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             _carried(name, how, axis, causes)
         if found.credit < _CERTAIN and not _is_reordered(name.truth, given, same_words):
             cause = exchanged.get(name.truth, frozenset())
-            _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
+            others = Others(rivals, texts, cause, of_all, misplaced)
+            _explain(name, given, found, others, axis, around, causes)
 
 
 class Others(NamedTuple):
@@ -142,6 +148,10 @@ class Others(NamedTuple):
     """All texts that name something."""
     exchanged: frozenset[str]
     """The texts that the name at hand was exchanged with, and its own."""
+    of_all: frozenset[str]
+    """Texts that stand over all that needs a name."""
+    misplaced: dict[str, str]
+    """Groups that stand at each other's places: which one is given for which."""
 
 
 def _is_reordered(truth: Path, given: Path, same_words: Counter[tuple[str, ...]]) -> bool:
@@ -176,6 +186,25 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
             texts = frozenset(text for path in ring for text in set(path) ^ set(given[path]))
             found |= dict.fromkeys(ring, texts)
     return found
+
+
+def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch], texts: set[str]) -> dict[str, str]:
+    """The groups that stand at each other's places, each with the one that is given for it throughout.
+
+    A group that reaches too far is no such one: it still stands at its own place.
+    """
+    if not any(m.extra for m in found):
+        return {}
+    given: dict[str, set[str]] = {}
+    for name, path in zip(named, found, strict=True):
+        foreign = {t for t in texts - set(name.truth) if any(holds(extra, t) for extra in path.extra)}
+        instead = next(iter(foreign)) if len(foreign) == 1 else ""
+        for level in path.levels[:-1]:
+            lost = level.difference.change is Change.OTHER
+            given.setdefault(level.text, set()).add(instead if lost else level.text)
+    always = {text: next(iter(instead)) for text, instead in given.items() if len(instead) == 1}
+    rings = _exchanges({(text,): (instead,) for text, instead in always.items()})
+    return {text: always[text] for (text,) in rings}
 
 
 def _exchanged(named: Sequence[Named]) -> bool:
@@ -254,11 +283,18 @@ def _explain(
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
             needed = needed or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
+        elif told and level.text in others.misplaced:
+            instead = f"{quote(others.misplaced[level.text])} stands over {axis.noun.lower()} {_shown(name)}"
+            message = f"{instead}, where {quote(level.text)} belongs."
+            event = Event(axis.lost, name.extent, message, name.where)
+            causes.add((axis.lost, frozenset(others.misplaced)), event)
         elif (told and any_level) or not name.needed:
             # Another text in its place is one cause with it: the span is wrong.
-            if not (told and found.extra) and not holds(around.outside, level.text):
-                message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} is lost."
-                severity = 1.0 if name.needed else _KNOWN_WITHOUT
+            if not (told and found.extra) and not _is_known(level.text, others, around):
+                outside = holds(around.outside, level.text)
+                became = "stands outside of the table" if outside else "is lost"
+                message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} {became}."
+                severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
                 event = Event(axis.context, name.extent, message, name.where, severity)
                 causes.add((axis.context, level.text), event)
         else:
@@ -273,13 +309,18 @@ def _explain(
                 event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.
                 causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
-    if found.extra and told:
+    if found.extra and told and others.misplaced.keys().isdisjoint(name.truth):
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
         causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
-    elif found.extra and not charged:
+    elif found.extra and not told and not charged:
         message = f"{axis.noun} {_shown(name)} {_called(given)}."
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+
+
+def _is_known(text: str, others: Others, around: Around) -> bool:
+    """Whether a group of all is said elsewhere; one of several does not say there how far it reaches."""
+    return text in others.of_all and (holds(around.outside, text) or holds(around.corner, text))
 
 
 def _with_foreign(name: Named, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
