@@ -125,7 +125,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
     needed = [frozenset(name.truth) for name in named if name.needed]
     of_all = frozenset.intersection(*needed) if needed else frozenset(texts)
-    misplaced = _misplaced_groups(named, [found for _, _, found in best], texts)
+    misplaced = _misplaced_groups(named, [found for _, _, found in best])
     same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
     for name, (how, given, best_match) in zip(named, best, strict=True):
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
@@ -188,20 +188,23 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
     return found
 
 
-def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch], texts: set[str]) -> dict[str, str]:
+def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch]) -> dict[str, str]:
     """The groups that stand at each other's places, each with the one that is given for it throughout.
 
     A group that reaches too far is no such one: it still stands at its own place.
     """
-    if not any(m.extra for m in found):
+    lost = [any(level.difference.change is Change.OTHER for level in path.levels[:-1]) for path in found]
+    if not any(lost):
         return {}
+    groups = {text for name in named for text in name.truth[:-1]}
     given: dict[str, set[str]] = {}
     for name, path in zip(named, found, strict=True):
-        foreign = {t for t in texts - set(name.truth) if any(holds(extra, t) for extra in path.extra)}
+        foreign = {t for t in groups if path.extra and any(holds(extra, t) for extra in path.extra)}
+        foreign -= set(name.truth)
         instead = next(iter(foreign)) if len(foreign) == 1 else ""
         for level in path.levels[:-1]:
-            lost = level.difference.change is Change.OTHER
-            given.setdefault(level.text, set()).add(instead if lost else level.text)
+            is_lost = level.difference.change is Change.OTHER
+            given.setdefault(level.text, set()).add(instead if is_lost else level.text)
     always = {text: next(iter(instead)) for text, instead in given.items() if len(instead) == 1}
     rings = _exchanges({(text,): (instead,) for text, instead in always.items()})
     return {text: always[text] for (text,) in rings}
