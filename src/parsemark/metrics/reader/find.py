@@ -254,7 +254,9 @@ def _rows(values: Values) -> Iterable[Named]:
     """The rows of the truth with their names: section heading and label cells."""
     side = values.side
     truth, pred = side.truth, side.pred
-    own = _filled_down(truth, sorted(side.stubs), side.structure.n_header)
+    stubs = sorted(side.stubs)
+    partners = [(c, p) for c in stubs if (p := side.alignment.columns.get(c)) is not None]
+    own = _filled_down(truth, stubs, side.structure.n_header)
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
     answered = {p for c, p in side.alignment.columns.items() if c in side.stubs}
     valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
@@ -274,25 +276,22 @@ def _rows(values: Values) -> Iterable[Named]:
         at = side.alignment.rows.get(row)
         if at is None or row not in values.of_row:
             continue
-        path = _distinct([section, *(own[c][row] for c in sorted(side.stubs))])
-        literal = _distinct([sections[at], *(pred.texts[at][c] for c in columns)])
-        carried = _distinct([sections[at], *(given[c][at] for c in columns)])
+        path = _distinct([section, *[own[c][row] for c in stubs]])
+        texts, above = pred.texts[at], sections[at]
+        literal = _distinct([above, *[texts[c] for c in columns]])
+        carried = _distinct([above, *[given[c][at] for c in columns]])
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
-        emptied = any(
-            truth.present[row][c] and not pred.present[at][p]
-            for c in side.stubs
-            if (p := side.alignment.columns.get(c)) is not None
-        )
+        emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
         readings = [(How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried)]
         if emptied:
             # The name of several rows may stand at the middle one of them.
-            readings.append((How.SHORT, _distinct([sections[at], *(below[c][at] for c in columns)])))
+            readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
         needed = len(values.of_row) > 1
         yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 
 
 def _distinct(texts: Iterable[str]) -> Path:
-    return tuple(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def _sections_above(side: Side, names: set[str]) -> list[str]:
@@ -357,6 +356,9 @@ def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
 def _moved_rows(values: Values) -> dict[int, int]:
     """Rows that nothing answers column by column, but that stand in the prediction with the same texts."""
     side = values.side
+    unanswered = [row for row in values.of_row if row not in side.alignment.rows]
+    if not unanswered:
+        return {}
     answers = set(side.alignment.rows.values())
     left = {
         tuple(filter(None, side.pred.texts[r])): r
@@ -364,7 +366,7 @@ def _moved_rows(values: Values) -> dict[int, int]:
         if r not in answers
     }
     moved = {}
-    for row in (row for row in values.of_row if row not in side.alignment.rows):
+    for row in unanswered:
         texts, starts = side.truth.texts[row], side.truth.starts[row]
         begun = tuple(t for t, start in zip(texts, starts, strict=True) if t and start)
         for found in (tuple(filter(None, texts)), begun):
@@ -471,21 +473,24 @@ def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
     by_column: defaultdict[int, set[int]] = defaultdict(set)
     single: list[Position] = []
     body = range(side.pred_header, pred.n_rows)
+    every_column = len(cols) == pred.n_cols
     for r in body:
-        if r in moved or (r not in rows and tuple(pred.texts[r]) in heads):
+        answered = rows.get(r)
+        if answered is not None and every_column and all(side.truth.present[answered]):
+            continue  # nothing is there that the truth does not ask for
+        if r in moved or (answered is None and tuple(pred.texts[r]) in heads):
             continue  # a row that slipped, or a header that comes again
-        section = _is_heading(pred, r)
-        for c in range(pred.n_cols):
-            text = pred.texts[r][c]
-            if not text or not pred.starts[r][c]:
+        section = answered is None and _is_heading(pred, r)
+        for c, (text, start) in enumerate(zip(pred.texts[r], pred.starts[r], strict=True)):
+            if not text or not start:
                 continue
-            if r not in rows:
+            if answered is None:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in said.anywhere else 1
             elif c not in cols:
-                if tight(text) not in said.in_row(rows[r]) or again(r, text):
+                if tight(text) not in said.in_row(answered) or again(r, text):
                     by_column[c].add(r)
-            elif not side.truth.present[rows[r]][cols[c]] and text != said.name(rows[r], cols[c]):
+            elif not side.truth.present[answered][cols[c]] and text != said.name(answered, cols[c]):
                 single.append((r, c))
     # A header that comes again between invented rows, or a row that slipped, does not part them.
     counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])

@@ -25,6 +25,8 @@ from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match,
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
 """How many other names a misread one is compared with."""
+_MOST_GROUPS = 100
+"""Groups among which those that stand at each other's places are looked for."""
 _MISLED = 0.1
 """Credit by which the name of another column or row has to be the better match to mislead."""
 _MISLEADING = 1.3
@@ -123,10 +125,8 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     # Two exchanged headers make every row say something false, and each of them is charged.
     pairs = zip(named, best, strict=True) if axis is ROWS else ()
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
-    needed = [frozenset(name.truth) for name in named if name.needed]
-    of_all = frozenset.intersection(*needed) if needed else frozenset(texts)
     misplaced = _misplaced_groups(named, [found for _, _, found in best])
-    same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
+    together = _Together(named)
     for name, (how, given, best_match) in zip(named, best, strict=True):
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
         if name.torn:
@@ -134,10 +134,28 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, same_words):
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, together):
             cause = exchanged.get(name.truth, frozenset())
-            others = Others(rivals, texts, cause, of_all, misplaced)
+            others = Others(rivals, texts, cause, together, misplaced)
             _explain(name, given, found, others, axis, around, causes)
+
+
+class _Together:
+    """What is told by all names of a table together, looked up where it is asked for."""
+
+    def __init__(self, named: Sequence[Named]) -> None:
+        self._named = named
+
+    @cached_property
+    def same_words(self) -> Counter[tuple[str, ...]]:
+        """For words in alphabetical order how many different names are made of them."""
+        return Counter(map(_sorted_words, {name.truth for name in self._named}))
+
+    @cached_property
+    def of_all(self) -> frozenset[str]:
+        """Texts that stand over all that needs a name."""
+        needed = [name for name in self._named if name.needed] or self._named
+        return frozenset.intersection(*(frozenset(name.truth) for name in needed))
 
 
 class Others(NamedTuple):
@@ -148,22 +166,15 @@ class Others(NamedTuple):
     """All texts that name something."""
     exchanged: frozenset[str]
     """The texts that the name at hand was exchanged with, and its own."""
-    of_all: frozenset[str]
-    """Texts that stand over all that needs a name."""
+    together: _Together
     misplaced: dict[str, str]
     """Groups that stand at each other's places: which one is given for which."""
 
 
-def _is_reordered(truth: Path, given: Path, same_words: Counter[tuple[str, ...]]) -> bool:
-    """Whether the words of a name stand in another order, and no other name has the same ones.
-
-    Args:
-        truth: The name.
-        given: How it is given.
-        same_words: How many names of the table have the same words.
-    """
+def _is_reordered(truth: Path, given: Path, together: _Together) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones."""
     told = _sorted_words(truth)
-    return told == _sorted_words(given) and same_words[told] == 1
+    return told == _sorted_words(given) and together.same_words[told] == 1
 
 
 def _sorted_words(path: Path) -> tuple[str, ...]:
@@ -174,7 +185,7 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
     """The names that stand at each other's places, and what was exchanged: one cause, not one for each."""
     found: dict[Path, frozenset[str]] = {}
     seen: set[Path] = set()
-    for first in list(given):
+    for first in [name for name, found in given.items() if found != name]:
         way: dict[Path, int] = {}
         name = first
         while name in given and name not in seen:
@@ -193,10 +204,11 @@ def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch]) -> dic
 
     A group that reaches too far is no such one: it still stands at its own place.
     """
-    lost = [any(level.difference.change is Change.OTHER for level in path.levels[:-1]) for path in found]
-    if not any(lost):
+    if all(level.difference.change is not Change.OTHER for path in found for level in path.levels[:-1]):
         return {}
     groups = {text for name in named for text in name.truth[:-1]}
+    if len(groups) > _MOST_GROUPS:
+        return {}
     given: dict[str, set[str]] = {}
     for name, path in zip(named, found, strict=True):
         foreign = {t for t in groups if path.extra and any(holds(extra, t) for extra in path.extra)}
@@ -212,19 +224,25 @@ def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch]) -> dic
 
 def _exchanged(named: Sequence[Named]) -> bool:
     """Whether the names are those of the truth, one for one, but some in the place of others."""
-    truth = [worded(" ".join(name.truth)) for name in named]  # however its levels are joined
-    in_order = sorted(truth)
+    paths = [name.truth for name in named]
     readings = [dict(name.readings) for name in named]
-    for how in How:
-        given = [worded(" ".join(reading.get(how, ()))) for reading in readings]
-        if given != truth and sorted(given) == in_order:
-            return True
-    return False
+    read = [[reading.get(how, ()) for reading in readings] for how in How]
+    others = [given for k, given in enumerate(read) if given != paths and given not in read[:k]]
+    if not others:
+        return False
+    truth = _all_worded(paths)
+    in_order = sorted(truth)
+    return any(given != truth and sorted(given) == in_order for given in map(_all_worded, others))
+
+
+def _all_worded(paths: Sequence[Path]) -> list[str]:
+    """The words of some names, however their levels are joined."""
+    return [worded(" ".join(path)) for path in paths]
 
 
 def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
     """The most favourable reading, given all texts that name something in this table."""
-    best: tuple[How, Path, PathMatch] = (How.GIVEN, (), match(name.truth, ()))
+    best: tuple[How, Path, PathMatch] | None = None
     worth = -1.0
     for how, path in name.readings:
         found = _own(name.truth, path, match(name.truth, path), texts)
@@ -234,12 +252,13 @@ def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
             best, worth = (how, path, found), found.credit - _DOUBT[how]
         if worth >= _CERTAIN:
             break
-    return best
+    return best or (How.GIVEN, (), match(name.truth, ()))
 
 
 def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
     """The match without what names something else in this table: `Far-Right` holds `Right` and is not it."""
-    taken = {level.found for level in found.levels if level.found != level.text} & texts - set(truth)
+    others = {level.found for level in found.levels if level.found != level.text}
+    taken = others & texts - set(truth) if others else others
     if not taken:
         return found
     rest = match(truth, tuple(text for text in given if text not in taken))
@@ -323,7 +342,7 @@ def _explain(
 
 def _is_known(text: str, others: Others, around: Around) -> bool:
     """Whether a group of all is said elsewhere; one of several does not say there how far it reaches."""
-    return text in others.of_all and (holds(around.outside, text) or holds(around.corner, text))
+    return text in others.together.of_all and (holds(around.outside, text) or holds(around.corner, text))
 
 
 def _with_foreign(name: Named, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 from rapidfuzz.distance import Levenshtein
 
@@ -280,9 +281,9 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
     if not lines:
         return
     said = [tight(fold_notation(line)) for line in lines]
-    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
-    if not any(_may_be_a_row(line, rows) for line in said):
+    if not _may_be_rows(said, truth):
         return
+    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r, row in enumerate(rows) if row not in there][:_MOST_LINES]
     wanted = [rows[r] for r in lacking if rows[r]]
@@ -298,10 +299,18 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
 
 
-def _may_be_a_row(line: str, rows: list[str]) -> bool:
-    """Whether a line is about as long as a row, without which it is none."""
-    least, most = _A_ROW * len(line) - 1, len(line) / _A_ROW + 1
-    return any(least < len(row) < most for row in rows)
+def _may_be_rows(lines: list[str], sheet: Sheet) -> bool:
+    """Whether a tight line is about as long as a row run together, without which it is none.
+
+    Hyphens inside words are dropped as well, so that a row may be shorter than without its white space.
+    """
+    lengths = [(_A_ROW * len(line) - 1, len(line) / _A_ROW + 1) for line in lines]
+    for texts, starts in zip(sheet.texts, sheet.starts, strict=True):
+        row = "".join("".join(compress(texts, starts)).split())
+        longest, shortest = len(row), len(row) - row.count("-")
+        if any(least < longest and shortest < most for least, most in lengths):
+            return True
+    return False
 
 
 def _is_a_row(line: str, rows: list[str]) -> bool:
@@ -348,6 +357,10 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
             yield cut.sheet, _CELL_BY_CELL
 
 
+def _words(sheet: Sheet) -> set[str]:
+    return set(" ".join(map(" ".join, sheet.texts)).split())
+
+
 class _Reader:
     """Reads one arrangement of a prediction in every form."""
 
@@ -355,7 +368,7 @@ class _Reader:
         self.truth, self.structure = truth, structure
         self.outside, self.parameters = outside, parameters
         self.likenesses = Likenesses(truth)
-        self.words = {word for row in truth.texts for text in row for word in text.split()}
+        self.words = _words(truth)
         self.asked = Asked(truth, structure, parameters.no_value)
 
     def nothing_happened(self) -> Account:
@@ -393,7 +406,7 @@ class _Reader:
 
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
-        words = self.words & {word for row in pred.texts for text in row for word in text.split()}
+        words = self.words & _words(pred)
         if len(words) >= _RELATED * len(self.words) or pred.n_rows * pred.n_cols >= self.truth.n_rows:
             return len(words) >= _RELATED * len(self.words)
         # Few cells that hold many may have run the words together as well.

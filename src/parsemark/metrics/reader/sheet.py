@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import TypeVar
 
 from parsemark.formats.notation import fold_notation, is_placeholder
@@ -42,6 +43,8 @@ _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 _SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
 """The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
+_header = attrgetter("header")
+_NOBODY_SAYS = frozenset({None})
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
     {c: str(unicodedata.digit(c)) for c in map(chr, range(0x0660, 0x1E960)) if c.isdecimal()}
@@ -80,8 +83,10 @@ class Sheet:
     @classmethod
     def from_table(cls, table: Table) -> Sheet:
         """Fold a table and drop its empty columns, and its rows in which nothing begins."""
-        shown = [cell.text.strip() for cell in table.cells]
-        folded = [fold_cell(cell.text) for cell in table.cells]
+        texts = [cell.text for cell in table.cells]
+        shown = [text.strip() for text in texts]
+        is_plain = _PLAIN.fullmatch
+        folded = [text if is_plain(text) else fold_cell(text) for text in texts]
         filled = list(map(bool, shown))
         if all(filled) and len(filled) == table.n_rows * table.n_cols:
             return cls._full(table, shown, folded)
@@ -263,7 +268,7 @@ def _starts(grid: Grid[int]) -> Grid[bool]:
 
 
 def _flagged_rows(table: Table, rows: Sequence[int]) -> int | None:
-    if all(cell.header is None for cell in table.cells):
+    if _NOBODY_SAYS.issuperset(map(_header, table.cells)):
         return None
     count = 0
     for r in rows:
