@@ -153,6 +153,13 @@ class Sheet:
         return cls.stacked([], [[line] for line in lines], 1)
 
     @classmethod
+    def from_texts(cls, rows: Sequence[Sequence[str]]) -> Sheet:
+        """Rows of equally many texts, without those rows and columns that are empty."""
+        kept = [row for row in rows if any(map(str.strip, row))]
+        columns = [column for column in zip(*kept, strict=True) if any(map(str.strip, column))]
+        return cls.stacked([], list(zip(*columns, strict=True)), len(columns))
+
+    @classmethod
     def stacked(cls, sheets: Sequence[Sheet], rows: Sequence[Sequence[str]], n_cols: int) -> Sheet:
         """Sheets of one width below each other, and then rows of texts."""
         texts = [[fold_cell(text) for text in row] for row in rows]
