@@ -395,3 +395,20 @@ def test_a_value_under_another_group_is_wrong_in_any_form() -> None:
     exchanged = by_month(0, 1, 2, 3)
     exchanged[1][1], exchanged[2][1] = exchanged[2][1], exchanged[1][1]
     assert value(RAINFALL, markdown(exchanged)) < 6
+
+
+CARS = rows(
+    "Car & Year & Range", "Leaf & 2010 & 117", "Zoe & 2012 & 210", "Bolt & 2016 & 383", "Taycan & 2019 & 407"
+)
+
+
+@pytest.mark.parametrize("form", ["{} ({})", "{}, {}", "{} [{}]", "{} / {}"])
+def test_a_column_in_the_name_is_told_by_what_sets_it_off(form: str) -> None:
+    truth = latex(*(" & ".join(row) for row in CARS))
+    given = markdown([[form.format(*row[:2]), row[2]] for row in CARS])
+    run_together = markdown([[" ".join(row[:2]), row[2]] for row in CARS])
+    lost = markdown([[row[0], row[2]] for row in CARS])
+    assert value(truth, lost) + 1 < value(truth, run_together) < value(truth, given) - 1
+    assert 7 < value(truth, given) < 9.5
+    assert "set off by brackets or commas" in told(truth, given)
+    assert value(truth, given.replace("2016", "2061")) < value(truth, given) - 1

@@ -478,7 +478,7 @@ class _Reader:
             rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
             if rows is not None:
                 yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
-        if kinds & _OF_MERGED_COLUMNS:
+        if kinds & _OF_MERGED_COLUMNS or (Kind.NAME_LOST in kinds and pred.n_cols < self.truth.n_cols):
             columns = regroup_columns(self.truth, pred)
             if columns is not None:
                 yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
@@ -514,7 +514,14 @@ class _Reader:
                 # Two columns are told apart more easily than four, and not at all where no space is left.
                 apart = 1 - sum(group.held / len(group.lines) for group in groups) / held if held else 1.0
                 apart = max(apart, _ROWS_TOGETHER) if kind is Kind.ROWS_MERGED else apart
-                yield Event(kind, held, message, severity=apart + (1 - apart) * glued)
+                severity = apart + (1 - apart) * glued
+                if (
+                    kind is Kind.COLUMNS_MERGED
+                    and sum(g.set_off * g.held for g in groups) >= _SEPARATE * held
+                ):
+                    message = f"{noun} {numbers}{more} are given as one, set off by brackets or commas."
+                    severity = apart * _RECORDS
+                yield Event(kind, held, message, severity=severity)
         if found.split:
             length = self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols
             where = ", ".join(f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split[:3])
