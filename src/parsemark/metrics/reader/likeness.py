@@ -50,12 +50,16 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_OFF_BY = re.compile(r"±([\d.]++)")
 _LETTERED = re.compile(r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))")
 """Letters raised behind a value, which say which values differ."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])")
 _DEGREES = re.compile(r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))")
 _GIVEN_AS = re.compile(r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)")
 _WORD = re.compile(r"[^\W\d_]+")
+_SHORTENED = re.compile(r"([^\W\d_]+)(\.?)")
+_LEAST_SHORT = 3
+"""Letters that a word has to have if it is cut short without a full stop."""
 _LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
@@ -205,6 +209,8 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
     >>> difference("92.0", "9 2 . 0").change.value, difference("λ_c", "λc").change.value
     ('notation', 'none')
+    >>> difference("5+2-2", "5±2").change.value, difference("5+2-1", "5±2").change.value
+    ('none', 'other')
     """
     return SAME if truth == pred else _difference(truth, pred, name)
 
@@ -212,16 +218,15 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
-        return ANOTHER
+        # A deviation that is said for each way has its digits twice.
+        return SAME if ("±" in truth) != ("±" in pred) and _both_ways(truth) == _both_ways(pred) else ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    noted = _other_notation(truth, pred, name)
+    noted = _other_notation(truth, pred, name) or (_other_name(truth, pred) if name else None)
     if noted is not None:
         return noted
-    if name and _is_opposite(truth, pred):
-        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
         return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else ANOTHER
@@ -250,6 +255,15 @@ def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
     return None
 
 
+def _other_name(truth: str, pred: str) -> Difference | None:
+    """The difference of two names that are not the same, but about the same, if they are."""
+    if _is_opposite(truth, pred):
+        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
+    if _is_abbreviated(truth, pred):
+        return Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
+    return None
+
+
 def _is_other_case(truth: str, pred: str) -> bool:
     """Whether two names differ in which of their words begin with, or are in, capitals.
 
@@ -265,6 +279,39 @@ def _is_other_case(truth: str, pred: str) -> bool:
 def _is_plain(word: str) -> bool:
     """Whether the capitals of a word say nothing; those of a symbol or a made-up name do."""
     return len(word) > 2 and (word.islower() or word.isupper() or word.istitle())
+
+
+def _is_abbreviated(one: str, other: str) -> bool:
+    """Whether each word of a name is one of the other, or short for it.
+
+    >>> _is_abbreviated("Precipitation (mm)", "Precip. (mm)"), _is_abbreviated("Dept.", "Department")
+    (True, True)
+    >>> _is_abbreviated("Mean Temp.", "Mean Pressure"), _is_abbreviated("Top", "To")
+    (False, False)
+    """
+    if one[:1].lower() != other[:1].lower() or len(one) == len(other):
+        return False
+    ours, theirs = _SHORTENED.findall(one), _SHORTENED.findall(other)
+    if len(ours) != len(theirs) or _between_words(one) != _between_words(other):
+        return False
+    return all(map(_is_one_short_for_the_other, ours, theirs))
+
+
+@lru_cache(_CACHE)
+def _between_words(text: str) -> str:
+    return "".join(_SHORTENED.sub("w", text).split())
+
+
+def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two words, each with its full stop, are the same, or one stops short or leaves letters out."""
+    (short, stop), (word, _) = sorted((one, other), key=lambda found: len(found[0]))
+    short, word = short.lower(), word.lower()
+    if short == word:
+        return True
+    if not stop:
+        return len(short) >= _LEAST_SHORT and word.startswith(short)
+    rest = iter(word)
+    return short[0] == word[0] and all(letter in rest for letter in short)
 
 
 @lru_cache(_CACHE)
@@ -416,8 +463,14 @@ def _most_by_length(bulk: int, truth: str) -> float:
 
 
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
-    """Whether the likeness of two names may be above `least`: not if one is much longer."""
-    return "[" in pred or _most_by_length(_bulk(pred), truth) > least
+    """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
+    lengths_agree = "[" in pred or _most_by_length(_bulk(pred), truth) > least
+    return lengths_agree or _is_abbreviated(truth, pred)
+
+
+def _both_ways(text: str) -> str:
+    """A value with a deviation said for each way, `5+2-2` for `5±2`."""
+    return _OFF_BY.sub(r"+\1-\1", tight(text))
 
 
 @lru_cache(_CACHE)
