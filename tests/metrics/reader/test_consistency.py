@@ -319,3 +319,44 @@ def test_a_value_of_a_group_that_stands_in_its_first_row_is_moved_once() -> None
     assert value(truth, markdown(lost)) < value(truth, markdown(moved)) < 8
     found = read(truth, markdown(moved)).details["counts"]
     assert found == {"value_shifted": 1}
+
+
+SYMBOLS = latex(
+    "Symbol & Value", r"$\alpha_1$ & 0.7", r"$\alpha_2$ & 0.85", r"$\epsilon$ & $10^{-6}$", r"$\Lambda$ & 12"
+)
+
+
+def symbols(*names: str, small: str = "1e-6") -> str:
+    values = ("0.7", "0.85", small, "12")
+    return markdown([["Symbol", "Value"], *([name, told] for name, told in zip(names, values, strict=True))])
+
+
+def test_greek_letters_may_be_spelled_out() -> None:
+    assert value(SYMBOLS, symbols("alpha1", "alpha2", "epsilon", "Lambda")) > 7.8
+    assert value(SYMBOLS, symbols("alpha_1", "alpha_2", "epsilon", "Lambda")) > 7.8
+    assert read(SYMBOLS, symbols("alpha1", "alpha2", "epsilon", "Lambda")).details["counts"] == {
+        "name_misread": 1
+    }
+    assert value(SYMBOLS, symbols("beta1", "beta2", "epsilon", "Lambda")) < 7
+
+
+def test_greek_in_a_text_is_the_same_letter_spelled_out() -> None:
+    truth = latex(
+        "Model & Setting", r"A & $\beta_1=0.9$ and warmup", r"B & $\beta_1=0.8$ and warmup", "C & none at all"
+    )
+    given = rows("Model & Setting", "A & beta1=0.9 and warmup", "B & beta1=0.8 and warmup", "C & none at all")
+    assert value(truth, markdown(given)) > 8
+    assert value(truth, markdown(given).replace("beta", "zeta")) < value(truth, markdown(given))
+
+
+def test_a_power_of_ten_is_the_same_with_an_e() -> None:
+    exactly = symbols("α_1", "α_2", "ε", "Λ")
+    assert value(SYMBOLS, exactly) == value(SYMBOLS, exactly.replace("1e-6", "10⁻⁶")) == 10
+    assert value(SYMBOLS, exactly.replace("1e-6", "1e6")) < 6
+    assert value(SYMBOLS, exactly.replace("1e-6", "106")) < 6
+
+
+def test_an_exponent_on_the_line_behind_a_sign_is_legible() -> None:
+    flat_power = symbols("α_1", "α_2", "ε", "Λ", small="10-6")
+    assert 8 < value(SYMBOLS, flat_power) < 9.8
+    assert "10-6" in told(SYMBOLS, flat_power)
