@@ -9,6 +9,7 @@ import pytest
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
+from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_table
 from parsemark.corpora.latex.documents.look import _is_half as is_half
 from parsemark.corpora.latex.documents.look import _prose as prose
 from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
@@ -185,6 +186,38 @@ def test_a_group_of_data_is_no_header() -> None:
     found = marked(cells, 6, 2, lines(30, 50))
     spans = [Cell(m.row, m.col, m.text, 2 if m.text == "group" else 1, box=m.box) for m in found.cells]
     assert header_rows(Table(6, 2, tuple(spans)), found) is None
+
+
+def parts_of(*parts: list[str]) -> list[JoinedTable]:
+    """The parts of a long table of two columns, from the page; a row without `|` spans both columns."""
+    found = []
+    for rows in parts:
+        texts = [row.split("|") for row in rows]
+        whole = marked(
+            [(r, c, t) for r, row in enumerate(texts) for c, t in enumerate(row)], len(rows), 2, []
+        )
+        cells = tuple(replace(c, colspan=2) if len(texts[c.row]) == 1 else c for c in whole.cells)
+        found.append(DocumentPart(len(found) + 1, replace(whole, cells=cells)))
+    return join_table(found, [])
+
+
+def test_parts_of_a_long_table_repeat_their_header_below_their_caption() -> None:
+    head = "Run|Energy"
+    joined = parts_of(
+        ["TABLE IV: Runs", head, "1|20", "2|30", "Table 4 continued"],
+        ["TABLE IV: (Continued)", head, "3|40", "Table 4 continued"],
+        ["to be continued", head, "4|50", "5|60"],
+        ["TABLE IV: (Continued)", head],
+    )
+    elements = [part.element for part in joined if part.element is not None]
+    grids = [e.table.text_rows() for e in elements if e.table is not None]
+    assert grids == [
+        [["Run", "Energy"], ["1", "20"], ["2", "30"]],
+        [["Run", "Energy"], ["3", "40"]],
+        [["to be continued"] * 2, ["Run", "Energy"], ["4", "50"], ["5", "60"]],
+        [["Run", "Energy"]],
+    ]
+    assert [e.attributes.get("header_rows") for e in elements] == [1, 1, 2, 1]
 
 
 def test_a_long_table_in_the_columns_of_a_page_has_a_part_in_each() -> None:
