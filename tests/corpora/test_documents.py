@@ -334,9 +334,31 @@ def read_from_page(folder: Path, cells: Mapping[str, str], size: str = "normalsi
     return [row[1] for row in element.table.text_rows()[1:]]
 
 
+def test_cells_with_numbers_from_elsewhere_keep_their_source(tmp_path: Path) -> None:
+    cells = {
+        r"mini\_x~\cite{a}": "mini_x [1]",
+        r"\v{S}koda et al.\ \cite[p.~2]{a}, $\frac{1}{2}$": "Škoda et al. [1, p. 2], 1/2",
+        r"Table~\ref{s}: $\sqrt{x+1}$ \cite{a}": "Table 1: √(x+1) [1]",
+        r"log\_w\footnotemark, \L": "log_w^1, Ł",
+        r"0.5\sym{**}": "0.5^{**}", r"$0.5\sym{*}$": "0.5^*", r"\texttt{a\_b}\cite{a}\cite{a}": "a_b[1][1]",
+        r"$x^{2}$\cite{a}": "x^2[1]", r"$x^{\ref{s}}$ a\_b": "x^1 a_b", r"\ref{gone}\_5": "??_5",
+        r"\makecell{a\_b\\\cite{a}}": "a_b\n[1]",
+    }  # fmt: skip
+    rows = r"\\".join(f"{number} & {latex}" for number, latex in enumerate(cells))
+    body = rf"\begin{{tabular}}{{ll}}\hline Name & Text\\ \hline {rows}\\ \hline\end{{tabular}}"
+    sym = r"\def\sym#1{\ifmmode^{#1}\else\(^{#1}\)\fi}"
+    head = rf"\documentclass{{article}}\usepackage{{makecell}}{sym}\begin{{document}}"
+    tail = r"\section{S}\label{s}\begin{thebibliography}{9}\bibitem{a} A.\end{thebibliography}\end{document}"
+    samples, _ = make_one(tmp_path, {"main.tex": f"{head}{WORDS} {body}{tail}"})
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None and element.attributes["glyph_agreement"] == 1.0
+    assert [row[1] for row in element.table.text_rows()[1:]] == list(cells.values())
+
+
 def test_signs_of_several_glyphs_are_read_from_the_page_as_one(tmp_path: Path) -> None:
     cells = {
-        r"\'Angel Nu\~nez": "Ángel Nuñez", r"\v{S}koda \.Zak": "Škoda Żak", r"\L\'od\'z": "Łódź", r"\l a": "ła",
+        r"\'Angel Nu\~nez": "Ángel Nuñez", r"\v{S}koda \.Zak": "Škoda Żak", r"\L\'od\'z": "Łódź",
+        r"\l a": "ła",
         r"\'{E}cole \emph{et al.}": "École et al.", r"\AA ngstr\"om \c{C}a": "Ångström Ça",
         r"$K\bar{K}\pi$ $\vec{x}$": "KK̄π x⃗", r"log\_wage\_1": "log_wage_1",
         r"\texttt{a\_b} \_cons": "a_b _cons",
