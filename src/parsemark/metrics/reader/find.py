@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -9,6 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import and_
 
+from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
@@ -19,8 +21,13 @@ from parsemark.metrics.reader.values import Asked, Position, Side, Values
 
 _CAPTION_LINES = 2
 _ARROWS = str.maketrans("↑↓", "  ")
+_PARTED = re.compile(r"[\\/|\n]++")
+_POINTS = re.compile(r"[↓→]")
+_POINTED = re.compile(r"([^↓→\\/|]++)([↓→])")
 _SET_OFF = 0.6
 """Severity of rows that are seen not to belong to the table, against 1 for such that might."""
+_AGAIN = 0.3
+"""Severity of rows that say what the table says already: as much as that of a further table beside it."""
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -38,7 +45,7 @@ def find_events(
     """
     values = Values(side, asked)
     moved = _moved_rows(values)
-    lost = (*_missing(values, set(moved)), *_invented(side, set(moved.values())))
+    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())))
     if hopeless(account := Account(lost, values.total)):
         return account
     causes = Causes()
@@ -50,11 +57,26 @@ def find_events(
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
-        judge(list(_columns(values)), COLUMNS, Around(outside, heads), causes)
+        of_rows, of_columns = _named_in_the_corner(side)
+        judge(list(_columns(values)), COLUMNS, Around(outside, heads, of_columns), causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        judge(list(_rows(values)), ROWS, Around(outside), causes)
+        judge(list(_rows(values)), ROWS, Around(outside, corner=of_rows), causes)
     return Account((*causes.events(), *of_values), values.total)
+
+
+def _named_in_the_corner(side: Side) -> tuple[str, str]:
+    """What the corner calls all rows and all columns: `Actual / Predicted`, `Year ↓ Team →`."""
+    valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
+    cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
+    corner = " ".join(filter(None, cells))
+    if _POINTS.search(corner):
+        told = {found[2]: found[1] for found in _POINTED.finditer(corner)}
+        names = [told.get("↓", ""), told.get("→", "")]
+    else:
+        names = [part for part in _PARTED.split(corner) if part.strip()]
+    of_rows, of_columns = names if len(names) == 2 else (corner, "")
+    return fold_notation(of_rows), fold_notation(of_columns)
 
 
 def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
@@ -430,8 +452,9 @@ class _Said:
         return self._names[col][row] if col in self.structure.stubs else ""
 
 
-def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
+def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
     """What the prediction has and the truth has not: rows, columns and single values."""
+    side = values.side
     pred = side.pred
     rows = {p: t for t, p in side.alignment.rows.items()}
     cols = {p: t for t, p in side.alignment.columns.items()}
@@ -480,6 +503,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         message = f"Row {quote(shown)}{more} of the output: {what}."
         extent = float(sum(by_row[r] for r in run))
         severity = _SET_OFF if _is_another_table(pred, run, rows) else 1.0
+        severity = _AGAIN if twice else severity
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None}, severity)
     for run in _runs(sorted(by_column), list(range(pred.n_cols))):
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
@@ -488,7 +512,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         # A row that runs away touches itself, however far it runs.
         extent = min(sum(len(by_column[c]) for c in run), touched * side.truth.n_cols)
         yield Event(Kind.INVENTED, float(extent), message, {"pred_row": None, "pred_col": run[0]})
-    for r, c in single:
+    for r, c in sorted({*single} - values.went_to.keys() if single else ()):
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})
 

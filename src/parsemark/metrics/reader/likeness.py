@@ -64,8 +64,14 @@ _LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
+_LEGIBLE = 0.25
+"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј℘ˆ˜", "abyeznikuvoptuxwaeopcyxkmtbhidsjp^~")
 """Letters of other alphabets as the Latin ones that they are taken for."""
+_GREEK = {
+    unicodedata.name(letter).split()[-1].lower(): letter for letter in map(chr, range(ord("α"), ord("ω") + 1))
+} | {"lambda": "λ", "sigma": "σ"}
+_GREEK_NAME = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])", re.IGNORECASE)
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
 _CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
@@ -242,10 +248,16 @@ def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
     one, other = tight(truth), tight(pred)
     if "^" in one + other and _LETTERED.sub(r"\1\2", one) == _LETTERED.sub(r"\1\2", other):
         return SAME
-    if are_same_units(truth, pred) or are_same_formulas(truth, pred):
+    if (
+        are_same_units(truth, pred)
+        or are_same_formulas(truth, pred)
+        or (name and _is_other_case(truth, pred))
+    ):
         return SAME
-    if name and _is_other_case(truth, pred):
-        return SAME
+    if not truth.isascii() or not pred.isascii():
+        spelled = _in_greek(truth) == _in_greek(pred) != ""
+        if spelled and bare(one) != bare(other):
+            return Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")
     if "°" in one and _degreeless(one) == _degreeless(other) != "":
         return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
     if not name and is_numeric(truth) and _flat(one) == _flat(other):
@@ -312,6 +324,18 @@ def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) ->
         return len(short) >= _LEAST_SHORT and word.startswith(short)
     rest = iter(word)
     return short[0] == word[0] and all(letter in rest for letter in short)
+
+
+@lru_cache(_CACHE)
+def _in_greek(text: str) -> str:
+    """A text with Greek letters for their names, bare; empty where there are neither.
+
+    >>> _in_greek("β_1") == _in_greek("beta1"), _in_greek("alphabet"), _in_greek("rate")
+    (True, '', '')
+    """
+    greek, count = _GREEK_NAME.subn(lambda found: _GREEK[found[0].lower()], text)
+    told = count or any("α" <= letter <= "ω" for letter in text.lower())
+    return bare(tight(greek)) if told else ""
 
 
 @lru_cache(_CACHE)
@@ -414,11 +438,19 @@ def _other_numbers(truth: str, pred: str) -> Difference:
         return Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS)
     if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
         return Difference(Change.NOTATION, 0.75, "numbers run together")
-    if "e" in truth and _flat(pred) == _flat(truth.replace("e", "×10")):
-        return Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if "e" in truth and (severity := _flat_power(truth, pred)):
+        return Difference(Change.NOTATION, 0.75, "scripts set flat", severity)
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
     return ANOTHER
+
+
+def _flat_power(truth: str, pred: str) -> float:
+    """Severity of a power of ten that is given with its exponent on the line, 0 where it is none."""
+    given, power = _flat(pred), _flat(truth.replace("e", "×10"))
+    if given == power:
+        return 1.0
+    return _LEGIBLE if truth.startswith("1e-") and given == power.removeprefix("1x") else 0.0
 
 
 @lru_cache(_CACHE)

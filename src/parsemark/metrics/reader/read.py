@@ -18,6 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
+from parsemark.metrics.reader.data import Data, data_in
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
@@ -64,6 +65,8 @@ _COUNTED_ROWS = 0.5
 """Severity of rows that are told by their place in another part of the table."""
 _APART = 0.3
 """Severity of a further table beside the one that is asked for, against 1 for rows in it."""
+_LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})
+"""Formats that lines of anything may be taken for."""
 _SET_OFF = re.compile(r"[:：=]| [-–—] ")
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
@@ -99,10 +102,14 @@ class Pages:
     outside: str = ""
     lines: tuple[str, ...] = ()
     """The lines of text around the tables."""
+    as_data: bool = False
+    """Whether the tables are given as data for programs."""
 
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:
         """The tables of a text and the text around them."""
+        if _LINES_OF_TEXT.issuperset(f.format for f in found) and (data := data_in(text)) is not None:
+            return cls._from_data(data)
         pieces, end = [], 0
         for f in found:
             pieces.append(text[end : f.start])
@@ -117,6 +124,14 @@ class Pages:
             fold_notation(" ".join(lines)),
             tuple(lines[:_MOST_LINES]),
         )
+
+    @classmethod
+    def _from_data(cls, data: Data) -> Pages:
+        sheets = [Sheet.from_texts(grid) for grid in data.tables[:_MOST_TABLES]]
+        lines = _lines(data.around)
+        outside = fold_notation(" ".join(lines))
+        sheets = [sheet for sheet in sheets if sheet.n_rows]
+        return cls(tuple(sheets), ("",) * len(sheets), outside, tuple(lines[:_MOST_LINES]), as_data=True)
 
     @cached_property
     def structure(self) -> Structure:
@@ -137,7 +152,7 @@ def _heading(text: str) -> str:
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
     """The best account of a prediction as an answer to one table."""
     reader = _Reader(truth, structure, pages.outside, parameters)
-    if len(pages.sheets) == 1 and pages.sheets[0].says_the_same_as(truth):
+    if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
         return reader.nothing_happened()
     comma = decimal_comma(truth)
     if any(decimal_comma(sheet, comma) for sheet in pages.sheets) or comma:
@@ -206,6 +221,17 @@ def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
 
 
 def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    """The tables of a prediction in the ways that they can be together, and what that does to them."""
+    for sheet, extra in _arranged(pages, structure):
+        if pages.as_data:
+            extent = float(sum(map(sum, sheet.present)))
+            message = "The table is given as data, with names and values between quotes and brackets."
+            yield sheet, (*extra, Event(Kind.PLAIN_LINES, extent, message, severity=_RECORDS))
+        else:
+            yield sheet, extra
+
+
+def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()

@@ -24,6 +24,8 @@ _POWER = re.compile(
     r"(?<![\w.])(-?\d[\d.]*)"
     r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^?([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
 )
+_POWER_ALONE = re.compile(r"(?<![\w.×·*/(])10\^(?:\{(?=[^{}]*\}))?\+?(-?\d{1,3})\}?(?![\w.^])")
+"""A power of ten that is multiplied with nothing."""
 _STRAY = re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_")
 """A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`."""
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
@@ -153,6 +155,13 @@ class Sheet:
         return cls.stacked([], [[line] for line in lines], 1)
 
     @classmethod
+    def from_texts(cls, rows: Sequence[Sequence[str]]) -> Sheet:
+        """Rows of equally many texts, without those rows and columns that are empty."""
+        kept = [row for row in rows if any(map(str.strip, row))]
+        columns = [column for column in zip(*kept, strict=True) if any(map(str.strip, column))]
+        return cls.stacked([], list(zip(*columns, strict=True)), len(columns))
+
+    @classmethod
     def stacked(cls, sheets: Sequence[Sheet], rows: Sequence[Sequence[str]], n_cols: int) -> Sheet:
         """Sheets of one width below each other, and then rows of texts."""
         texts = [[fold_cell(text) for text in row] for row in rows]
@@ -201,7 +210,7 @@ def folded_cell(text: str) -> str:
     >>> folded_cell("(81, 501)") == fold_cell("(81,501)"), fold_cell("1,234 K"), fold_cell("[1,000, 2,000]")
     (True, '1234 K', '[1000;2000]')
     >>> fold_cell("$3 \\times 10^{-4}$"), fold_cell("3E-04"), fold_cell("10^3")
-    ('3e-4', '3e-4', '10^3')
+    ('3e-4', '3e-4', '1e3')
     >>> fold_cell("$1.4^{+0.2}_{-0.1}$"), fold_cell("1.4 (−0.1/+0.2)")
     ('1.4+0.2-0.1', '1.4+0.2-0.1')
     """
@@ -214,6 +223,7 @@ def folded_cell(text: str) -> str:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
     folded = _BOTH_WAYS.sub(_off_by, folded) if "+" in folded and "-" in folded else folded
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
+    folded = _POWER_ALONE.sub(r"1e\1", folded) if "10^" in folded else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded

@@ -194,6 +194,26 @@ class Values:
         return slipped if sum(wrong[col] for col in slipped) > _SLIPPED else frozenset()
 
     @cached_property
+    def went_to(self) -> dict[Position, Position]:
+        """For each place of the prediction the value that went there from the row above or below."""
+        side, rows = self.side, self.side.alignment.rows
+        found: dict[Position, Position] = {}
+        for row, col, at, partner in self._answered:
+            text = side.truth.texts[row][col]
+            if not text or side.pred.texts[at][partner]:
+                continue
+            for other in (r for r in (row + 1, row - 1) if r in rows and not side.truth.present[r][col]):
+                there = rows[other], partner
+                if there not in found and side.pred.texts[there[0]][partner] == text:
+                    found[there] = row, col
+                    break
+        return found
+
+    @cached_property
+    def _gone_to_another_row(self) -> frozenset[Position]:
+        return frozenset(self.went_to.values())
+
+    @cached_property
     def _told_apart(self) -> frozenset[str]:
         """All that the truth says as a value."""
         return frozenset(self.side.truth.texts[row][col] for row, col in self.weights)
@@ -256,6 +276,9 @@ class Values:
         elif col in self._slipped:
             slipped = f"Column {self.header(col)}: its values have slipped by a row."
             causes.add((Kind.VALUE_WRONG, "slipped"), Event(Kind.VALUE_WRONG, weight, slipped, where))
+        elif not found and (row, col) in self._gone_to_another_row:
+            gone = f"{self._place(row, col)}: given in the row beside its own."
+            causes.add((Kind.VALUE_SHIFTED, "row"), Event(Kind.VALUE_SHIFTED, weight, gone, where))
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
