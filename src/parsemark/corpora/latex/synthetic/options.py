@@ -41,7 +41,8 @@ class SyntheticOptions:
     looks: tuple[str, ...] = tuple(LOOKS)
     """The looks that are drawn from; a document takes part if one of them has its number of columns."""
     edition: int = 2
-    """Of the kinds of tables. In the first, of which the demo is, timetables ran through the night."""
+    """Of the kinds of tables, and of the text of pages that are set block by block. In the first, that of
+    the demo, timetables ran through the night, and sentences were put together from parts."""
     pool: Path | None = None
     """Harvested tables, used for half of the tables."""
 
