@@ -67,7 +67,7 @@ def sections(rng: random.Random, language: str) -> Iterator[tuple[str, list[Piec
                 if found:
                     yield title, found
                 title, found = writer.heading(part.text), []
-            elif part.kind == "list":
+            elif part.kind == "list" and "$" not in "".join(part.lines):
                 found.append(tuple(_named(writer, line) for line in part.lines))
             elif part.kind == "formula":
                 found.append(part.text)
