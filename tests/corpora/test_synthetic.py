@@ -35,7 +35,7 @@ needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdfla
 SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5, papers=0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     pages=st.integers(1, 200),
     seed=st.integers(0, 5),
@@ -80,7 +80,7 @@ def test_pages_of_blocks_say_what_subjects_say_without_their_exhibits() -> None:
         assert len(set(texts)) > 80
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     kind=st.sampled_from(sorted(KINDS)),
     language=st.sampled_from(["english", "french"]),

@@ -52,7 +52,7 @@ def _lcs(a: str, b: str) -> int:
 
 
 @both
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(pattern=short | word, text=short | word | long, cutoff=st.integers(0, 80))
 def test_window_distance(impl: ModuleType, pattern: str, text: str, cutoff: int) -> None:
     size = len(pattern)
@@ -62,7 +62,7 @@ def test_window_distance(impl: ModuleType, pattern: str, text: str, cutoff: int)
 
 
 @both
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(a=short | word | long, b=short | word | long)
 def test_text_comparisons(impl: ModuleType, a: str, b: str) -> None:
     assert impl.levenshtein(a, b) == _levenshtein(a, b)
@@ -79,7 +79,7 @@ def test_difflib_ignores_popular_characters_of_long_texts(impl: ModuleType) -> N
 
 
 @both
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     queries=st.lists(short, max_size=6),
     candidates=st.lists(short, max_size=8),
@@ -160,7 +160,7 @@ def as_ordered_tree(
 
 
 @both
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(a=row_trees(), b=row_trees(), structure_only=st.booleans())
 def test_row_trees_agree_with_zhang_and_shasha(impl: ModuleType, a, b, structure_only: bool) -> None:
     fast = impl.row_tree_distance(impl.row_tree(*a), impl.row_tree(*b), structure_only)
@@ -178,7 +178,7 @@ def test_a_row_may_be_split_in_two(impl: ModuleType) -> None:
 
 
 @needs_native
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(a=row_trees(), b=row_trees(), structure_only=st.booleans())
 def test_ordered_trees_agree(a, b, structure_only: bool) -> None:
     x, y = as_ordered_tree(a), as_ordered_tree(b)
@@ -196,7 +196,7 @@ def grids(draw: st.DrawFn) -> tuple[int, int, list[int], list[str]]:
 
 
 @needs_native
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(a=grids(), b=grids(), changed=st.text("ab", max_size=4), similar=st.booleans())
 def test_grid_matches_agree_to_the_last_bit(a, b, changed: str, similar: bool) -> None:
     if similar:  # exercises the path that evaluates only what can matter
@@ -207,7 +207,7 @@ def test_grid_matches_agree_to_the_last_bit(a, b, changed: str, similar: bool) -
 
 
 @needs_native
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     a=grids(),
     b=grids(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
+from parsemark.plain_words import counted_name
 from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
@@ -102,7 +103,7 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     summary = source.summary
     infos = [info for info in summary.shown() if info.main or not main]
     infos.sort(key=lambda info: info.name != summary.primary)
-    counted = ", ".join(f"{n:,} {name}" for name, n in summary.counts.items())
+    counted = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
     return DataTable(
         key,

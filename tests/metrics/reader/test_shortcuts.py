@@ -167,9 +167,19 @@ def test_a_form_is_given_up_only_where_another_is_better(
     found = _read(one, f"{other}\n\n{line}")
     with (
         mock.patch.object(read, "_ROUNDING", 100.0),  # no form is given up
-        mock.patch.object(read, "_may_be_a_row", lambda line, rows: True),
+        mock.patch.object(read, "_may_be_rows", lambda lines, sheet: True),
     ):
         assert _read(one, f"{other}\n\n{line}") == found
+
+
+@given(st.lists(st.text("ab-. 1\xa0é", max_size=6), min_size=1, max_size=4), st.data())
+def test_no_line_that_is_a_row_is_passed_over(texts: list[str], data: st.DataObject) -> None:
+    table = Sheet(*[[texts]] * 2, [[True] * len(texts)], *[[texts]] * 2, None)
+    row = read._run_together(table, 0)
+    line = data.draw(
+        st.sampled_from([row, row[1:], f"{row}x", f"{row}-{row[:1]}"]) | st.text("ab-1", max_size=9)
+    )
+    assert read._may_be_rows([line], table) or not read._is_a_row(line, [row])
 
 
 def _markdown(rows: list[list[str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,9 +254,10 @@ def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
 
 
 def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
-    known: dict[str, int] = {}
-    ids = [[known.setdefault(text, len(known)) for text in row] for row in texts]
-    return np.array(ids, dtype=np.intp).reshape(len(texts), -1), list(known)
+    every = list(chain.from_iterable(texts))
+    known = {text: index for index, text in enumerate(dict.fromkeys(every))}
+    ids = np.fromiter(map(known.__getitem__, every), dtype=np.intp, count=len(every))
+    return ids.reshape(len(texts), -1), list(known)
 
 
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:

@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
+from parsemark.metrics.reader.data import Data, data_in
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
@@ -63,6 +65,8 @@ _COUNTED_ROWS = 0.5
 """Severity of rows that are told by their place in another part of the table."""
 _APART = 0.3
 """Severity of a further table beside the one that is asked for, against 1 for rows in it."""
+_LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})
+"""Formats that lines of anything may be taken for."""
 _SET_OFF = re.compile(r"[:：=]| [-–—] ")
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
@@ -98,10 +102,14 @@ class Pages:
     outside: str = ""
     lines: tuple[str, ...] = ()
     """The lines of text around the tables."""
+    as_data: bool = False
+    """Whether the tables are given as data for programs."""
 
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:
         """The tables of a text and the text around them."""
+        if _LINES_OF_TEXT.issuperset(f.format for f in found) and (data := data_in(text)) is not None:
+            return cls._from_data(data)
         pieces, end = [], 0
         for f in found:
             pieces.append(text[end : f.start])
@@ -116,6 +124,14 @@ class Pages:
             fold_notation(" ".join(lines)),
             tuple(lines[:_MOST_LINES]),
         )
+
+    @classmethod
+    def _from_data(cls, data: Data) -> Pages:
+        sheets = [Sheet.from_texts(grid) for grid in data.tables[:_MOST_TABLES]]
+        lines = _lines(data.around)
+        outside = fold_notation(" ".join(lines))
+        sheets = [sheet for sheet in sheets if sheet.n_rows]
+        return cls(tuple(sheets), ("",) * len(sheets), outside, tuple(lines[:_MOST_LINES]), as_data=True)
 
     @cached_property
     def structure(self) -> Structure:
@@ -136,7 +152,7 @@ def _heading(text: str) -> str:
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
     """The best account of a prediction as an answer to one table."""
     reader = _Reader(truth, structure, pages.outside, parameters)
-    if len(pages.sheets) == 1 and pages.sheets[0].says_the_same_as(truth):
+    if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
         return reader.nothing_happened()
     comma = decimal_comma(truth)
     if any(decimal_comma(sheet, comma) for sheet in pages.sheets) or comma:
@@ -205,6 +221,17 @@ def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
 
 
 def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    """The tables of a prediction in the ways that they can be together, and what that does to them."""
+    for sheet, extra in _arranged(pages, structure):
+        if pages.as_data:
+            extent = float(sum(map(sum, sheet.present)))
+            message = "The table is given as data, with names and values between quotes and brackets."
+            yield sheet, (*extra, Event(Kind.PLAIN_LINES, extent, message, severity=_RECORDS))
+        else:
+            yield sheet, extra
+
+
+def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
@@ -254,9 +281,9 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
     if not lines:
         return
     said = [tight(fold_notation(line)) for line in lines]
-    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
-    if not any(_may_be_a_row(line, rows) for line in said):
+    if not _may_be_rows(said, truth):
         return
+    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r, row in enumerate(rows) if row not in there][:_MOST_LINES]
     wanted = [rows[r] for r in lacking if rows[r]]
@@ -272,10 +299,18 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
 
 
-def _may_be_a_row(line: str, rows: list[str]) -> bool:
-    """Whether a line is about as long as a row, without which it is none."""
-    least, most = _A_ROW * len(line) - 1, len(line) / _A_ROW + 1
-    return any(least < len(row) < most for row in rows)
+def _may_be_rows(lines: list[str], sheet: Sheet) -> bool:
+    """Whether a tight line is about as long as a row run together, without which it is none.
+
+    Hyphens inside words are dropped as well, so that a row may be shorter than without its white space.
+    """
+    lengths = [(_A_ROW * len(line) - 1, len(line) / _A_ROW + 1) for line in lines]
+    for texts, starts in zip(sheet.texts, sheet.starts, strict=True):
+        row = "".join("".join(compress(texts, starts)).split())
+        longest, shortest = len(row), len(row) - row.count("-")
+        if any(least < longest and shortest < most for least, most in lengths):
+            return True
+    return False
 
 
 def _is_a_row(line: str, rows: list[str]) -> bool:
@@ -322,6 +357,10 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
             yield cut.sheet, _CELL_BY_CELL
 
 
+def _words(sheet: Sheet) -> set[str]:
+    return set(" ".join(map(" ".join, sheet.texts)).split())
+
+
 class _Reader:
     """Reads one arrangement of a prediction in every form."""
 
@@ -329,7 +368,7 @@ class _Reader:
         self.truth, self.structure = truth, structure
         self.outside, self.parameters = outside, parameters
         self.likenesses = Likenesses(truth)
-        self.words = {word for row in truth.texts for text in row for word in text.split()}
+        self.words = _words(truth)
         self.asked = Asked(truth, structure, parameters.no_value)
 
     def nothing_happened(self) -> Account:
@@ -367,7 +406,7 @@ class _Reader:
 
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
-        words = self.words & {word for row in pred.texts for text in row for word in text.split()}
+        words = self.words & _words(pred)
         if len(words) >= _RELATED * len(self.words) or pred.n_rows * pred.n_cols >= self.truth.n_rows:
             return len(words) >= _RELATED * len(self.words)
         # Few cells that hold many may have run the words together as well.

@@ -115,6 +115,8 @@ def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
         sheet: The table.
         alone: Whether a row is cut too of which a single cell has several lines.
     """
+    if not any("\n" in text for row in sheet.shown for text in row):
+        return None
     pieces: list[tuple[int, list[list[str]]]] = []
     for row in range(sheet.n_rows):
         lines = [text.split("\n") for text in sheet.shown[row]]

@@ -48,7 +48,7 @@ class DocumentProtocol(PageProtocol):
 
     name: ClassVar[str] = "document"
     title: ClassVar[str] = "Whole pages"
-    comparability: ClassVar[int] = 4
+    comparability: ClassVar[int] = 5
     lower_is_better: ClassVar[frozenset[str]] = frozenset({"edit_distance"})
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = (
         ErrorKind("missed", "Missed", "An element of the page that nothing answers."),

@@ -29,7 +29,7 @@ class SemanticProtocol(PageProtocol):
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic table extraction"
     sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
-    comparability: ClassVar[int] = 1
+    comparability: ClassVar[int] = 2
 
     judge: str = READER
     match: str = NGRAMS

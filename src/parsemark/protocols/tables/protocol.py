@@ -53,7 +53,7 @@ class TablesProtocol(PageProtocol):
 
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
-    comparability: ClassVar[int] = 2
+    comparability: ClassVar[int] = 3
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = ERROR_KINDS
     sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
 
