@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.marks import with_no_as_in
 from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.paths import holds
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
@@ -38,6 +40,7 @@ from parsemark.metrics.reader.stack import (
     records,
     side_by_side,
     stacked,
+    widened,
 )
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
@@ -55,6 +58,8 @@ _ROWS_TOGETHER = 0.8
 _A_ROW = 0.8
 """A line so much like a row's cells run together is that row."""
 _GAP = re.compile(r"\t+| {2,}")
+_TOP_ROWS = 3
+"""Rows of a prediction in which headers are looked for."""
 _NARROW = 2
 """A table of so few rows or columns is tried transposed in any case: little tells which way it stands."""
 _LISTED = 0.5
@@ -200,8 +205,17 @@ def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet
         parts_beside(truth),
         recorded(truth),
         pivoted(truth),
+        *(widened(truth, _heads(truth, sheet)) for sheet in pages.sheets[:1]),
     )
     return (layout for layout in found if layout is not None)
+
+
+def _heads(truth: Sheet, pred: Sheet) -> frozenset[str]:
+    """What the truth says again and again, and the prediction in its first rows, tight."""
+    over = " | ".join(text for row in pred.texts[:_TOP_ROWS] for text in row if text)
+    texts = Counter(text for row in truth.texts[1:] for text in row[:-1] if text)
+    again = [text for text, count in texts.items() if count > 1 and not is_numeric(text)]
+    return frozenset(tight(text) for text in again[:_MOST_LINES] if holds(over, text))
 
 
 def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
@@ -371,6 +385,12 @@ class _Reader:
         self.words = _words(truth)
         self.asked = Asked(truth, structure, parameters.no_value)
 
+    @cached_property
+    def heads(self) -> frozenset[str]:
+        """What stands over the values of the truth, tight."""
+        rows, stubs = self.truth.texts[: self.structure.n_header], self.structure.stubs
+        return frozenset(tight(text) for row in rows for c, text in enumerate(row) if text and c not in stubs)
+
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
         return Account((), self.asked.total)
@@ -387,7 +407,8 @@ class _Reader:
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
         blocks = blocks_below(pred, self.truth.n_cols)
-        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
+        wide = widened(pred, self.heads)
+        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide)):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
@@ -457,7 +478,7 @@ class _Reader:
             rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
             if rows is not None:
                 yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
-        if kinds & _OF_MERGED_COLUMNS:
+        if kinds & _OF_MERGED_COLUMNS or (Kind.NAME_LOST in kinds and pred.n_cols < self.truth.n_cols):
             columns = regroup_columns(self.truth, pred)
             if columns is not None:
                 yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
@@ -493,7 +514,14 @@ class _Reader:
                 # Two columns are told apart more easily than four, and not at all where no space is left.
                 apart = 1 - sum(group.held / len(group.lines) for group in groups) / held if held else 1.0
                 apart = max(apart, _ROWS_TOGETHER) if kind is Kind.ROWS_MERGED else apart
-                yield Event(kind, held, message, severity=apart + (1 - apart) * glued)
+                severity = apart + (1 - apart) * glued
+                if (
+                    kind is Kind.COLUMNS_MERGED
+                    and sum(g.set_off * g.held for g in groups) >= _SEPARATE * held
+                ):
+                    message = f"{noun} {numbers}{more} are given as one, set off by brackets or commas."
+                    severity = apart * _RECORDS
+                yield Event(kind, held, message, severity=severity)
         if found.split:
             length = self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols
             where = ", ".join(f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split[:3])
