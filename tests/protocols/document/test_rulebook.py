@@ -12,6 +12,7 @@ from parsemark.protocols.document.published.older_tags import as_older_parser
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import PROFILES
 from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.published.rescue import html_fragment_text
 
 VERSIONS = ("v1.0", "v1.5", "v1.6")
 FIELDS = (
@@ -486,6 +487,20 @@ def test_a_void_tag_closed_two_ways_stays_open_as_in_the_pinned_library() -> Non
     measured = measure_table(Record([0], [0], gt=pred, pred=pred), PROFILES["v1.5"])
     assert isinstance(measured.record, Record)
     assert measured.record.norm_pred.count("c<br>d</br></td>") == 1
+
+
+def test_what_such_a_tag_holds_is_lost_or_found_as_in_the_pinned_library() -> None:
+    """A break of a `div` becomes a newline with all that it holds; the only string of a cell may be in one."""
+    assert html_fragment_text("<div>a<br>b<br/>c</div>") == "a\nb"
+    assert html_fragment_text("<div>a<br/>b<br/>c<br>d</div>") == "a\nb\nc\nd"
+    truths = [
+        {"category_type": "table", "html": "<table><tr><td>k</td></tr></table>", "order": 1},
+        {"category_type": "text_block", "text": "left", "order": 2},
+    ]
+    dets = [{"anno_id": i, "attribute": {}, **det} for i, det in enumerate(truths)]
+    page = {"layout_dets": dets, "page_info": {"image_path": "p.jpg"}}
+    markdown = f"{truths[0]['html']}\n\n<table><tr><td>a<br></td><td><br/>left</td></tr></table>"
+    assert [r.pred for r in page_records(page, markdown, PROFILES["v1.5"]).text] == ["left"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
