@@ -490,7 +490,7 @@ def test_a_void_tag_closed_two_ways_stays_open_as_in_the_pinned_library() -> Non
 
 
 def test_what_such_a_tag_holds_is_lost_or_found_as_in_the_pinned_library() -> None:
-    """A break of a `div` becomes a newline with all that it holds; the only string of a cell may be in one."""
+    """A break of a `div` becomes a newline with all it holds; the only string of a cell may be in one."""
     assert html_fragment_text("<div>a<br>b<br/>c</div>") == "a\nb"
     assert html_fragment_text("<div>a<br/>b<br/>c<br>d</div>") == "a\nb\nc\nd"
     truths = [
