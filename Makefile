@@ -29,7 +29,8 @@ conformance: .stamps/test .stamps/system  ## Compare with the reference values (
 speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 	$(BIN)/python -m bench
 
-faults: .stamps/test .stamps/system  ## Attack the promises: kills, damage, links, full disks, hostile input
+faults: .stamps/test .stamps/system  ## Attack the promises: new random examples, kills, damage, full disks
+	$(BIN)/python -m pytest -n auto -m "hypothesis and not conformance" --hypothesis-profile=explore tests
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
 	$(BIN)/python -m tests.faults
 

@@ -12,8 +12,11 @@ from hypothesis import settings
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER_PATIENCE_MS = 60_000  # A busy machine is slow, and only what never comes is wrong.
 
-settings.register_profile("parsemark", deadline=None)
-settings.load_profile("parsemark")  # A busy machine is slow; time is bounded where it is the matter.
+# The same examples each time, so that a failure belongs to a change; `make faults` looks for new ones.
+# No deadline: a busy machine is slow, and time is bounded where it is the matter.
+settings.register_profile("parsemark", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, print_blob=True)
+settings.load_profile("parsemark")
 
 
 @pytest.fixture(scope="session")

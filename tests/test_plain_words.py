@@ -1,11 +1,14 @@
 """Counts and problems in plain words: no message to a user has the words of a library."""
 
 import json
+import re
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+import parsemark
 from parsemark.plain_words import first_problem, problem_in_words
 
 
@@ -66,3 +69,33 @@ def test_a_rule_of_ours_speaks_for_itself_and_values_are_not_repeated() -> None:
     with pytest.raises(ValidationError) as caught:
         Data.model_validate(json.loads(json.dumps({"whole": secret, "inner": {"x": secret}})))
     assert "sss" not in first_problem(caught.value)
+
+
+NOUNS = """
+pages tables documents parsers elements scores outputs records parts notes queries crops labels cells rows
+bytes files failures pictures versions bundles ratings pairs judges characters
+"""
+NUMBER = r"(?:len\(|[\w.|\s]*\b(?:n|n_\w+|count|height|length)\b)"
+NOUN = rf"(?:more |other |new )?(?:{'|'.join(NOUNS.split())})\b"
+MANY = re.compile(rf"(?<!of )\$?\{{{{?\s*{NUMBER}[^{{}}]*\}}}}?(?:</\w+>)? {NOUN}")
+ALWAYS_SEVERAL = {
+    "{n_documents} documents",
+    "{len(doubtful)} pages",
+    "{{ n_named }} pages",
+    "{len(prediction.text):,} characters",
+}
+"""What is said only of two and more."""
+
+
+def test_every_counted_noun_follows_its_number() -> None:
+    """No "1 pages": what is printed goes through `counted`, or says the noun of one apart."""
+    source = Path(parsemark.__file__).parent
+    found = {
+        match[0]: path.name
+        for room in ("cli", "report", "protocols", "choose", "study", "web", "engine")
+        for path in sorted((source / room).rglob("*"))
+        if path.suffix in (".py", ".js", ".html")
+        for match in MANY.finditer(path.read_text())
+    }
+    assert {text: name for text, name in found.items() if text not in ALWAYS_SEVERAL} == {}
+    assert MANY.search('f"{len(pages)} pages"') and MANY.search("<b>{{ run.n_pages }}</b> pages")

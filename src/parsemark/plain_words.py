@@ -31,6 +31,41 @@ def plural(word: str, n: float) -> str:
     return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
 
 
+def counted_name(n: int, name: str) -> str:
+    """So many of what is named as many: the noun is the first word of the plural.
+
+    >>> counted_name(1, "pages without tables"), counted_name(1, "text blocks"), counted_name(2, "tables")
+    ('1 page without tables', '1 text block', '2 tables')
+    """
+    return f"{n:,} {name_for(n, name)}"
+
+
+def name_for(n: int, name: str) -> str:
+    """A name that is given as of many, for so many.
+
+    >>> name_for(1, "failed parses"), name_for(1, "entries"), name_for(1, "boxes"), name_for(1, "corpus")
+    ('failed parse', 'entry', 'box', 'corpus')
+    """
+    words = name.split(" ")
+    for place, word in enumerate(words) if n == 1 else ():
+        for ending, single in (("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss")):
+            if word.endswith(ending):
+                return " ".join([*words[:place], word.removesuffix(ending) + single, *words[place + 1 :]])
+        if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            return " ".join([*words[:place], word[:-1], *words[place + 1 :]])
+    return name
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A difference with its sign; what is 0 in so many digits has none.
+
+    >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1)
+    ('+0.123', '-0.5', '0.000', '0.000', '0.0')
+    """
+    text = f"{value:+z.{digits}f}"
+    return text[1:] if float(text) == 0 else text
+
+
 def size_in_words(n_bytes: int) -> str:
     """The size of a file.
 

@@ -29,7 +29,7 @@ from parsemark.model import Box
 FRAME = Box(0, 0, 300, 400)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     angle=st.floats(-5, 5),
     x=st.integers(40, 200),

@@ -155,7 +155,7 @@ def subject_text(name: str) -> str:
     return " ".join(part.text + " ".join(part.lines) + part.note for part in read_subject(name).parts)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(subject_names()), st.sampled_from(sorted(LOOKS)))
 def test_what_is_said_is_whole_and_said_once(seed: int, name: str, look: str) -> None:
     with TemporaryDirectory() as folder:
@@ -169,7 +169,7 @@ def test_what_is_said_is_whole_and_said_once(seed: int, name: str, look: str) ->
     assert [s for s, count in Counter(said).items() if count > 1] == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(subject_names()))
 def test_tables_say_what_can_be(seed: int, name: str) -> None:
     writer = Writer(stream(seed), read_subject(name))
@@ -207,7 +207,7 @@ def test_tables_say_what_can_be(seed: int, name: str) -> None:
             assert all(worse)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(subject_names()))
 def test_axes_fit_what_is_plotted(seed: int, name: str) -> None:
     writer = Writer(stream(seed), read_subject(name))

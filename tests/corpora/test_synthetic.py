@@ -32,7 +32,7 @@ needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdfla
 SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5, papers=0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     pages=st.integers(1, 200),
     seed=st.integers(0, 5),
@@ -58,7 +58,7 @@ def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, lon
     assert [replace(p, paper=False) for p in plans] == plan_documents(replace(options, papers=0))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     kind=st.sampled_from(sorted(KINDS)),
     language=st.sampled_from(["english", "french"]),

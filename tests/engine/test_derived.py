@@ -5,14 +5,16 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.engine.fakes import make_corpus
 from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
-from parsemark.engine.derived import add_calibrated, add_ensemble, judged_tables
+from parsemark.engine.derived import add_calibrated, add_ensemble, add_estimated, judged_tables
 from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UnknownNameError, UsageError
+from parsemark.parsers import read_raw
 from parsemark.stats.confidence import Calibrator
 from parsemark.store import Run
 
@@ -95,3 +97,18 @@ def test_the_commands_fit_apply_and_show(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("[]")
     done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(tmp_path / "bad.json")])
     assert done.exit_code != 0
+
+
+def test_an_output_with_confidences_of_ours_is_written_in_the_same_format(tmp_path: Path) -> None:
+    corpus, outputs = make_corpus(tmp_path / "corpus", ["fine", "fine"]), tmp_path / "mine"
+    outputs.mkdir()
+    for key in corpus.keys:
+        (outputs / f"{key}.txt").write_text("2 * 3 * 4\n\na  b\n1  2\n3  4\n")
+    opened = import_predictions(tmp_path / "run", corpus, outputs)
+    name = add_estimated(opened, "mine", {}, "nobody")
+    read = [
+        read_raw(opened.raw(record.blob), record.sample, record.parser)
+        for record in Run.open(opened.path).records()
+        if record.parser == name and record.blob is not None
+    ]
+    assert [(prediction.format, prediction.text is not None) for prediction in read] == [("text", True)] * 2

@@ -45,8 +45,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
             started.shutdown()
 
 
-def patiently(start: Callable[[], object], tries: int = 3) -> object:
-    """Ray gives a node's agents 15 s to start, which a busy machine may exceed."""
+def patiently(start: Callable[[], object], tries: int = 8) -> object:
+    """Ray gives a node 30 s to start and its agents 15, which a busy machine may exceed more than once."""
     for _ in range(tries - 1):
         try:
             return start()

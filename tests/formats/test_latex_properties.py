@@ -55,7 +55,7 @@ def tables(draw: st.DrawFn) -> Table:
 
 
 @given(tables())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @example(Table(2, 1, (Cell(0, 0, ""), Cell(1, 0, "[b]"))))
 @example(Table(1, 2, (Cell(0, 0, "---- ''' ``"), Cell(0, 1, "*\n[c"))))
 def test_reading_what_was_written_is_the_identity(table: Table) -> None:
@@ -81,7 +81,7 @@ REPEATED = r"""
 
 
 @given(st.lists(PIECES | st.text(max_size=3), max_size=40).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_only_format_errors_come_out(source: str) -> None:
     for read in (latex_to_text, read_latex_table, find_latex_tables, read_definitions):
         try:

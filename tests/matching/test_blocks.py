@@ -16,7 +16,7 @@ words = st.text(alphabet="abcdefgh", min_size=1, max_size=12)
 sides = st.lists(words, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(truths=sides, preds=sides)
 def test_every_block_is_in_exactly_one_match(truths: list[str], preds: list[str]) -> None:
     matches = match_blocks(truths, preds).matches
@@ -26,7 +26,7 @@ def test_every_block_is_in_exactly_one_match(truths: list[str], preds: list[str]
         assert len(match.truths) <= 1 or len(match.preds) <= 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(truths=sides)
 def test_equal_sides_are_matched_in_place(truths: list[str]) -> None:
     matches = match_blocks(truths, truths).matches
@@ -73,7 +73,7 @@ SENTENCES = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_splits_and_merges_of_real_text_cost_as_little_as_they_can(data: st.DataObject) -> None:
     truths = data.draw(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4, unique=True))

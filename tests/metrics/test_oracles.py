@@ -58,14 +58,14 @@ def slow_teds(a: str, b: str) -> float:
     return 1.0 - distance / size
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(a=html_tables(), b=html_tables())
 def test_teds_is_apted(a: str, b: str) -> None:
     if "<tr" in a + b or "<thead" in a + b:
         assert teds(a, b, normalize="none") == pytest.approx(slow_teds(a, b), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(a=html_tables(), b=html_tables())
 def test_default_teds_is_apted_on_clean_tables(a: str, b: str) -> None:
     cleaned = []
@@ -147,7 +147,7 @@ def _top(p, q) -> float:
     return shared / ((s[2] - s[0]) * (s[3] - s[1]) + (t[2] - t[0]) * (t[3] - t[1]) - shared)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(a=html_tables(), b=html_tables())
 def test_grits_is_the_definition(a: str, b: str) -> None:
     top, con = grits(a, b)
@@ -169,7 +169,7 @@ def test_exact_content_is_a_true_lcs() -> None:
     assert grits(truth, pred).con < grits(truth, pred, mode="exact").con
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(a=html_tables(), b=html_tables())
 def test_bags_by_brute_force(a: str, b: str) -> None:
     x, y = TableInput(a), TableInput(b)

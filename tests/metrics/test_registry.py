@@ -95,7 +95,7 @@ def test_empty_cases(metric: Metric[Any]) -> None:
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(a=html_tables(), b=html_tables())
 def test_range_and_symmetry(metric: Metric[Any], a: str, b: str) -> None:
     low, high = metric.facts.range
@@ -131,7 +131,7 @@ def test_score_uses_canonical_names() -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(text=st.text(max_size=200) | html_tables())
 def test_any_text_has_a_score_or_a_message(text: str) -> None:
     for result in score(EXAMPLES["plain"], text, metrics=METRICS.builtin).values():

@@ -35,7 +35,7 @@ def _ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(said=st.lists(sentences, min_size=1, max_size=3), data=st.data())
 def test_bleu_is_nltks(said: list[list[str]], data: st.DataObject) -> None:
     bleu_score = pytest.importorskip("nltk.translate.bleu_score")
@@ -50,7 +50,7 @@ def test_bleu_is_nltks(said: list[list[str]], data: st.DataObject) -> None:
     assert math.isclose(ours, expected, abs_tol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(a=sentences, b=sentences)
 def test_meteor_is_nltks_without_synonyms(a: list[str], b: list[str]) -> None:
     meteor_score = pytest.importorskip("nltk.translate.meteor_score")
@@ -74,7 +74,7 @@ headings = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 4)), max_s
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(headings=headings, shift=st.integers(0, 3))
 def test_levels_may_be_shifted(headings: list[Heading], shift: int) -> None:
     moved = [Heading(h.text, h.level + shift) for h in headings]
@@ -86,7 +86,7 @@ def test_levels_may_be_shifted(headings: list[Heading], shift: int) -> None:
     assert parent_accuracy(headings, moved, same) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(headings=headings)
 def test_a_parent_is_the_last_heading_above(headings: list[Heading]) -> None:
     for index, parent in enumerate(parents(headings)):
@@ -102,7 +102,7 @@ def test_a_parent_is_the_last_heading_above(headings: list[Heading]) -> None:
 blocks = st.lists(st.text(alphabet="abcdefghij", min_size=1, max_size=20), max_size=5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(truth=blocks, pred=blocks)
 def test_coverage_counts_what_it_says(truth: list[str], pred: list[str]) -> None:
     found = text_coverage(truth, pred)
@@ -112,7 +112,7 @@ def test_coverage_counts_what_it_says(truth: list[str], pred: list[str]) -> None
     assert same.lost == same.invented == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(truth=blocks_of_letters, pred=blocks_of_letters)
 def test_a_short_block_is_found_wherever_it_occurs(truth: list[str], pred: list[str]) -> None:
     places = {number for number, _, _ in text_coverage(truth, pred).lost_places}

@@ -9,6 +9,7 @@ from tests.parsers.raws import as_raw
 
 from parsemark.model import Box, Prediction, Status
 from parsemark.parsers import read_raw
+from parsemark.parsers.kit.parsemark_worker import elements_output
 from parsemark.parsers.raw import MAX_ELEMENTS
 
 
@@ -53,6 +54,17 @@ def test_elements_keep_what_the_parser_gave() -> None:
         (1, 1, 1, "c"),
     ]
     assert title.text == "The page" and title.box is None and title.confidence is None
+
+
+def test_what_the_page_beside_elements_is_written_in() -> None:
+    page = {"format": "elements", "elements": [], "content": "2 * 3 * 4"}
+    assert read(page).format == read({**page, "content_format": None}).format == "markdown"
+    assert read({**page, "content_format": "text"}).format == "text"
+    assert read(elements_output([], text="2 * 3 * 4")).format == "text"
+    assert read(elements_output([], markdown="*a*")).format == "markdown"
+    for wrong in ("word", 3, ["text"]):
+        failed = read({**page, "content_format": wrong})
+        assert failed.status is Status.PARSER_FAILED and "content_format" in str(failed.message)
 
 
 def test_html_and_markdown_elements_are_read() -> None:

@@ -117,6 +117,24 @@ def test_one_parser_alone_has_no_others_to_compare() -> None:
     assert note == "Tables are matched by their text (ngrams), since text gives no boxes."
 
 
+def test_notes_have_the_grammar_of_their_number() -> None:
+    bench = Bench()
+    for parser in ("one", "two"):
+        bench.add(parser, "p1", Element("a", "table", table=Table.from_rows(ROWS_A)))
+    assert bench.summary().notes[0].endswith("since one, two give no boxes.")
+    bench.add("boxes", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    assert (
+        bench.summary()
+        .notes[0]
+        .endswith("since one, two give no boxes; --match bbox compares the other by place.")
+    )
+    pages = {"p2": replace(PAGES["p2"], elements=(replace(PAGES["p2"].elements[0], box=None),))}
+    without = Bench(pages)
+    without.add("boxes", "p2", table("a", ROWS_A, LEFT))
+    (said, *_) = TablesProtocol(match="bbox").summarise(without.tables()).notes
+    assert said == "match=bbox, but 1 of 1 true table has no box and counts as missed."
+
+
 def test_a_page_without_truth_says_what_needs_none() -> None:
     prediction = Prediction("s", "x", Status.OK, (table("a", [["Lisbon", "777"]], None),))
     found = TablesProtocol().score_page(None, prediction, "Lisbon Porto")

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import StoreError, UsageError
+from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.board_site import build_board
 from parsemark.report.leagues import join_league, make_leagues, read_submissions
 from parsemark.store import Run
@@ -83,7 +84,7 @@ def test_another_version_of_a_protocol_is_another_league(
     protocol = submissions[1].protocols[0].model_copy(update={"comparability": 1})
     object.__setattr__(submissions[1], "protocols", (protocol,))
     leagues = make_leagues(submissions)
-    assert [league.comparability for league in leagues] == [2, 1]
+    assert [league.comparability for league in leagues] == [TablesProtocol.comparability, 1]
     assert [league.is_ours for league in leagues] == [True, False]
     assert sorted(leagues[0].latest()) == ["fair", "good"]
 

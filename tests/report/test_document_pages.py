@@ -177,7 +177,7 @@ def test_a_page_without_a_file_is_no_failed_parse(tmp_path: Path) -> None:
     build_report(run.path, tmp_path / "site")
     shown = re.sub(r"<[^>]*>|\s+", " ", (tmp_path / "site" / "index.html").read_text(encoding="utf-8"))
     assert re.search(r"\b0\s+failed parses|failed parses\s+0\b", shown)
-    assert re.search(r"\b1\s+pages without output|pages without output\s+1\b", shown)
+    assert re.search(r"\b1\s+page without output|page without output\s+1\b", shown)
 
 
 def test_only_published_profiles_have_a_published_matcher(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`parsemark gate`: what passes, what fails, and what is refused."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,8 +11,15 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.corpora import load_corpus
+from parsemark.engine.imported import import_predictions
+from parsemark.engine.scoring import score_run
 from parsemark.errors import UsageError
+from parsemark.formats import write_document
 from parsemark.protocols import get_protocol
+from parsemark.protocols.comparison import in_words
+from parsemark.report import build_report
+from parsemark.report.comparison import compare_runs, runs_markdown
 from parsemark.report.gate import (
     GateCheck,
     GateLimits,
@@ -68,6 +76,53 @@ def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
     assert next(
         c for n, c in against(old, lowered(old, 0.02), GateLimits(max_drop=0.05)).items() if "plain" in n
     ).passed
+
+
+@pytest.fixture(scope="module")
+def edit_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
+    """The same parser twice, scored by a figure of which less is better; at first it is right."""
+    folder, corpus = tmp_path_factory.mktemp("edits"), load_corpus("demo")
+    pages = ",".join(("demo-0004-*", "demo-0002-p1", *(f"demo-web-000{k}-p1" for k in range(2, 8))))
+    runs = []
+    for name in ("right", "wrong"):
+        (folder / name).mkdir()
+        for sample in corpus.samples():
+            assert sample.truth is not None
+            said = write_document(sample.truth)
+            (folder / name / f"{sample.id}.md").write_text(said if name == "right" else f"{said[:200]} oh")
+        run = import_predictions(
+            folder / f"run-{name}", corpus, folder / name, name="p", pages=pages,
+            protocols=("document(profile=v1.0)",),
+        )  # fmt: skip
+        score_run(run, n_workers=1)
+        runs.append(Run.open(run.path))
+    return runs[0], runs[1]
+
+
+def test_worse_is_more_where_less_is_better(edit_runs: tuple[Run, Run]) -> None:
+    right, wrong = edit_runs
+    summary = right.summary()
+    assert not summary.info(summary.primary).higher_is_better
+    limits = GateLimits(max_drop=0.01)
+    fell, rose = gate_runs(wrong, right, limits), gate_runs(right, wrong, limits)
+    assert [c.passed for c in fell.checks if "drop" in c.name] == [False, False]
+    assert [c.passed for c in rose.checks if "drop" in c.name] == [True, True]
+    assert len(compare_runs(right, wrong).drops()) == len(compare_runs(right, wrong).drops(-0.05)) == 1
+    assert not compare_runs(wrong, right).drops()
+
+
+def test_a_run_is_equal_to_itself_and_no_zero_has_a_sign(edit_runs: tuple[Run, Run], tmp_path: Path) -> None:
+    """Also a figure of which less is better, whose differences are turned round."""
+    right, wrong = edit_runs
+    result = compare_runs(right, right)
+    assert [v.state for c in result.comparisons for v in c.verdicts] == ["equal"] * 5
+    (same,) = result.comparisons
+    assert "p (new) and p (old) are equal on every document" in in_words(same)
+    gate = as_markdown(gate_runs(right, right, GateLimits(max_drop=0)))
+    said = runs_markdown(result) + in_words(same) + gate
+    site = build_report(wrong.path, tmp_path / "site", against=right.path)
+    said += re.sub("<[^>]*>", " ", (site.parent / "compare.html").read_text())
+    assert not re.search(r"[-+−]0(?:\.0+)?(?![\d.])", said)
 
 
 def test_a_table_that_is_found_only_partly_is_said_to_be(run: Run) -> None:

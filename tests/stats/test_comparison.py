@@ -39,7 +39,7 @@ def test_all_pairs_are_wider_than_one() -> None:
     assert together.p >= alone.p
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(3, 20), st.integers(2, 5))
 def test_p_and_interval_say_the_same(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)
@@ -71,13 +71,24 @@ def test_identical_contestants_are_equal_as_far_as_documents_were_drawn() -> Non
         assert (found.high <= 0.05) == (n >= 12)
 
 
-def test_a_copy_among_others_is_equivalent_and_does_not_change_their_verdicts() -> None:
+def test_a_copy_among_others_is_equal_and_does_not_change_their_verdicts() -> None:
     rng = np.random.default_rng(9)
     a, b = scores(*rng.random(14)), scores(*rng.random(14))
     alone = contrasts({"a": a, "b": b}, mean, [("a", "b")])[0]
     with_copy = contrasts({"a": a, "b": b, "copy": a}, mean, [("a", "b"), ("a", "copy"), ("copy", "b")])
     assert with_copy[0].high == pytest.approx(alone.high) and with_copy[2].p == with_copy[0].p
     assert with_copy[1].high is not None and 0 < with_copy[1].high < 0.05
+    assert [found.is_equal for found in with_copy] == [False, True, False]
+
+
+def test_equal_is_what_agrees_on_every_document_not_in_the_mean() -> None:
+    for n in (1, 3, 20):
+        same = scores(*[0.25] * n)
+        assert contrasts({"a": same, "b": same.copy()}, mean, [("a", "b")])[0].is_equal
+    (swapped,) = contrasts({"a": scores(0.2, 0.8, 0.5), "b": scores(0.8, 0.2, 0.5)}, mean, [("a", "b")])
+    assert swapped.difference == 0 and not swapped.is_equal
+    nothing = np.zeros((3, 2))
+    assert not contrasts({"a": nothing, "b": nothing}, mean, [("a", "b")])[0].is_equal, "no value at all"
 
 
 def test_what_was_not_drawn_is_in_proportion_where_there_is_no_upper_end() -> None:

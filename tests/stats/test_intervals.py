@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,7 +28,6 @@ def test_leaving_out_by_hand() -> None:
     assert leave_one_out(scores(1, 0, 0.5), mean) == pytest.approx([0.25, 0.75, 0.5])
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.01, 0.99), min_size=3, max_size=30))
 def test_of_a_mean_it_is_the_usual_standard_error_on_the_logit_scale(values: list[float]) -> None:
     value, n = float(np.mean(values)), len(values)

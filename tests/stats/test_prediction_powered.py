@@ -51,7 +51,7 @@ def test_useless_guesses_are_not_trusted() -> None:
     assert tuned_power(labels, 1 - labels, 1 - labels, np.ones(200)) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=30), st.integers(1, 30))
 def test_chances_add_up_to_the_number_of_labels(sizes: list[float], n_labels: int) -> None:
     size = np.array(sizes) / sum(sizes)

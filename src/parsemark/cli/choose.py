@@ -8,6 +8,7 @@ import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.plain_words import signed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,7 +103,7 @@ def _table(choice: Choice) -> Table:
         if candidate.estimate is not None:
             cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
             gap = candidate.behind
-            cells.append("" if gap is None else f"{gap.low:+.2f} to {gap.high:+.2f}")
+            cells.append("" if gap is None else f"{signed(gap.low, 2)} to {signed(gap.high, 2)}")
         cells.append("–" if candidate.cpu_s is None else f"{candidate.cpu_s:.2f}")
         cells.append(str(candidate.failed))
         table.add_row(Text(candidate.parser), *cells)

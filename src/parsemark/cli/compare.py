@@ -66,7 +66,7 @@ def compare(
         build_report(new.path, new.path / "report", against=run)
     typer.echo(runs_markdown(result, fail_below), nl=False)
     _say_of_which(new.summary(protocol))
-    changed = sorted(result.comparisons, key=lambda c: c.primary.difference)
+    changed = sorted(result.comparisons, key=lambda c: c.gain)
     typer.echo("\n" + side_by_side(new, changed[0], older=run), nl=False)
     if fail_below is not None and result.drops(fail_below):
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ import typer
 
 from parsemark.cli import options as opt
 from parsemark.cli.options import Commands
+from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -54,7 +55,7 @@ def tatr(
     for number, picture in enumerate(small):
         sheet.paste(picture, (number % _COLUMNS * _WIDTH, number // _COLUMNS * height))
     sheet.save(out, format="PNG")
-    typer.echo(f"{len(looks)} queries in {out}")
+    typer.echo(f"{counted(len(looks), 'query')} in {out}")
 
 
 def _drawn(whole: Image.Image, look: dict[str, Any], number: int) -> Image.Image:

@@ -6,6 +6,7 @@ import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.plain_words import counted
 
 
 def parse(
@@ -49,9 +50,11 @@ def parse(
         run = api.parse(
             running.load(corpus, strict=strict), parser, how, out=out, overwrite=overwrite, events=events
         )
-    n_failed = sum(events.n_failed.values())
+    n_failed, pages = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
     console.print(
-        f"{sum(events.n_done.values())} pages in {run.path}, {n_failed} failed", highlight=False, markup=False
+        f"{pages} in {run.path}, {n_failed} failed",
+        highlight=False,
+        markup=False,
     )
     console.print(
         f"Score them with: parsemark score {run.path}", highlight=False, markup=False, soft_wrap=True

@@ -11,6 +11,7 @@ import typer
 
 from parsemark.cli import options as opt
 from parsemark.cli.options import Commands
+from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -124,7 +125,7 @@ def try_(
         raise ParserError(f"{parser.name}: {trial.prediction.message}")
     versions = ", ".join(f"{package} {version}" for package, version in trial.hello.versions.items())
     tables = trial.prediction.tables
-    found = f"{len(tables)} table{'' if len(tables) == 1 else 's'}"
+    found = counted(len(tables), "table")
     label = f"{parser.name} ({versions})" if versions else parser.name
     where = f"on page {page}" if "pdf" in parser.info.reads else f"in {_printable(pdf.name)}"
     console.print(f"{_printable(label)}: {found} {where}", markup=False)

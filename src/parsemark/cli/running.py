@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from parsemark.plain_words import counted
 from parsemark.report.wording import visible
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
     say_remarks(corpus.remarks, console)
     if corpus.left_out:
         count = len(corpus.left_out)
-        parts = "1 part" if count == 1 else f"{count} parts"
+        parts = counted(count, "part")
         console.print(
             f"[yellow]![/] {parts} of {escape(spec)} cannot be used; `--strict` refuses that.",
             highlight=False,

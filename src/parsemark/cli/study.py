@@ -11,7 +11,7 @@ import typer
 
 from parsemark.cli import judging
 from parsemark.cli.options import Commands
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +133,7 @@ def _print(console: Console, result: StudyResult) -> None:
     for column in ranked:
         found = result.correlations[column.name]
         source = column.source + (", in sample" if column.name in result.in_sample else "")
-        interval = "–" if found.ci95 is None else f"{found.ci95[0]:.3f} to {found.ci95[1]:.3f}"
+        interval = "–" if found.ci95 is None else f"{found.ci95[0]:z.3f} to {found.ci95[1]:z.3f}"
         table.add_row(
             column.name, source, _number(found.pearson), interval,
             _number(found.spearman), _number(found.kendall), str(found.n),
@@ -277,11 +277,11 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
+    return "–" if value is None else signed(value)
 
 
 def _interval(found: tuple[float, float] | None) -> str:
-    return "–" if found is None else f"{found[0]:+.3f} to {found[1]:+.3f}"
+    return "–" if found is None else f"{signed(found[0])} to {signed(found[1])}"
 
 
 def _print_prompts(console: Console, rows: Mapping[str, Mapping[str, float | None]]) -> None:
@@ -321,4 +321,4 @@ def _print_judges(
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value:z.3f}"

@@ -258,7 +258,7 @@ def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], fl
             return json.dumps({**raw, "elements": items}, ensure_ascii=False).encode()
         read = read_raw(run.raw(record.blob), record.sample, parser)
         items = [{**_raw_table(e), "confidence": confidence.get((record.sample, e.id))} for e in read.tables]
-        made = {"format": "elements", "elements": items, "content": read.text}
+        made = {"format": "elements", "elements": items, "content": read.text, "content_format": read.format}
         return json.dumps(made, ensure_ascii=False).encode()
 
     _add(run, name, [parser], change, {"confidence": "ours", "source": source})

@@ -358,8 +358,9 @@ def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: E
             f"{name} is used for pages of {len(samples)} documents: {', '.join(samples[:_MAX_LISTED])}. Name "
             "files after samples where a page and a document, or two documents, have one name."
         )
-    if len(shared) > _MAX_LISTED:
-        events.note(f"{len(shared) - _MAX_LISTED} more files are used for pages of several documents.")
+    if (n_more := len(shared) - _MAX_LISTED) > 0:
+        are = "is" if n_more == 1 else "are"
+        events.note(f"{counted(n_more, 'more file')} {are} used for pages of several documents.")
 
 
 def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:

@@ -144,7 +144,8 @@ def _verify(
     index, parts = bundle.index, found.checks[0]
     for problem in bundle.damage():
         parts.differs(problem)
-    parts.text = f"{len(index.parts)} parts and {index.raw.n} raw outputs fit their hashes"
+    outputs = counted(index.raw.n, "raw output")
+    parts.text = f"{counted(len(index.parts), 'part')} and {outputs} fit their hashes"
     if not parts.passed:
         return
     if corpus is None and not index.has_truth:
@@ -359,7 +360,7 @@ def _check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleChe
     that was run has answered or failed.
     """
     imported = {p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(f"{IMPORTED} ")}
-    check = BundleCheck("statuses", f"{len(records)} records agree with their outputs")
+    check = BundleCheck("statuses", f"{counted(len(records), 'record')} checked against their outputs")
     for record in records:
         if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
             has = "without an output" if record.blob is None else "with an output"

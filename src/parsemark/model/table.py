@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from operator import attrgetter, itemgetter, lt
 
 from parsemark.model.geometry import Box
 
@@ -52,6 +53,8 @@ class Cell:
 _set_row, _set_col, _set_text, _set_rowspan, _set_colspan, _set_header, _set_box = (
     getattr(Cell, entry.name).__set__ for entry in fields(Cell)
 )
+_place, _spans = attrgetter("row", "col"), attrgetter("rowspan", "colspan")
+_ONE_PLACE = frozenset({(1, 1)})
 
 
 @dataclass(frozen=True)
@@ -70,18 +73,23 @@ class Table:
         if self.n_rows < 0 or self.n_cols < 0:
             raise ValueError(f"a table needs n_rows >= 0 and n_cols >= 0, not {self.n_rows} x {self.n_cols}")
         cells = tuple(self.cells)
-        places: list[tuple[int, int]] = []
-        is_plain = True
+        # Each of these passes runs without a step in Python, since millions of tables are made.
+        places = list(map(_place, cells))
+        is_plain = _ONE_PLACE.issuperset(map(_spans, cells))
+        n_rows, n_cols = (max(map(itemgetter(k), places), default=-1) + 1 for k in (0, 1))
+        if not is_plain or n_rows > self.n_rows or n_cols > self.n_cols:
+            self._check_inside(cells)
+        if not all(map(lt, places, places[1:])):
+            cells = tuple(sorted(cells, key=_place))
+            is_plain = is_plain and len(set(places)) == len(places)
+        if not is_plain:
+            _check_disjoint(cells)
+        object.__setattr__(self, "cells", cells)
+
+    def _check_inside(self, cells: Iterable[Cell]) -> None:
         for cell in cells:
             if cell.row + cell.rowspan > self.n_rows or cell.col + cell.colspan > self.n_cols:
                 raise ValueError(f"{_describe(cell)} leaves the {self.n_rows} x {self.n_cols} grid")
-            places.append((cell.row, cell.col))
-            is_plain = is_plain and cell.rowspan == cell.colspan == 1
-        if places != sorted(places):
-            cells = tuple(sorted(cells, key=lambda c: (c.row, c.col)))
-        if not is_plain or len(set(places)) < len(places):
-            _check_disjoint(cells)
-        object.__setattr__(self, "cells", cells)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], header_rows: int | None = None) -> Table:

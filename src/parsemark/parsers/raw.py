@@ -48,8 +48,11 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
         text = data.get("content")
         if text is not None and not isinstance(text, str):
             raise FormatError("the output's content is not text")
+        written = "markdown" if data.get("content_format") is None else data["content_format"]
+        if written not in TEXT_FORMATS:
+            raise FormatError(f"the output's content_format {str(written)[:40]!r} is not known")
         elements, message = _read_elements(data.get("elements"))
-        return Prediction(sample, parser, elements=elements, text=text, message=message)
+        return Prediction(sample, parser, elements=elements, text=text, message=message, format=written)
     if kind not in TEXT_FORMATS:
         raise FormatError(f"the output's format {str(kind)[:40]!r} is not known")
     content = data.get("content")

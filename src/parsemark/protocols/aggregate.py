@@ -312,7 +312,7 @@ def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float],
         figure=figure.info.name,
         value_a=values[0],
         value_b=values[1],
-        difference=sign * contrast.difference,
+        difference=sign * contrast.difference + 0.0,  # −0 becomes 0
         low=ends[0] if ends else None,
         high=ends[1] if ends else None,
         p=contrast.p,
@@ -322,6 +322,8 @@ def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float],
 
 
 def _state(contrast: Contrast, info: FigureInfo) -> State:
+    if contrast.is_equal:
+        return "equal"
     if contrast.low is None or contrast.high is None:
         return "not_resolved"
     if contrast.low > 0 or contrast.high < 0:

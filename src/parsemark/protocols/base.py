@@ -259,13 +259,14 @@ class Slice(_FrozenModel):
     """Parser to figure to number."""
 
 
-State = Literal["better", "worse", "equivalent", "not_resolved"]
+State = Literal["better", "worse", "equal", "equivalent", "not_resolved"]
 
 
 class Verdict(_FrozenModel):
     """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of.
 
-    `better` and `worse`: the interval of the difference leaves out 0. `equivalent`: it lies inside
+    `better` and `worse`: the interval of the difference leaves out 0. `equal`: both have the same numbers on
+    every document; the interval says how far apart others may set them. `equivalent`: it lies inside
     ±`FigureInfo.margin`. Else these documents do not resolve the difference.
     """
 
@@ -296,9 +297,9 @@ class Verdict(_FrozenModel):
                 "b": self.a,
                 "value_a": self.value_b,
                 "value_b": self.value_a,
-                "difference": -self.difference,
-                "low": None if self.high is None else -self.high,
-                "high": None if self.low is None else -self.low,
+                "difference": 0.0 - self.difference,  # unlike −x it makes no −0
+                "low": None if self.high is None else 0.0 - self.high,
+                "high": None if self.low is None else 0.0 - self.low,
                 "state": mirrored.get(self.state, self.state),
             }
         )

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
     mean_statistic,
     page_groups,
@@ -182,12 +183,13 @@ def _note(summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Map
     parser = min(broken)
     sample = min(broken[parser])
     n = sum(len(pages) for pages in broken.values())
-    counted = {figure.info.name for figure in sums if _counts_broken(figure)}
+    counting = {figure.info.name for figure in sums if _counts_broken(figure)}
     scores = [info for info in summary.figures if info.style == "score"]
-    left_out = [info.label for info in scores if info.name not in counted]
-    how = "they count as 0" if len(left_out) < len(scores) else "they are in no score"
+    left_out = [info.label for info in scores if info.name not in counting]
+    they = ("it counts", "it is") if n == 1 else ("they count", "they are")
+    how = f"{they[0]} as 0" if len(left_out) < len(scores) else f"{they[1]} in no score"
     except_for = f" (not in {', '.join(left_out)})" if left_out and len(left_out) < len(scores) else ""
     return (
-        f"{summary.protocol} did not score {n} output{'s' if n > 1 else ''}: {how}{except_for}. The first is "
+        f"{summary.protocol} did not score {counted(n, 'output')}: {how}{except_for}. The first is "
         f"{sample} of {parser}: {broken[parser][sample]}"
     )

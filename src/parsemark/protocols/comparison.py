@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, signed
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
     FigureInfo,
@@ -53,6 +53,14 @@ class Comparison:
     n_pages: int
     pages: tuple[PageDifference, ...]
     """Pages that differ, largest difference first."""
+
+    @property
+    def gain(self) -> float:
+        """How much better A is than B in the primary figure: negative where it is worse, also where lower
+        values are better.
+        """
+        difference = self.primary.difference
+        return difference if self.info(self.primary.figure).higher_is_better else 0.0 - difference
 
     def info(self, figure: str) -> FigureInfo:
         """What a figure is."""
@@ -127,15 +135,19 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     a, b, v = comparison.a, comparison.b, comparison.primary
     if v.state == "worse" and better_first:
         a, b, v = b, a, v.seen_from(v.b)
-    interval = "" if v.low is None else f", simultaneous 95 % interval {v.low:+.3f} to {v.high:+.3f}"
+    interval = ""
+    if v.low is not None and v.high is not None:
+        interval = f", simultaneous 95 % interval {signed(v.low)} to {signed(v.high)}"
     values = f"{_number(v.value_a)} ({a}) against {_number(v.value_b)} ({b})"
     evidence = (
-        f"{comparison.info(v.figure).label} {values}, difference {v.difference:+.3f}{interval}, "
+        f"{comparison.info(v.figure).label} {values}, difference {signed(v.difference)}{interval}, "
         f"p = {format_p(v.p)} on {counted(comparison.n_pages, 'page')} of "
         f"{counted(v.n_documents, 'document')}"
     )
     if v.state in ("better", "worse"):
         return f"{a} is {v.state} than {b}: {evidence}."
+    if v.state == "equal":
+        return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
     return f"The difference between {a} and {b} is not resolved: {evidence}."
@@ -147,7 +159,7 @@ def format_p(p: float) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value:z.3f}"
 
 
 def _label(parser: str, run: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from parsemark.plain_words import signed
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.report.source import ShownParser
@@ -77,7 +78,7 @@ RANK_DEFINITION = (
     f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
     "“not resolved”, that these documents do not say. For a selection of pages: the plain order."
 )
-MARKS = {"not_resolved": "not resolved", "equivalent": "equivalent"}
+MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equivalent"}
 
 
 def make_board(
@@ -142,9 +143,9 @@ def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
 
 
 def _to_best(verdict: Verdict | None) -> str:
-    if verdict is None or verdict.low is None:
-        return "" if verdict is None else f"{verdict.difference:+.3f}"
-    return f"{verdict.difference:+.3f} ({verdict.low:+.2f} to {verdict.high:+.2f})"
+    if verdict is None or verdict.low is None or verdict.high is None:
+        return "" if verdict is None else signed(verdict.difference)
+    return f"{signed(verdict.difference)} ({signed(verdict.low, 2)} to {signed(verdict.high, 2)})"
 
 
 def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:

@@ -10,7 +10,7 @@ from typing import Any
 from parsemark.corpora import Corpus
 from parsemark.engine.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, signed
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.board import BoardCell, Scale, make_board
 from parsemark.report.build import build_site
@@ -34,7 +34,13 @@ from parsemark.system.scratch import ScratchFolder
 
 MARK = ".parsemark-board"
 """A file that says that a folder holds a board, which may be replaced."""
-STATES = {"better": "better", "worse": "worse", "equivalent": "equivalent", "not_resolved": "not resolved"}
+STATES = {
+    "better": "better",
+    "worse": "worse",
+    "equal": "equal on every document",
+    "equivalent": "equivalent",
+    "not_resolved": "not resolved",
+}
 
 
 @dataclass(frozen=True)
@@ -290,7 +296,7 @@ class _BoardSite(SitePages):
                         "versions": ", ".join(f"{k} {v}" for k, v in sorted(entry.parser.versions.items())),
                         "created": entry.submission.created[:10],
                         "file": entry.submission.path.name,
-                        "change": "" if verdict is None else f"{verdict.difference:+.3f}",
+                        "change": "" if verdict is None else signed(verdict.difference),
                         "state": "" if verdict is None else STATES[verdict.state],
                     }
                 )

@@ -13,6 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from parsemark.plain_words import counted
 from parsemark.system import make_folder
 
 CALL = "parsemark.chunk"
@@ -77,7 +78,7 @@ def prediction_json(stored: str) -> str:
 
 def cut(text: str, limit: int) -> str:
     """The beginning of a text that is too long, with the number of characters left out."""
-    return text if len(text) <= limit else f"{text[:limit]}… [{len(text) - limit:,} more characters]"
+    return text if len(text) <= limit else f"{text[:limit]}… [{counted(len(text) - limit, 'more character')}]"
 
 
 def without_nan(value: Any) -> Any:

@@ -73,8 +73,10 @@ def write_compare(site: Site, older: Older | None) -> None:
 
 def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
+    primary = source.summary.info(source.primary)
     return {
-        "primary": source.summary.info(source.primary).label,
+        "primary": primary.label,
+        "higher_is_better": primary.higher_is_better,
         "columns": [{"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better} for i in infos],
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
@@ -89,12 +91,14 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
     rows = []
     for comparison in result.comparisons:
         name = comparison.a.removesuffix(" (new)")
+        higher = comparison.info(comparison.primary.figure).higher_is_better
         pages = [
             {
                 "sample": page.sample,
                 "old": f"{page.b:.3f}",
                 "new": f"{page.a:.3f}",
                 "difference": page.difference,
+                "gain": page.difference if higher else -page.difference,
                 "href": viewer_link(page=page.sample, parser=name, beside_older=name),
             }
             for page in comparison.pages[:SHOWN_PAGES]
@@ -103,6 +107,7 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
             {
                 "parser": by_name[name],
                 "primary": comparison.primary,
+                "gain": comparison.gain,
                 "state": comparison.primary.state.replace("_", " "),
                 "n_changed": len(comparison.pages),
                 "n_pages": comparison.n_pages,

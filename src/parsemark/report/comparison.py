@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, signed
 from parsemark.protocols import Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import RunTables
@@ -44,7 +44,7 @@ class RunComparison:
         """Parsers whose primary figure is worse, and by more than allowed."""
         if math.isnan(below):
             raise UsageError("A difference that is allowed must be a number.")
-        return [c for c in self.comparisons if c.primary.state == "worse" and c.primary.difference < below]
+        return [c for c in self.comparisons if c.primary.state == "worse" and c.gain < below]
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
@@ -190,9 +190,9 @@ def _parser(comparison: Comparison) -> str:
 
 def _numbers(v: Verdict) -> str:
     values = [("–" if x is None else f"{x:.3f}") for x in (v.value_a, v.value_b)]
-    interval = "–" if v.low is None else f"{v.low:+.3f} … {v.high:+.3f}"
+    interval = "–" if v.low is None or v.high is None else f"{signed(v.low)} … {signed(v.high)}"
     state = v.state.replace("_", " ")
-    return " | ".join([*values, f"{v.difference:+.3f}", interval, format_p(v.p), state])
+    return " | ".join([*values, signed(v.difference), interval, format_p(v.p), state])
 
 
 def _cell(text: str) -> str:

@@ -20,7 +20,7 @@ from scipy import stats
 
 from parsemark.errors import UsageError
 from parsemark.model import Status
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, signed
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import PageProtocol, RunTables
@@ -284,12 +284,13 @@ def _drop(
 ) -> Iterable[GateCheck]:
     verdict = comparison.primary
     info = comparison.info(verdict.figure)
-    change = verdict.difference if info.higher_is_better else -verdict.difference
-    interval = "" if verdict.low is None else f" ({verdict.low:+.3f} to {verdict.high:+.3f})"
-    found = f"{_number(verdict.value_b)} → {_number(verdict.value_a)}, {verdict.difference:+.3f}{interval}"
+    interval = ""
+    if verdict.low is not None and verdict.high is not None:
+        interval = f" ({signed(verdict.low)} to {signed(verdict.high)})"
+    found = f"{_number(verdict.value_b)} → {_number(verdict.value_a)}, {signed(verdict.difference)}{interval}"
     pages = _reasons(old.tables, new.tables, parser, comparison, new.summary.settings)
     if limits.interval:
-        worse = verdict.state == "worse" if info.higher_is_better else verdict.state == "better"
+        worse = verdict.state == "worse"
         yield GateCheck(
             parser,
             f"{info.label}: no drop beyond chance",
@@ -299,13 +300,13 @@ def _drop(
             pages if worse else (),
         )
     if limits.max_drop is not None:
-        fell = change < -limits.max_drop
+        fell = comparison.gain < -limits.max_drop
         yield GateCheck(
             parser,
             f"{info.label}: plain drop",
             not fell,
             found,
-            f"≥ -{limits.max_drop:g}",
+            f"≥ {0 - limits.max_drop:g}" if info.higher_is_better else f"≤ {limits.max_drop:g}",
             pages if fell else (),
         )
 

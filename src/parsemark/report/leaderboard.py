@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.model import Status
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, name_for
 from parsemark.report.board import Board, BoardRow, make_board
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
@@ -142,10 +142,15 @@ def _facts(source: RunSource) -> list[dict[str, str]]:
     n_failed = int((statuses != str(Status.OK)).sum()) - n_silent
     return [
         {"label": "corpus", "value": source.manifest.corpus.name},
-        *({"label": label, "value": f"{n:,}"} for label, n in source.summary.counts.items()),
-        {"label": "parsers", "value": f"{len(source.parsers):,}"},
-        {"label": "failed parses", "value": f"{n_failed:,}"},
-        *([{"label": "pages without output", "value": f"{n_silent:,}"}] if n_silent else []),
+        *(
+            {"label": name_for(n, name), "value": f"{n:,}"}
+            for name, n in (
+                *source.summary.counts.items(),
+                ("parsers", len(source.parsers)),
+                ("failed parses", n_failed),
+                *([("pages without output", n_silent)] if n_silent else []),
+            )
+        ),
     ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from parsemark.plain_words import signed
 from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.board import Scale
 from parsemark.report.charts import chart_to_json
@@ -131,7 +132,7 @@ def _weakness(source: RunSource, parser: ShownParser, part: Slice, name: str, va
         text=format_value(value, info.style),
         others=format_value(middle, info.style),
         behind=behind,
-        gap="–" if middle is None else f"{value - middle:+.3f}".replace("-", "−"),
+        gap="–" if middle is None else signed(value - middle).replace("-", "−"),
         href=viewer_link(parser=parser.name, queue="worst", only=only),
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from parsemark.plain_words import counted, plural, signed
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
@@ -94,7 +95,7 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters["code"] = code_marks
+        self.templates.filters |= {"code": code_marks, "signed": signed, "counted": counted, "plural": plural}
 
     def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
@@ -189,7 +190,7 @@ class Site(SitePages):
         manifest = self.source.manifest
         return {
             "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",
-            "n_pages": f"{len(self.source.samples):,}",
+            "n_pages": len(self.source.samples),
             "n_parsers": len(self.source.parsers),
             "created": manifest.created[:10],
             "code_version": manifest.code_version,

@@ -11,11 +11,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from parsemark.plain_words import counted_name, signed
 from parsemark.protocols import Figure, FigureInfo, Summary
 from parsemark.report.wording import format_value
 
 BEST = "★"
-STATES = {"not_resolved": "?", "equivalent": "=", "better": "+", "worse": " "}
+STATES = {"not_resolved": "?", "equal": "≡", "equivalent": "=", "better": "+", "worse": " "}
 _NARROW_HEAD = 8
 _NAME_WIDTH = 16
 """Names of parsers have at least this much room, and fold at twice of it."""
@@ -117,8 +118,8 @@ def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
 
 def _signed(value: float, digits: int) -> str:
     """With its sign and without a leading zero: `−.33`."""
-    text = f"{abs(value):.{digits}f}"
-    return ("−" if value < 0 else "+") + text.removeprefix("0")
+    text = signed(value, digits).replace("-", "−")
+    return text.replace("0.", ".", 1) if text.lstrip("+−").startswith("0.") else text
 
 
 def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
@@ -137,15 +138,9 @@ def _short(value: float) -> str:
 
 
 def _heading(summary: Summary) -> Text:
-    counted = [f"{n:,} {_plural(name, n)}" for name, n in summary.counts.items()]
+    counted = [counted_name(n, name) for name, n in summary.counts.items()]
     chosen = [f"{key} {value}" for key, value in summary.settings.items()]
     return Text(f"{summary.protocol}: " + " · ".join([*counted, *chosen]))
-
-
-def _plural(name: str, n: int) -> str:
-    """`pages without tables`, but `1 page without tables`."""
-    first, *rest = name.split(" ")
-    return " ".join([first.removesuffix("s") if n == 1 else first, *rest])
 
 
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
@@ -159,6 +154,7 @@ def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
             parts[0] += "; to best: difference to the best, intervals true together"
         words = {
             "not_resolved": f"{STATES['not_resolved']} not resolved from the best {BEST}",
+            "equal": f"{STATES['equal']} equal to it on every document",
             "equivalent": f"{STATES['equivalent']} equivalent to it within ±{info.margin or 0:g}",
         }
         marked = [text for state, text in words.items() if state in states]

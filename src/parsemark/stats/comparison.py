@@ -8,7 +8,7 @@ it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` me
 
 As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN_APART`), so
 two contestants that are equal on every document have no interval of width 0, but the one to which the
-interval of nearly equal ones shrinks, and are equivalent from twelve documents on. However small the spread,
+interval of nearly equal ones shrinks, inside ±.05 from twelve documents on. However small the spread,
 n documents that all point the same way are no rarer than n tosses of a coin that fall alike: p is at least
 2^(1 − n), so fewer than `FEWEST_DOCUMENTS` resolve nothing.
 """
@@ -47,6 +47,8 @@ class Contrast:
     p: float
     """Probability of a largest difference, of all that were looked at, that stands out as much."""
     n_documents: int
+    is_equal: bool = False
+    """Whether A and B have the same sums on every document, so that nothing tells them apart."""
 
     def times(self, scale: float) -> Contrast:
         """The same in another unit."""
@@ -103,7 +105,11 @@ def contrasts(
             unseen = critical * UNSEEN_APART * float(np.broadcast_to(scale, len(pairs))[k]) / n
             is_none = abs(difference) < 1e-12
             found.append(_contrast(a, b, 0.0 if is_none else difference, unseen, 1.0 if is_none else 0.0, n))
-    return found
+    known = np.isfinite(differences) & (n > 0)
+    return [
+        replace(c, is_equal=bool(is_known) and np.array_equal(sums[c.a], sums[c.b]))
+        for c, is_known in zip(found, known, strict=True)
+    ]
 
 
 def _contrast(a: str, b: str, difference: float, half: float, p: float, n: int) -> Contrast:

@@ -63,5 +63,5 @@ def _panel(panel: Any, name: str, points: list[tuple[float, float]], pearson: fl
     for margin in (axes["above"], axes["right"]):
         margin.axis("off")
     axes["above"].set_xlim(-0.5, 10.5)
-    shown = "–" if pearson is None else f"{pearson:.3f}"
+    shown = "–" if pearson is None else f"{pearson:z.3f}"
     axes["above"].set_title(f"{name}   r = {shown}", fontsize=10)

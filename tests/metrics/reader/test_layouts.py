@@ -139,7 +139,7 @@ def test_a_value_of_a_record_may_be_wrong_or_empty() -> None:
     assert kinds(latex(CASES), emptied) == {"value_lost"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 5), st.integers(4, 6), st.data())
 def test_a_grid_says_the_same_in_every_layout(n_rows: int, n_cols: int, data: st.DataObject) -> None:
     """As parts below each other, as records and as a list, in both directions."""

@@ -28,19 +28,19 @@ def value(truth: Table | str, pred: Table | str) -> float:
     return result.value
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables())
 def test_a_table_says_all_of_itself(table: Table) -> None:
     assert value(table, table) == 10.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables())
 def test_so_does_its_html(table: Table) -> None:
     assert value(table, write_table(table, "html")) == 10.0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables(), tables())
 def test_values_and_costs_fit_together(truth: Table, pred: Table) -> None:
     result = score(truth, pred, metrics=["reader"])["reader"]

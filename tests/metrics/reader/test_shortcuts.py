@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from unittest import mock
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from parsemark.formats import notation
 from parsemark.formats.cell_text import without_controls
@@ -14,7 +17,7 @@ from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.reader import likeness, read, rejoin, sheet, symbols
-from parsemark.metrics.reader.align import Lookup, align
+from parsemark.metrics.reader.align import Lookup, _similarities, align
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
 
@@ -167,9 +170,28 @@ def test_a_form_is_given_up_only_where_another_is_better(
     found = _read(one, f"{other}\n\n{line}")
     with (
         mock.patch.object(read, "_ROUNDING", 100.0),  # no form is given up
-        mock.patch.object(read, "_may_be_a_row", lambda line, rows: True),
+        mock.patch.object(read, "_may_be_rows", lambda lines, sheet: True),
     ):
         assert _read(one, f"{other}\n\n{line}") == found
+
+
+@given(st.lists(st.text("ab-. 1\xa0é", max_size=6), min_size=1, max_size=4), st.data())
+def test_no_line_that_is_a_row_is_passed_over(texts: list[str], data: st.DataObject) -> None:
+    table = Sheet(*[[texts]] * 2, [[True] * len(texts)], *[[texts]] * 2, None)
+    row = read._run_together(table, 0)
+    line = data.draw(
+        st.sampled_from([row, row[1:], f"{row}x", f"{row}-{row[:1]}"]) | st.text("ab-1", max_size=9)
+    )
+    assert read._may_be_rows([line], table) or not read._is_a_row(line, [row])
+
+
+_lengths = st.lists(st.text("ab1", max_size=5) | st.sampled_from(["a" * 64, "b" * 65, "ab" * 50]), max_size=5)
+
+
+@given(_lengths, _lengths)
+def test_long_texts_are_compared_as_short_ones_are(one: list[str], other: list[str]) -> None:
+    every = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    assert _similarities(one, other).tolist() == every.tolist()
 
 
 def _markdown(rows: list[list[str]]) -> str:

@@ -167,7 +167,7 @@ def test_switches_differ_between_versions() -> None:
     assert "missing_page_is_empty" in differences(V1_5, V1_6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet="$\\[]()ab\n", max_size=40), st.booleans())
 def test_linear_scan_finds_what_the_regular_expression_finds(content: str, dotall: bool) -> None:
     import re

@@ -72,6 +72,54 @@ def test_markdown_that_is_called_html_is_read_as_markdown() -> None:
     assert measures(TRUTH, f"{FOX}\n\n{MARKETS}", format="html")["order_edit"] == 0
 
 
+def test_latex_is_read_as_latex() -> None:
+    truth = page(
+        text("t", "Rivers", 0, "title"),
+        text("a", FOX, 1),
+        text("l", "first\nsecond", 2, "list_group"),
+        text("b", "Half # of it, 50 % & more", 3),
+    )
+    body = "\\section{Rivers} % a remark\n" + FOX.replace("brown", r"\emph{brown}")
+    items = "\\begin{itemize}\\item first\\item second\\end{itemize}"
+    output = f"{body}\n\n{items}\n\nHalf \\# of it, 50~\\% \\& more"
+    found = measures(truth, output, format="latex")
+    assert {k: v for k, v in found.items() if k in BEST} == {k: BEST[k] for k in found if k in BEST}
+    assert found["heading_tree"] == 1
+    assert measures(truth, output)["text_edit"] != 0, "as Markdown it says something else"
+
+
+def test_in_plain_text_signs_of_markdown_mean_themselves() -> None:
+    """A rule below a line is no heading, a star no emphasis, a number with a stop no list."""
+    lines = ["Rivers and lakes", "----", "1986. A good year", "* see *below*, `x_1_` and <none>"]
+    truth = page(text("a", "\n".join(lines), 0))
+    assert measures(truth, "\n".join(lines), format="text")["text_edit"] == 0
+    assert measures(truth, "\n".join(lines))["text_edit"] != 0
+
+
+@pytest.mark.parametrize("called", ["text", "latex"])
+@pytest.mark.parametrize(
+    "line",
+    ["# Rivers", "**Rivers**\n", "```markdown\n# Rivers\n```", "# Rivers\n\n| a | b |\n|---|---|\n| 1 | 2 |"],
+)
+def test_markdown_that_is_called_otherwise_is_read_as_markdown(line: str, called: str) -> None:
+    output = f"{line}\n\n{FOX}\n\n{MARKETS}"
+    assert measures(TRUTH, output, format=called) == measures(TRUTH, output)
+
+
+@pytest.mark.parametrize("markup", ["$$a=b$$", r"\[a=b\]", "<p>a</p>", r"\section{A}"])
+def test_a_text_with_markup_of_blocks_is_not_plain(markup: str) -> None:
+    output = f"{markup}\n\n{FOX}\n\n{MARKETS}"
+    assert measures(TRUTH, output, format="text") == measures(TRUTH, output)
+
+
+def test_latex_may_quote_markdown() -> None:
+    quoted = "\\begin{verbatim}\n# a comment\n\\end{verbatim}"
+    output = f"\\section{{A}}\n{quoted}\n\n{FOX} % ~ \n\n{MARKETS.replace(' ', '~', 1)}"
+    assert measures(TRUTH, output, format="latex")["lost_text"] == 0
+    titles = measures(page(text("t", "A", 0, "title"), *TRUTH.elements), output, format="latex")
+    assert titles["heading_tree"] == 1
+
+
 def test_single_newlines_do_not_matter() -> None:
     """Two paragraphs run together are a merge, and cost nothing."""
     assert measures(TRUTH, f"{FOX}\n{MARKETS}")["text_edit"] == 0

@@ -69,7 +69,7 @@ def degrade(
         manifest = degrade_corpus(
             corpus, out, options, severities=several, workers=workers, progress=progress
         )
-    print(f"{out}: {count * max(1, len(several))} pages, hash {manifest.hash[:16]}")
+    print(f"{out}: {counted(count * max(1, len(several)), 'page')}, hash {manifest.hash[:16]}")
 
 
 def lie(
@@ -127,4 +127,5 @@ def crops(
 
         found = write_crops(loaded, out, chosen, progress=progress)
     left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
-    console.print(f"{found.n_crops} crops{left}: omnidocbench:{found.file}", highlight=False, soft_wrap=True)
+    crops = counted(found.n_crops, "crop")
+    console.print(f"{crops}{left}: omnidocbench:{found.file}", highlight=False, soft_wrap=True)

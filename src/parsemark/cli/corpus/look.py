@@ -73,8 +73,8 @@ def _truth_status(sample: Sample) -> str:
     if sample.truth is None:
         return NO_TRUTH
     n_tables, n_others = len(sample.truth.tables), len(sample.truth.elements) - len(sample.truth.tables)
-    tables = "no tables" if n_tables == 0 else f"{n_tables} table{'s' if n_tables > 1 else ''}"
-    return f"{tables}, {n_others} other elements" if n_others else tables
+    tables = "no tables" if n_tables == 0 else counted(n_tables, "table")
+    return f"{tables}, {counted(n_others, 'other element')}" if n_others else tables
 
 
 def show(

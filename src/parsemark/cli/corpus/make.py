@@ -170,7 +170,7 @@ def latex(
         print(f"not used: {count}, for a folder is one document ({of}); name the files to have them all")
     n_notes = sum(len(d.notes) + len(d.disagreements) for d in report.documents)
     if n_notes:
-        print(f"{out / REPORT}: {n_notes} notes")
+        print(f"{out / REPORT}: {counted(n_notes, 'note')}")
 
 
 def _required(pages: int | None) -> int:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_mark
 from parsemark.formats.document.elements import EQUATION_INLINE, Block, Document, build_document
+from parsemark.formats.document.formulas import display_formulas
 from parsemark.formats.document.html import has_parting_tags, read_html_blocks
-from parsemark.formats.document.latex import read_latex_blocks
-from parsemark.formats.document.markdown import read_markdown_blocks
+from parsemark.formats.document.latex import has_parting_commands, read_latex_blocks
+from parsemark.formats.document.markdown import has_markdown_lines, read_markdown_blocks
 from parsemark.formats.document.text import read_text_blocks
 from parsemark.formats.document.write import write_document
 from parsemark.formats.limits import check_size
@@ -62,8 +63,17 @@ def read_document(text: str, format: str = "markdown") -> Document:
 def read_output(text: str, format: str) -> Document:
     """The document of a text that its parser calls `format`.
 
-    All but HTML are read as Markdown, which may hold every other format, since parsers mix them. HTML is,
-    too, where nothing but its tables is HTML: there lines and marks of Markdown are all that parts texts.
+    Parsers mix formats and misname files, so a name is believed only where the text does not gainsay it, and
+    else it is read as Markdown, which may hold all of them. HTML must have tags that part texts, beside those
+    of tables. Of LaTeX no line may be one that only Markdown has, unless LaTeX's own sections and lists part
+    it: it may quote such lines. A plain text has no markup of blocks at all.
     """
-    is_html = format == "html" and has_parting_tags(text)
-    return read_document(text, "html" if is_html else "markdown")
+    is_latex = has_parting_commands(text)
+    if format == "html":
+        is_named_rightly = has_parting_tags(text)
+    elif format == "latex":
+        is_named_rightly = is_latex or not has_markdown_lines(text)
+    else:
+        has_markup = is_latex or has_markdown_lines(text) or has_parting_tags(text) or display_formulas(text)
+        is_named_rightly = format == "text" and not has_markup
+    return read_document(text, format if is_named_rightly else "markdown")

@@ -55,7 +55,16 @@ _SILENT_ARGUMENTS = {
     "pagestyle": "m", "thispagestyle": "m", "setcounter": "mm", "vspace": "*m", "hspace": "*m",
     "label": "m", "date": "m", "input": "m", "include": "m", "graphicspath": "m", "pagebreak": "o",
 }  # fmt: skip
+_PARTING = re.compile(
+    r"\\(?:documentclass|begin\s?\{(?:document|abstract|itemize|enumerate|description)\}"
+    r"|(?:part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?\s?[\[{])"
+)
 _FLOAT = re.compile(r"\\begin\s?\{(table|figure|sidewaystable|wraptable|wrapfigure|sidewaysfigure)(\*?)\}")
+
+
+def has_parting_commands(text: str) -> bool:
+    """Whether a text has commands of LaTeX that part it into sections, lists and the like."""
+    return _PARTING.search(text) is not None
 
 
 def read_latex_blocks(text: str) -> list[Block]:

@@ -48,10 +48,20 @@ _LATEX_HEADING = re.compile(
 _HEADING_LEVELS = {
     "title": 1, "part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4,
 }  # fmt: skip
+_LINES = re.compile(
+    r"^\ufeff?[ ]{0,3}+(?:\#{1,6}+[ \t]++\S|```|!\[|\*\*[^\s*][^*\n]*+\*\*"
+    r"|\|[ \t]*+:?-{2,}+:?[ \t]*+(?:\|[ \t]*+:?-{2,}+:?[ \t]*+)*+\|?[ \t]*+$)",
+    re.MULTILINE,
+)
 _HARD_BREAK = re.compile(r"(?:(?<! ) {2,}+|\\)\n")
 _CATEGORIES = frozenset(Category)
 _NOTHING = "\ufdd0"
 """Stands for what was taken out. Blank lines alone would not end a list."""
+
+
+def has_markdown_lines(text: str) -> bool:
+    """Whether a text has lines that only Markdown has: headings, fences, rows below heads, pictures."""
+    return _LINES.search(text) is not None
 
 
 def read_markdown_blocks(text: str) -> list[Block]:

@@ -39,7 +39,7 @@ def read_plain_table(source: str, position: int | None = None) -> Table | None:
     if _TABLE.fullmatch(source) is None:
         return None
     parts: list[_Part] = _PART.findall(source)
-    if max((len(text) for _, _, text in parts), default=0) > MAX_CELL_CHARS:
+    if len(source) > MAX_CELL_CHARS and max((len(text) for _, _, text in parts), default=0) > MAX_CELL_CHARS:
         return None
     says_headers = "<th" in source and _says_headers(parts)
     return (_spanning if "span" in source else _regular)(parts, says_headers, position)

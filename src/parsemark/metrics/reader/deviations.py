@@ -23,9 +23,13 @@ _LONGEST_NAME = 80
 
 def says_deviations(sheet: Sheet, row: int, first: int = 0) -> bool:
     """Whether all that begins in a row, from a column on, are deviations."""
-    texts, starts = sheet.texts[row][first:], sheet.starts[row][first:]
-    begun = [text for text, start in zip(texts, starts, strict=True) if text and start]
-    return bool(begun) and all(map(_DEVIATION.fullmatch, begun))
+    found = False
+    for text, start in zip(sheet.texts[row][first:], sheet.starts[row][first:], strict=True):
+        if text and start:
+            if _DEVIATION.fullmatch(text) is None:
+                return False
+            found = True
+    return found
 
 
 def without_names_of_deviations(truth: Sheet, pred: Sheet) -> Sheet:

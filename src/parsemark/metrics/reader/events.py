@@ -122,9 +122,10 @@ class Account:
 
     def score(self, parameters: Parameters) -> float:
         """The value of `reader`."""
-        if parameters not in self._scores:
-            self._scores[parameters] = self._score(parameters)
-        return self._scores[parameters]
+        known = self._scores.get(parameters)
+        if known is None:
+            known = self._scores[parameters] = self._score(parameters)
+        return known
 
     @cached_property
     def _scores(self) -> dict[Parameters, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -9,6 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import and_
 
+from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
@@ -19,8 +21,13 @@ from parsemark.metrics.reader.values import Asked, Position, Side, Values
 
 _CAPTION_LINES = 2
 _ARROWS = str.maketrans("↑↓", "  ")
+_PARTED = re.compile(r"[\\/|\n]++")
+_POINTS = re.compile(r"[↓→]")
+_POINTED = re.compile(r"([^↓→\\/|]++)([↓→])")
 _SET_OFF = 0.6
 """Severity of rows that are seen not to belong to the table, against 1 for such that might."""
+_AGAIN = 0.3
+"""Severity of rows that say what the table says already: as much as that of a further table beside it."""
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -38,7 +45,7 @@ def find_events(
     """
     values = Values(side, asked)
     moved = _moved_rows(values)
-    lost = (*_missing(values, set(moved)), *_invented(side, set(moved.values())))
+    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())))
     if hopeless(account := Account(lost, values.total)):
         return account
     causes = Causes()
@@ -50,11 +57,26 @@ def find_events(
     causes = Causes()
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
-        judge(list(_columns(values)), COLUMNS, Around(outside, heads), causes)
+        of_rows, of_columns = _named_in_the_corner(side)
+        judge(list(_columns(values)), COLUMNS, Around(outside, heads, of_columns), causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        judge(list(_rows(values)), ROWS, Around(outside), causes)
+        judge(list(_rows(values)), ROWS, Around(outside, corner=of_rows), causes)
     return Account((*causes.events(), *of_values), values.total)
+
+
+def _named_in_the_corner(side: Side) -> tuple[str, str]:
+    """What the corner calls all rows and all columns: `Actual / Predicted`, `Year ↓ Team →`."""
+    valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
+    cells = [side.pred.shown[r][c] for r in range(side.pred_header) for c in range(min(valued, default=0))]
+    corner = " ".join(filter(None, cells))
+    if _POINTS.search(corner):
+        told = {found[2]: found[1] for found in _POINTED.finditer(corner)}
+        names = [told.get("↓", ""), told.get("→", "")]
+    else:
+        names = [part for part in _PARTED.split(corner) if part.strip()]
+    of_rows, of_columns = names if len(names) == 2 else (corner, "")
+    return fold_notation(of_rows), fold_notation(of_columns)
 
 
 def _find_moves(values: Values, moved: Iterable[int], causes: Causes) -> None:
@@ -189,7 +211,7 @@ def _mended(side: Side, rows: list[int]) -> tuple[Sheet, set[int]]:
             name = tight(truth.texts[row][col])
             for at in rows:
                 pieces = [side.pred.texts[at][p] for p in sorted(columns)]
-                cut = len({*pieces}) > 1 and all(tight(p) != name for p in pieces)
+                cut = len({*filter(None, pieces)}) > 1 and all(tight(p) != name for p in pieces)
                 if cut and likeness(name, tight("".join(pieces))) > _PUT_TOGETHER:
                     line = texts.setdefault(at, list(side.pred.texts[at]))
                     for p in columns:
@@ -232,7 +254,9 @@ def _rows(values: Values) -> Iterable[Named]:
     """The rows of the truth with their names: section heading and label cells."""
     side = values.side
     truth, pred = side.truth, side.pred
-    own = _filled_down(truth, sorted(side.stubs), side.structure.n_header)
+    stubs = sorted(side.stubs)
+    partners = [(c, p) for c in stubs if (p := side.alignment.columns.get(c)) is not None]
+    own = _filled_down(truth, stubs, side.structure.n_header)
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
     answered = {p for c, p in side.alignment.columns.items() if c in side.stubs}
     valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
@@ -252,25 +276,22 @@ def _rows(values: Values) -> Iterable[Named]:
         at = side.alignment.rows.get(row)
         if at is None or row not in values.of_row:
             continue
-        path = _distinct([section, *(own[c][row] for c in sorted(side.stubs))])
-        literal = _distinct([sections[at], *(pred.texts[at][c] for c in columns)])
-        carried = _distinct([sections[at], *(given[c][at] for c in columns)])
+        path = _distinct([section, *[own[c][row] for c in stubs]])
+        texts, above = pred.texts[at], sections[at]
+        literal = _distinct([above, *[texts[c] for c in columns]])
+        carried = _distinct([above, *[given[c][at] for c in columns]])
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
-        emptied = any(
-            truth.present[row][c] and not pred.present[at][p]
-            for c in side.stubs
-            if (p := side.alignment.columns.get(c)) is not None
-        )
+        emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
         readings = [(How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried)]
         if emptied:
             # The name of several rows may stand at the middle one of them.
-            readings.append((How.SHORT, _distinct([sections[at], *(below[c][at] for c in columns)])))
+            readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
         needed = len(values.of_row) > 1
         yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 
 
 def _distinct(texts: Iterable[str]) -> Path:
-    return tuple(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def _sections_above(side: Side, names: set[str]) -> list[str]:
@@ -335,6 +356,9 @@ def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
 def _moved_rows(values: Values) -> dict[int, int]:
     """Rows that nothing answers column by column, but that stand in the prediction with the same texts."""
     side = values.side
+    unanswered = [row for row in values.of_row if row not in side.alignment.rows]
+    if not unanswered:
+        return {}
     answers = set(side.alignment.rows.values())
     left = {
         tuple(filter(None, side.pred.texts[r])): r
@@ -342,7 +366,7 @@ def _moved_rows(values: Values) -> dict[int, int]:
         if r not in answers
     }
     moved = {}
-    for row in (row for row in values.of_row if row not in side.alignment.rows):
+    for row in unanswered:
         texts, starts = side.truth.texts[row], side.truth.starts[row]
         begun = tuple(t for t, start in zip(texts, starts, strict=True) if t and start)
         for found in (tuple(filter(None, texts)), begun):
@@ -428,8 +452,9 @@ class _Said:
         return self._names[col][row] if col in self.structure.stubs else ""
 
 
-def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
+def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
     """What the prediction has and the truth has not: rows, columns and single values."""
+    side = values.side
     pred = side.pred
     rows = {p: t for t, p in side.alignment.rows.items()}
     cols = {p: t for t, p in side.alignment.columns.items()}
@@ -448,21 +473,24 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
     by_column: defaultdict[int, set[int]] = defaultdict(set)
     single: list[Position] = []
     body = range(side.pred_header, pred.n_rows)
+    every_column = len(cols) == pred.n_cols
     for r in body:
-        if r in moved or (r not in rows and tuple(pred.texts[r]) in heads):
+        answered = rows.get(r)
+        if answered is not None and every_column and all(side.truth.present[answered]):
+            continue  # nothing is there that the truth does not ask for
+        if r in moved or (answered is None and tuple(pred.texts[r]) in heads):
             continue  # a row that slipped, or a header that comes again
-        section = _is_heading(pred, r)
-        for c in range(pred.n_cols):
-            text = pred.texts[r][c]
-            if not text or not pred.starts[r][c]:
+        section = answered is None and _is_heading(pred, r)
+        for c, (text, start) in enumerate(zip(pred.texts[r], pred.starts[r], strict=True)):
+            if not text or not start:
                 continue
-            if r not in rows:
+            if answered is None:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in said.anywhere else 1
             elif c not in cols:
-                if tight(text) not in said.in_row(rows[r]) or again(r, text):
+                if tight(text) not in said.in_row(answered) or again(r, text):
                     by_column[c].add(r)
-            elif not side.truth.present[rows[r]][cols[c]] and text != said.name(rows[r], cols[c]):
+            elif not side.truth.present[answered][cols[c]] and text != said.name(answered, cols[c]):
                 single.append((r, c))
     # A header that comes again between invented rows, or a row that slipped, does not part them.
     counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])
@@ -475,6 +503,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         message = f"Row {quote(shown)}{more} of the output: {what}."
         extent = float(sum(by_row[r] for r in run))
         severity = _SET_OFF if _is_another_table(pred, run, rows) else 1.0
+        severity = _AGAIN if twice else severity
         yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None}, severity)
     for run in _runs(sorted(by_column), list(range(pred.n_cols))):
         more = f" and {len(run) - 1} more" if len(run) > 1 else ""
@@ -483,7 +512,7 @@ def _invented(side: Side, moved: set[int]) -> Iterable[Event]:
         # A row that runs away touches itself, however far it runs.
         extent = min(sum(len(by_column[c]) for c in run), touched * side.truth.n_cols)
         yield Event(Kind.INVENTED, float(extent), message, {"pred_row": None, "pred_col": run[0]})
-    for r, c in single:
+    for r, c in sorted({*single} - values.went_to.keys() if single else ()):
         message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
         yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})
 

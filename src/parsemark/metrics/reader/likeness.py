@@ -50,18 +50,28 @@ _RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
 _SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
 _BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
 _DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_OFF_BY = re.compile(r"±([\d.]++)")
 _LETTERED = re.compile(r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))")
 """Letters raised behind a value, which say which values differ."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])")
 _DEGREES = re.compile(r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))")
 _GIVEN_AS = re.compile(r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)")
 _WORD = re.compile(r"[^\W\d_]+")
+_SHORTENED = re.compile(r"([^\W\d_]+)(\.?)")
+_LEAST_SHORT = 3
+"""Letters that a word has to have if it is cut short without a full stop."""
 _LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
+_LEGIBLE = 0.25
+"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј℘ˆ˜", "abyeznikuvoptuxwaeopcyxkmtbhidsjp^~")
 """Letters of other alphabets as the Latin ones that they are taken for."""
+_GREEK = {
+    unicodedata.name(letter).split()[-1].lower(): letter for letter in map(chr, range(ord("α"), ord("ω") + 1))
+} | {"lambda": "λ", "sigma": "σ"}
+_GREEK_NAME = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])", re.IGNORECASE)
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
 _CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
@@ -205,6 +215,8 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 
     >>> difference("92.0", "9 2 . 0").change.value, difference("λ_c", "λc").change.value
     ('notation', 'none')
+    >>> difference("5+2-2", "5±2").change.value, difference("5+2-1", "5±2").change.value
+    ('none', 'other')
     """
     return SAME if truth == pred else _difference(truth, pred, name)
 
@@ -212,16 +224,15 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 @lru_cache(4 * _CACHE)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
-        return ANOTHER
+        # A deviation that is said for each way has its digits twice.
+        return SAME if ("±" in truth) != ("±" in pred) and _both_ways(truth) == _both_ways(pred) else ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
         spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
-    noted = _other_notation(truth, pred, name)
+    noted = _other_notation(truth, pred, name) or (_other_name(truth, pred) if name else None)
     if noted is not None:
         return noted
-    if name and _is_opposite(truth, pred):
-        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
     lettered = name and _has_letters(one)
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
         return _other_numbers(truth, pred) if _digits(truth) == _digits(pred) else ANOTHER
@@ -237,16 +248,31 @@ def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
     one, other = tight(truth), tight(pred)
     if "^" in one + other and _LETTERED.sub(r"\1\2", one) == _LETTERED.sub(r"\1\2", other):
         return SAME
-    if are_same_units(truth, pred) or are_same_formulas(truth, pred):
+    if (
+        are_same_units(truth, pred)
+        or are_same_formulas(truth, pred)
+        or (name and _is_other_case(truth, pred))
+    ):
         return SAME
-    if name and _is_other_case(truth, pred):
-        return SAME
+    if not truth.isascii() or not pred.isascii():
+        spelled = _in_greek(truth) == _in_greek(pred) != ""
+        if spelled and bare(one) != bare(other):
+            return Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")
     if "°" in one and _degreeless(one) == _degreeless(other) != "":
         return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
     if not name and is_numeric(truth) and _flat(one) == _flat(other):
         # A deviation stands raised, lowered or on the line.
         same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    return None
+
+
+def _other_name(truth: str, pred: str) -> Difference | None:
+    """The difference of two names that are not the same, but about the same, if they are."""
+    if _is_opposite(truth, pred):
+        return Difference(Change.MISREAD, _UNSIGNED, SIGN_CHANGED)
+    if _is_abbreviated(truth, pred):
+        return Difference(Change.MISREAD, _SIGN_LOST, "abbreviated")
     return None
 
 
@@ -265,6 +291,51 @@ def _is_other_case(truth: str, pred: str) -> bool:
 def _is_plain(word: str) -> bool:
     """Whether the capitals of a word say nothing; those of a symbol or a made-up name do."""
     return len(word) > 2 and (word.islower() or word.isupper() or word.istitle())
+
+
+def _is_abbreviated(one: str, other: str) -> bool:
+    """Whether each word of a name is one of the other, or short for it.
+
+    >>> _is_abbreviated("Precipitation (mm)", "Precip. (mm)"), _is_abbreviated("Dept.", "Department")
+    (True, True)
+    >>> _is_abbreviated("Mean Temp.", "Mean Pressure"), _is_abbreviated("Top", "To")
+    (False, False)
+    """
+    if one[:1].lower() != other[:1].lower() or len(one) == len(other):
+        return False
+    ours, theirs = _SHORTENED.findall(one), _SHORTENED.findall(other)
+    if len(ours) != len(theirs) or _between_words(one) != _between_words(other):
+        return False
+    return all(map(_is_one_short_for_the_other, ours, theirs))
+
+
+@lru_cache(_CACHE)
+def _between_words(text: str) -> str:
+    return "".join(_SHORTENED.sub("w", text).split())
+
+
+def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two words, each with its full stop, are the same, or one stops short or leaves letters out."""
+    (short, stop), (word, _) = sorted((one, other), key=lambda found: len(found[0]))
+    short, word = short.lower(), word.lower()
+    if short == word:
+        return True
+    if not stop:
+        return len(short) >= _LEAST_SHORT and word.startswith(short)
+    rest = iter(word)
+    return short[0] == word[0] and all(letter in rest for letter in short)
+
+
+@lru_cache(_CACHE)
+def _in_greek(text: str) -> str:
+    """A text with Greek letters for their names, bare; empty where there are neither.
+
+    >>> _in_greek("β_1") == _in_greek("beta1"), _in_greek("alphabet"), _in_greek("rate")
+    (True, '', '')
+    """
+    greek, count = _GREEK_NAME.subn(lambda found: _GREEK[found[0].lower()], text)
+    told = count or any("α" <= letter <= "ω" for letter in text.lower())
+    return bare(tight(greek)) if told else ""
 
 
 @lru_cache(_CACHE)
@@ -367,11 +438,19 @@ def _other_numbers(truth: str, pred: str) -> Difference:
         return Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS)
     if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
         return Difference(Change.NOTATION, 0.75, "numbers run together")
-    if "e" in truth and _flat(pred) == _flat(truth.replace("e", "×10")):
-        return Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if "e" in truth and (severity := _flat_power(truth, pred)):
+        return Difference(Change.NOTATION, 0.75, "scripts set flat", severity)
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
     return ANOTHER
+
+
+def _flat_power(truth: str, pred: str) -> float:
+    """Severity of a power of ten that is given with its exponent on the line, 0 where it is none."""
+    given, power = _flat(pred), _flat(truth.replace("e", "×10"))
+    if given == power:
+        return 1.0
+    return _LEGIBLE if truth.startswith("1e-") and given == power.removeprefix("1x") else 0.0
 
 
 @lru_cache(_CACHE)
@@ -416,8 +495,14 @@ def _most_by_length(bulk: int, truth: str) -> float:
 
 
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
-    """Whether the likeness of two names may be above `least`: not if one is much longer."""
-    return "[" in pred or _most_by_length(_bulk(pred), truth) > least
+    """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
+    lengths_agree = "[" in pred or _most_by_length(_bulk(pred), truth) > least
+    return lengths_agree or _is_abbreviated(truth, pred)
+
+
+def _both_ways(text: str) -> str:
+    """A value with a deviation said for each way, `5+2-2` for `5±2`."""
+    return _OFF_BY.sub(r"+\1-\1", tight(text))
 
 
 @lru_cache(_CACHE)

@@ -25,6 +25,8 @@ from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match,
 _CERTAIN = 0.999
 _MOST_RIVALS = 4
 """How many other names a misread one is compared with."""
+_MOST_GROUPS = 100
+"""Groups among which those that stand at each other's places are looked for."""
 _MISLED = 0.1
 """Credit by which the name of another column or row has to be the better match to mislead."""
 _MISLEADING = 1.3
@@ -97,6 +99,8 @@ class Around:
     """Folded text around the table."""
     headers: tuple[Path, ...] = ()
     """The texts of each header row of the prediction."""
+    corner: str = ""
+    """What the corner of the table calls all columns, or all rows."""
 
     def row_of(self, text: str) -> int | None:
         """The header row in which a text stands."""
@@ -115,13 +119,14 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     named = [name for name in named if name.truth]
     if around.headers and _exchanged(named):
         # Nothing can be counted out where every name is there, over another column.
-        around = Around(around.outside)
+        around = Around(around.outside, corner=around.corner)
     texts = {text for name in named for text in name.truth}
     best = [_best(name, texts) for name in named]
     # Two exchanged headers make every row say something false, and each of them is charged.
     pairs = zip(named, best, strict=True) if axis is ROWS else ()
     exchanged = _exchanges({name.truth: given for name, (_, given, _) in pairs})
-    same_words = Counter(_sorted_words(path) for path in {name.truth for name in named})
+    misplaced = _misplaced_groups(named, [found for _, _, found in best])
+    together = _Together(named)
     for name, (how, given, best_match) in zip(named, best, strict=True):
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
         if name.torn:
@@ -129,9 +134,28 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
-        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, same_words):
+        if found.credit < _CERTAIN and not _is_reordered(name.truth, given, together):
             cause = exchanged.get(name.truth, frozenset())
-            _explain(name, given, found, Others(rivals, texts, cause), axis, around, causes)
+            others = Others(rivals, texts, cause, together, misplaced)
+            _explain(name, given, found, others, axis, around, causes)
+
+
+class _Together:
+    """What is told by all names of a table together, looked up where it is asked for."""
+
+    def __init__(self, named: Sequence[Named]) -> None:
+        self._named = named
+
+    @cached_property
+    def same_words(self) -> Counter[tuple[str, ...]]:
+        """For words in alphabetical order how many different names are made of them."""
+        return Counter(map(_sorted_words, {name.truth for name in self._named}))
+
+    @cached_property
+    def of_all(self) -> frozenset[str]:
+        """Texts that stand over all that needs a name."""
+        needed = [name for name in self._named if name.needed] or self._named
+        return frozenset.intersection(*(frozenset(name.truth) for name in needed))
 
 
 class Others(NamedTuple):
@@ -142,18 +166,15 @@ class Others(NamedTuple):
     """All texts that name something."""
     exchanged: frozenset[str]
     """The texts that the name at hand was exchanged with, and its own."""
+    together: _Together
+    misplaced: dict[str, str]
+    """Groups that stand at each other's places: which one is given for which."""
 
 
-def _is_reordered(truth: Path, given: Path, same_words: Counter[tuple[str, ...]]) -> bool:
-    """Whether the words of a name stand in another order, and no other name has the same ones.
-
-    Args:
-        truth: The name.
-        given: How it is given.
-        same_words: How many names of the table have the same words.
-    """
+def _is_reordered(truth: Path, given: Path, together: _Together) -> bool:
+    """Whether the words of a name stand in another order, and no other name has the same ones."""
     told = _sorted_words(truth)
-    return told == _sorted_words(given) and same_words[told] == 1
+    return told == _sorted_words(given) and together.same_words[told] == 1
 
 
 def _sorted_words(path: Path) -> tuple[str, ...]:
@@ -164,7 +185,7 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
     """The names that stand at each other's places, and what was exchanged: one cause, not one for each."""
     found: dict[Path, frozenset[str]] = {}
     seen: set[Path] = set()
-    for first in list(given):
+    for first in [name for name, found in given.items() if found != name]:
         way: dict[Path, int] = {}
         name = first
         while name in given and name not in seen:
@@ -178,21 +199,50 @@ def _exchanges(given: dict[Path, Path]) -> dict[Path, frozenset[str]]:
     return found
 
 
+def _misplaced_groups(named: Sequence[Named], found: Sequence[PathMatch]) -> dict[str, str]:
+    """The groups that stand at each other's places, each with the one that is given for it throughout.
+
+    A group that reaches too far is no such one: it still stands at its own place.
+    """
+    if all(level.difference.change is not Change.OTHER for path in found for level in path.levels[:-1]):
+        return {}
+    groups = {text for name in named for text in name.truth[:-1]}
+    if len(groups) > _MOST_GROUPS:
+        return {}
+    given: dict[str, set[str]] = {}
+    for name, path in zip(named, found, strict=True):
+        foreign = {t for t in groups if path.extra and any(holds(extra, t) for extra in path.extra)}
+        foreign -= set(name.truth)
+        instead = next(iter(foreign)) if len(foreign) == 1 else ""
+        for level in path.levels[:-1]:
+            is_lost = level.difference.change is Change.OTHER
+            given.setdefault(level.text, set()).add(instead if is_lost else level.text)
+    always = {text: next(iter(instead)) for text, instead in given.items() if len(instead) == 1}
+    rings = _exchanges({(text,): (instead,) for text, instead in always.items()})
+    return {text: always[text] for (text,) in rings}
+
+
 def _exchanged(named: Sequence[Named]) -> bool:
     """Whether the names are those of the truth, one for one, but some in the place of others."""
-    truth = [worded(" ".join(name.truth)) for name in named]  # however its levels are joined
-    in_order = sorted(truth)
+    paths = [name.truth for name in named]
     readings = [dict(name.readings) for name in named]
-    for how in How:
-        given = [worded(" ".join(reading.get(how, ()))) for reading in readings]
-        if given != truth and sorted(given) == in_order:
-            return True
-    return False
+    read = [[reading.get(how, ()) for reading in readings] for how in How]
+    others = [given for k, given in enumerate(read) if given != paths and given not in read[:k]]
+    if not others:
+        return False
+    truth = _all_worded(paths)
+    in_order = sorted(truth)
+    return any(given != truth and sorted(given) == in_order for given in map(_all_worded, others))
+
+
+def _all_worded(paths: Sequence[Path]) -> list[str]:
+    """The words of some names, however their levels are joined."""
+    return [worded(" ".join(path)) for path in paths]
 
 
 def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
     """The most favourable reading, given all texts that name something in this table."""
-    best: tuple[How, Path, PathMatch] = (How.GIVEN, (), match(name.truth, ()))
+    best: tuple[How, Path, PathMatch] | None = None
     worth = -1.0
     for how, path in name.readings:
         found = _own(name.truth, path, match(name.truth, path), texts)
@@ -202,12 +252,13 @@ def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
             best, worth = (how, path, found), found.credit - _DOUBT[how]
         if worth >= _CERTAIN:
             break
-    return best
+    return best or (How.GIVEN, (), match(name.truth, ()))
 
 
 def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:
     """The match without what names something else in this table: `Far-Right` holds `Right` and is not it."""
-    taken = {level.found for level in found.levels if level.found != level.text} & texts - set(truth)
+    others = {level.found for level in found.levels if level.found != level.text}
+    taken = others & texts - set(truth) if others else others
     if not taken:
         return found
     rest = match(truth, tuple(text for text in given if text not in taken))
@@ -254,11 +305,18 @@ def _explain(
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
             needed = needed or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
+        elif told and level.text in others.misplaced:
+            instead = f"{quote(others.misplaced[level.text])} stands over {axis.noun.lower()} {_shown(name)}"
+            message = f"{instead}, where {quote(level.text)} belongs."
+            event = Event(axis.lost, name.extent, message, name.where)
+            causes.add((axis.lost, frozenset(others.misplaced)), event)
         elif (told and any_level) or not name.needed:
             # Another text in its place is one cause with it: the span is wrong.
-            if not (told and found.extra) and not holds(around.outside, level.text):
-                message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} is lost."
-                severity = 1.0 if name.needed else _KNOWN_WITHOUT
+            if not (told and found.extra) and not _is_known(level.text, others, around):
+                outside = holds(around.outside, level.text)
+                became = "stands outside of the table" if outside else "is lost"
+                message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} {became}."
+                severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
                 event = Event(axis.context, name.extent, message, name.where, severity)
                 causes.add((axis.context, level.text), event)
         else:
@@ -273,13 +331,18 @@ def _explain(
                 event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.
                 causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
-    if found.extra and told:
+    if found.extra and told and others.misplaced.keys().isdisjoint(name.truth):
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
         causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
-    elif found.extra and not charged:
+    elif found.extra and not told and not charged:
         message = f"{axis.noun} {_shown(name)} {_called(given)}."
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+
+
+def _is_known(text: str, others: Others, around: Around) -> bool:
+    """Whether a group of all is said elsewhere; one of several does not say there how far it reaches."""
+    return text in others.together.of_all and (holds(around.outside, text) or holds(around.corner, text))
 
 
 def _with_foreign(name: Named, given: Path, found: PathMatch, texts: set[str]) -> PathMatch:

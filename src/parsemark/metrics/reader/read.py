@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats import FoundTable
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
+from parsemark.metrics.reader.data import Data, data_in
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
@@ -24,6 +27,7 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.marks import with_no_as_in
 from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.paths import holds
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
@@ -36,6 +40,7 @@ from parsemark.metrics.reader.stack import (
     records,
     side_by_side,
     stacked,
+    widened,
 )
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import with_symbols_of
@@ -53,6 +58,8 @@ _ROWS_TOGETHER = 0.8
 _A_ROW = 0.8
 """A line so much like a row's cells run together is that row."""
 _GAP = re.compile(r"\t+| {2,}")
+_TOP_ROWS = 3
+"""Rows of a prediction in which headers are looked for."""
 _NARROW = 2
 """A table of so few rows or columns is tried transposed in any case: little tells which way it stands."""
 _LISTED = 0.5
@@ -63,6 +70,8 @@ _COUNTED_ROWS = 0.5
 """Severity of rows that are told by their place in another part of the table."""
 _APART = 0.3
 """Severity of a further table beside the one that is asked for, against 1 for rows in it."""
+_LINES_OF_TEXT = frozenset({"csv", "tsv", "plain"})
+"""Formats that lines of anything may be taken for."""
 _SET_OFF = re.compile(r"[:：=]| [-–—] ")
 _CELL_BY_CELL = 2.0
 """Severity of lines of one cell each: rows have to be counted out too."""
@@ -98,10 +107,14 @@ class Pages:
     outside: str = ""
     lines: tuple[str, ...] = ()
     """The lines of text around the tables."""
+    as_data: bool = False
+    """Whether the tables are given as data for programs."""
 
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:
         """The tables of a text and the text around them."""
+        if _LINES_OF_TEXT.issuperset(f.format for f in found) and (data := data_in(text)) is not None:
+            return cls._from_data(data)
         pieces, end = [], 0
         for f in found:
             pieces.append(text[end : f.start])
@@ -116,6 +129,14 @@ class Pages:
             fold_notation(" ".join(lines)),
             tuple(lines[:_MOST_LINES]),
         )
+
+    @classmethod
+    def _from_data(cls, data: Data) -> Pages:
+        sheets = [Sheet.from_texts(grid) for grid in data.tables[:_MOST_TABLES]]
+        lines = _lines(data.around)
+        outside = fold_notation(" ".join(lines))
+        sheets = [sheet for sheet in sheets if sheet.n_rows]
+        return cls(tuple(sheets), ("",) * len(sheets), outside, tuple(lines[:_MOST_LINES]), as_data=True)
 
     @cached_property
     def structure(self) -> Structure:
@@ -136,7 +157,7 @@ def _heading(text: str) -> str:
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
     """The best account of a prediction as an answer to one table."""
     reader = _Reader(truth, structure, pages.outside, parameters)
-    if len(pages.sheets) == 1 and pages.sheets[0].says_the_same_as(truth):
+    if len(pages.sheets) == 1 and not pages.as_data and pages.sheets[0].says_the_same_as(truth):
         return reader.nothing_happened()
     comma = decimal_comma(truth)
     if any(decimal_comma(sheet, comma) for sheet in pages.sheets) or comma:
@@ -184,8 +205,17 @@ def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet
         parts_beside(truth),
         recorded(truth),
         pivoted(truth),
+        *(widened(truth, _heads(truth, sheet)) for sheet in pages.sheets[:1]),
     )
     return (layout for layout in found if layout is not None)
+
+
+def _heads(truth: Sheet, pred: Sheet) -> frozenset[str]:
+    """What the truth says again and again, and the prediction in its first rows, tight."""
+    over = " | ".join(text for row in pred.texts[:_TOP_ROWS] for text in row if text)
+    texts = Counter(text for row in truth.texts[1:] for text in row[:-1] if text)
+    again = [text for text, count in texts.items() if count > 1 and not is_numeric(text)]
+    return frozenset(tight(text) for text in again[:_MOST_LINES] if holds(over, text))
 
 
 def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
@@ -205,6 +235,17 @@ def _below_each_other(truth: Sheet, structure: Structure) -> Sheet | None:
 
 
 def _arrangements(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    """The tables of a prediction in the ways that they can be together, and what that does to them."""
+    for sheet, extra in _arranged(pages, structure):
+        if pages.as_data:
+            extent = float(sum(map(sum, sheet.present)))
+            message = "The table is given as data, with names and values between quotes and brackets."
+            yield sheet, (*extra, Event(Kind.PLAIN_LINES, extent, message, severity=_RECORDS))
+        else:
+            yield sheet, extra
+
+
+def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
     """The tables of a prediction together, in the ways that they can be, and each of them alone."""
     if len(pages.sheets) > 1:
         yield stacked(pages.sheets, pages.headings, headed=structure.n_header > 0), ()
@@ -254,9 +295,9 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
     if not lines:
         return
     said = [tight(fold_notation(line)) for line in lines]
-    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
-    if not any(_may_be_a_row(line, rows) for line in said):
+    if not _may_be_rows(said, truth):
         return
+    rows = [_run_together(truth, r) for r in range(truth.n_rows)]
     there = {_run_together(sheet, r) for r in range(sheet.n_rows)}
     lacking = [r for r, row in enumerate(rows) if row not in there][:_MOST_LINES]
     wanted = [rows[r] for r in lacking if rows[r]]
@@ -272,10 +313,18 @@ def _with_loose_rows(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, tuple[
         yield Sheet.stacked([sheet, rest], [], truth.n_cols), (event,)
 
 
-def _may_be_a_row(line: str, rows: list[str]) -> bool:
-    """Whether a line is about as long as a row, without which it is none."""
-    least, most = _A_ROW * len(line) - 1, len(line) / _A_ROW + 1
-    return any(least < len(row) < most for row in rows)
+def _may_be_rows(lines: list[str], sheet: Sheet) -> bool:
+    """Whether a tight line is about as long as a row run together, without which it is none.
+
+    Hyphens inside words are dropped as well, so that a row may be shorter than without its white space.
+    """
+    lengths = [(_A_ROW * len(line) - 1, len(line) / _A_ROW + 1) for line in lines]
+    for texts, starts in zip(sheet.texts, sheet.starts, strict=True):
+        row = "".join("".join(compress(texts, starts)).split())
+        longest, shortest = len(row), len(row) - row.count("-")
+        if any(least < longest and shortest < most for least, most in lengths):
+            return True
+    return False
 
 
 def _is_a_row(line: str, rows: list[str]) -> bool:
@@ -322,6 +371,10 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
             yield cut.sheet, _CELL_BY_CELL
 
 
+def _words(sheet: Sheet) -> set[str]:
+    return set(" ".join(map(" ".join, sheet.texts)).split())
+
+
 class _Reader:
     """Reads one arrangement of a prediction in every form."""
 
@@ -329,8 +382,14 @@ class _Reader:
         self.truth, self.structure = truth, structure
         self.outside, self.parameters = outside, parameters
         self.likenesses = Likenesses(truth)
-        self.words = {word for row in truth.texts for text in row for word in text.split()}
+        self.words = _words(truth)
         self.asked = Asked(truth, structure, parameters.no_value)
+
+    @cached_property
+    def heads(self) -> frozenset[str]:
+        """What stands over the values of the truth, tight."""
+        rows, stubs = self.truth.texts[: self.structure.n_header], self.structure.stubs
+        return frozenset(tight(text) for row in rows for c, text in enumerate(row) if text and c not in stubs)
 
     def nothing_happened(self) -> Account:
         """The account of the truth itself."""
@@ -348,7 +407,8 @@ class _Reader:
         if min(pred.n_rows, pred.n_cols) > 1 and doubtful:
             best = self.better(best, self.upright(pred.transposed(), best))
         blocks = blocks_below(pred, self.truth.n_cols)
-        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred))):
+        wide = widened(pred, self.heads)
+        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide)):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for regrouped, extra in self.regroupings(side.pred, kinds):
@@ -367,7 +427,7 @@ class _Reader:
 
     def has_something_of_it(self, pred: Sheet) -> bool:
         """Whether a table shares words with the truth; else no other form of it will do."""
-        words = self.words & {word for row in pred.texts for text in row for word in text.split()}
+        words = self.words & _words(pred)
         if len(words) >= _RELATED * len(self.words) or pred.n_rows * pred.n_cols >= self.truth.n_rows:
             return len(words) >= _RELATED * len(self.words)
         # Few cells that hold many may have run the words together as well.
@@ -418,7 +478,7 @@ class _Reader:
             rows = regroup_rows(self.truth, pred, self.structure.n_header) if few else None
             if rows is not None:
                 yield from self.with_columns_cut(rows.sheet, tuple(self.told(rows, Kind.ROWS_MERGED, "Rows")))
-        if kinds & _OF_MERGED_COLUMNS:
+        if kinds & _OF_MERGED_COLUMNS or (Kind.NAME_LOST in kinds and pred.n_cols < self.truth.n_cols):
             columns = regroup_columns(self.truth, pred)
             if columns is not None:
                 yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
@@ -454,7 +514,14 @@ class _Reader:
                 # Two columns are told apart more easily than four, and not at all where no space is left.
                 apart = 1 - sum(group.held / len(group.lines) for group in groups) / held if held else 1.0
                 apart = max(apart, _ROWS_TOGETHER) if kind is Kind.ROWS_MERGED else apart
-                yield Event(kind, held, message, severity=apart + (1 - apart) * glued)
+                severity = apart + (1 - apart) * glued
+                if (
+                    kind is Kind.COLUMNS_MERGED
+                    and sum(g.set_off * g.held for g in groups) >= _SEPARATE * held
+                ):
+                    message = f"{noun} {numbers}{more} are given as one, set off by brackets or commas."
+                    severity = apart * _RECORDS
+                yield Event(kind, held, message, severity=severity)
         if found.split:
             length = self.truth.n_rows if kind is Kind.COLUMNS_MERGED else self.truth.n_cols
             where = ", ".join(f"{lines[0] + 1}–{lines[-1] + 1}" for lines in found.split[:3])

@@ -27,6 +27,9 @@ _SHARE = 0.5
 _LONGEST = 2000
 """Characters of a row; longer ones are left as they are."""
 _MOST_ROWS = 400
+_BETWEEN = frozenset(",;/|")
+_BEGINS = _BETWEEN | frozenset("([")
+"""What says that another part of a text begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Grouped:
     """Share of these cells in which each part stands on a line of its own."""
     glued: float
     """Share of these cells in which not even a space is between the parts."""
+    set_off: float
+    """Share of these cells in which brackets or commas say where the parts begin: `BERT (2018)`."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,8 @@ def unfolded(sheet: Sheet, *, alone: bool = False) -> Sheet | None:
         sheet: The table.
         alone: Whether a row is cut too of which a single cell has several lines.
     """
+    if not any("\n" in text for row in sheet.shown for text in row):
+        return None
     pieces: list[tuple[int, list[list[str]]]] = []
     for row in range(sheet.n_rows):
         lines = [text.split("\n") for text in sheet.shown[row]]
@@ -211,8 +218,30 @@ def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, 
     held = [r for r, row in rows.items() if len(row.parts.get(column, ())) > 1]
     separate = sum(pred.shown[r][column].count("\n") == len(rows[r].parts[column]) - 1 for r in held)
     glued = sum(len(pred.shown[r][column].split()) < len(rows[r].parts[column]) for r in held)
+    set_off = sum(_are_set_off(tight(pred.full(r, column)), rows[r].parts[column]) for r in held)
     n = max(1, len(held))
-    return Grouped(lines, float(sum(len(rows[r].parts[column]) for r in held)), separate / n, glued / n)
+    cells = float(sum(len(rows[r].parts[column]) for r in held))
+    return Grouped(lines, cells, separate / n, glued / n, set_off / n)
+
+
+def _are_set_off(text: str, parts: list[tuple[int, int, int]]) -> bool:
+    """Whether something stands between the parts of a text that begins a new one."""
+    ends = pairwise(sorted((begin, end) for _, begin, end in parts))
+    return all(not _BEGINS.isdisjoint(text[max(0, end - 1) : begin + 1]) for (_, end), (begin, _) in ends)
+
+
+def _whole(piece: str) -> str:
+    """A piece of a text without what set it off: commas around it, brackets that were cut apart."""
+    while piece:
+        opened, closed = piece[0] in "([", piece[-1] in ")]"
+        inside = sum((c in "([") - (c in ")]") for c in piece)
+        if piece[0] in _BETWEEN or (opened and inside > 0):
+            piece = piece[1:]
+        elif piece[-1] in _BETWEEN or (closed and inside < 0) or (piece[-1] in "([" and inside > 0):
+            piece = piece[:-1]
+        else:
+            break
+    return piece
 
 
 def _rebuilt(
@@ -255,7 +284,7 @@ def _cut(
                 found[k].append(_cell(pred, r, column, starts=k == 0 and pred.starts[r][column]))
             elif line in parts:
                 b, e = parts[line]
-                piece = text[b:e]
+                piece = _whole(text[b:e]) or text[b:e]
                 found[k].append((pred.folded(piece), piece, pred.starts[r][column], True, False))
             else:
                 found[k].append(("", "", True, False, False))

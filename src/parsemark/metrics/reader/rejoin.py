@@ -27,6 +27,8 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
     groups: dict[int, list[int]] = {}
     taken: set[int] = set()
     for position, (row, partner) in enumerate(matched):
+        if bounds[position] + 2 == partner + 1 == bounds[position + 2]:
+            continue
         above = [r for r in range(bounds[position] + 1, partner) if r not in taken][-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
         if not above and not below:

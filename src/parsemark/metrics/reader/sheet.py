@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import TypeVar
 
 from parsemark.formats.notation import fold_notation, is_placeholder
@@ -23,6 +24,8 @@ _POWER = re.compile(
     r"(?<![\w.])(-?\d[\d.]*)"
     r"(?:[×x·*]10(?:\^\{([+-]?\d+)\}|\^?([+-]\d+)|\^(\d{1,3}))|[eE]([+-]?\d{1,3}))(?![\w.])"
 )
+_POWER_ALONE = re.compile(r"(?<![\w.×·*/(])10\^(?:\{(?=[^{}]*\}))?\+?(-?\d{1,3})\}?(?![\w.^])")
+"""A power of ten that is multiplied with nothing."""
 _STRAY = re.compile(r"_\{([×=<>→])\}|_(?=[×=<>→])|(?<=[-+±×=<>→])_")
 """A mark of emphasis that was left at a sign, where no script can stand: `1.3_×10^{-_2}`."""
 _SET_OFF = re.compile(r"_\{?([^\w\s{}]{1,2})\}?_")
@@ -31,11 +34,19 @@ _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 """From one number to another: TeX would take it for a space, and nobody sets one there."""
 _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
 """A small o or a zero raised before a unit of temperature or behind a number."""
+_BOTH_WAYS = re.compile(
+    r"(?<=[\d%])(?:(\()|(\[))?"
+    r"(?:\^?\+([\d.]++)\s?[;,/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;,/]?\s?\^?\+([\d.]++))"
+    r"(?(1)\))(?(2)\])"
+)
+"""How far up and down a value may be off: above and below each other, or behind it in any order."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
 _SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
 """The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
+_header = attrgetter("header")
+_NOBODY_SAYS = frozenset({None})
 _ORDINAL = str.maketrans({"º": "°"})
 _DIGITS = str.maketrans(
     {c: str(unicodedata.digit(c)) for c in map(chr, range(0x0660, 0x1E960)) if c.isdecimal()}
@@ -74,8 +85,10 @@ class Sheet:
     @classmethod
     def from_table(cls, table: Table) -> Sheet:
         """Fold a table and drop its empty columns, and its rows in which nothing begins."""
-        shown = [cell.text.strip() for cell in table.cells]
-        folded = [fold_cell(cell.text) for cell in table.cells]
+        texts = [cell.text for cell in table.cells]
+        shown = [text.strip() for text in texts]
+        is_plain = _PLAIN.fullmatch
+        folded = [text if is_plain(text) else fold_cell(text) for text in texts]
         filled = list(map(bool, shown))
         if all(filled) and len(filled) == table.n_rows * table.n_cols:
             return cls._full(table, shown, folded)
@@ -142,6 +155,13 @@ class Sheet:
         return cls.stacked([], [[line] for line in lines], 1)
 
     @classmethod
+    def from_texts(cls, rows: Sequence[Sequence[str]]) -> Sheet:
+        """Rows of equally many texts, without those rows and columns that are empty."""
+        kept = [row for row in rows if any(map(str.strip, row))]
+        columns = [column for column in zip(*kept, strict=True) if any(map(str.strip, column))]
+        return cls.stacked([], list(zip(*columns, strict=True)), len(columns))
+
+    @classmethod
     def stacked(cls, sheets: Sequence[Sheet], rows: Sequence[Sequence[str]], n_cols: int) -> Sheet:
         """Sheets of one width below each other, and then rows of texts."""
         texts = [[fold_cell(text) for text in row] for row in rows]
@@ -190,7 +210,9 @@ def folded_cell(text: str) -> str:
     >>> folded_cell("(81, 501)") == fold_cell("(81,501)"), fold_cell("1,234 K"), fold_cell("[1,000, 2,000]")
     (True, '1234 K', '[1000;2000]')
     >>> fold_cell("$3 \\times 10^{-4}$"), fold_cell("3E-04"), fold_cell("10^3")
-    ('3e-4', '3e-4', '10^3')
+    ('3e-4', '3e-4', '1e3')
+    >>> fold_cell("$1.4^{+0.2}_{-0.1}$"), fold_cell("1.4 (−0.1/+0.2)")
+    ('1.4+0.2-0.1', '1.4+0.2-0.1')
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
@@ -199,7 +221,9 @@ def folded_cell(text: str) -> str:
     folded = _SIGN_INSIDE.sub(r"-\1", folded) if "-" in folded else folded
     if "_" in folded:
         folded = _SET_OFF.sub(r"\1", _STRAY.sub(lambda found: found[1] or "", folded))
+    folded = _BOTH_WAYS.sub(_off_by, folded) if "+" in folded and "-" in folded else folded
     folded = _POWER.sub(_with_exponent, folded) if "10" in folded or "e" in folded.lower() else folded
+    folded = _POWER_ALONE.sub(r"1e\1", folded) if "10^" in folded else folded
     if not folded and len(text.strip()) == 1:
         return text.strip()  # a brace or a dollar alone is no markup
     return "" if is_placeholder(folded) else folded
@@ -212,6 +236,11 @@ def _with_exponent(found: re.Match[str]) -> str:
     """`3 × 10^{-4}` and `3E-04` as `3e-4`."""
     exponent = found[2] or found[3] or found[4] or found[5]
     return f"{found[1]}e{int(exponent)}"
+
+
+def _off_by(found: re.Match[str]) -> str:
+    """How far a value may be off, up first."""
+    return f"+{found[3] or found[6]}-{found[4] or found[5]}"
 
 
 def _separated(text: str) -> str:
@@ -242,7 +271,7 @@ def _starts(grid: Grid[int]) -> Grid[bool]:
 
 
 def _flagged_rows(table: Table, rows: Sequence[int]) -> int | None:
-    if all(cell.header is None for cell in table.cells):
+    if _NOBODY_SAYS.issuperset(map(_header, table.cells)):
         return None
     count = 0
     for r in rows:

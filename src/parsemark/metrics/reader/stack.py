@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 
-from parsemark.metrics.reader.likeness import likeness
-from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.likeness import is_numeric, likeness, tight
+from parsemark.metrics.reader.sheet import Grid, Sheet, fold_cell
 from parsemark.metrics.reader.structure import header_rows, is_section
 
 _MOST_HEADER_ROWS = 4
@@ -16,6 +16,8 @@ _SAME_HEADER = 0.8
 _LEAST_SHARED = 2
 """Tables that have no more names of rows in common, one of them a header's, are not about the same ones."""
 _MOST_ROWS = 400
+_MOST_KEYS = 4
+"""Leading columns that may say what stands over the values of their rows."""
 
 
 def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = True) -> Sheet:
@@ -218,6 +220,83 @@ def pivoted(sheet: Sheet) -> Sheet | None:
         return None
     lines = [[name, *(values[name, column] for column in columns)] for name in names]
     return Sheet.stacked([], [[sheet.shown[0][0], *columns], *lines], len(columns) + 1)
+
+
+def widened(sheet: Sheet, heads: Set[str]) -> Sheet | None:
+    """A table in which a column, or section rows, say what stands over its values, with that over them.
+
+    `System | Dataset | Score` with a row for each system and dataset becomes `System | XSum | PubMed`, where
+    XSum and PubMed are headers of the other table.
+
+    Args:
+        sheet: The table.
+        heads: The headers of the other table, tight.
+    """
+    if sheet.n_rows < 3 or sheet.n_cols < 2 or len(heads) < 2:
+        return None
+    sectioned = _sections_as_column(sheet, heads)
+    if sectioned is not None:
+        return _widened_by(sectioned, [0])
+    keys = [c for c in range(min(_MOST_KEYS, sheet.n_cols)) if _are_heads(sheet, c, heads)]
+    return _widened_by([list(row) for row in sheet.shown], keys) if keys else None
+
+
+def _are_heads(sheet: Sheet, column: int, heads: Set[str]) -> bool:
+    """Whether all that a column says below its first cell are headers, of which some come again."""
+    if tight(sheet.texts[1][column]) not in heads:
+        return False
+    said = {row[column] for row in sheet.texts[1:]} - {""}
+    return len(said) < sheet.n_rows - 1 and all(tight(text) in heads for text in said)
+
+
+def _sections_as_column(sheet: Sheet, heads: Set[str]) -> Grid[str] | None:
+    """The rows of a table with the section above each as their first cell, if the sections are headers."""
+    if not is_section(sheet, 1) or tight(sheet.texts[1][0]) not in heads:
+        return None
+    sections = {r for r in range(1, sheet.n_rows) if is_section(sheet, r)}
+    if len(sections) < 2 or not all(tight(sheet.texts[r][0]) in heads for r in sections):
+        return None
+    rows: Grid[str] = [["", *sheet.shown[0]]]
+    for r in range(1, sheet.n_rows):
+        if r in sections:
+            section = sheet.shown[r][0]
+        else:
+            rows.append([section, *sheet.shown[r]])
+    return rows
+
+
+def _widened_by(rows: Grid[str], keys: list[int]) -> Sheet | None:
+    """Rows with the values for each text in some columns beside each other; empty cells repeat the last."""
+    head, body = rows[0], rows[1:]
+    numbers = [sum(is_numeric(fold_cell(row[c])) for row in body) for c in range(len(head))]
+    first = next((c for c, count in enumerate(numbers) if c not in keys and 2 * count > len(body)), 0)
+    names = [c for c in range(first) if c not in keys]
+    if not names:
+        return None
+    values = [c for c in range(len(head)) if c not in keys and c not in names]
+    for column in (*keys, *names):
+        for above, row in pairwise(body):
+            row[column] = row[column] or above[column]
+    groups = list(dict.fromkeys(tuple(row[c] for c in keys) for row in body))
+    found: dict[tuple[str, ...], dict[tuple[str, ...], list[str]]] = {}
+    for row in body:
+        of_name = found.setdefault(tuple(row[c] for c in names), {})
+        of_name[tuple(row[c] for c in keys)] = [row[c] for c in values]
+    told = sum(map(len, found.values()))
+    if told < len(body) or len(groups) < 2 or 2 * told < len(found) * len(groups):
+        return None  # it does not tell which one, or has hardly any
+    nothing = [""] * len(values)
+    over = [[*[""] * len(names), *(g[k] for g in groups for _ in values)] for k in range(len(keys))]
+    under = [*(head[c] for c in names), *(head[c] for _ in groups for c in values)]
+    if len(values) == 1:
+        over[-1][: len(names)] = under[: len(names)]
+    lines = [
+        [*name, *(text for group in groups for text in of_name.get(group, nothing))]
+        for name, of_name in found.items()
+    ]
+    heads = [*over, under] if len(values) > 1 else over
+    wide = Sheet.stacked([], [*heads, *lines], len(under))
+    return dataclasses.replace(wide, header_rows=len(heads))
 
 
 def records(lines: Sequence[str]) -> Sheet | None:

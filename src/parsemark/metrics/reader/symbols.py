@@ -80,7 +80,7 @@ def _class(symbol: str) -> int:
 
 
 def _used(sheet: Sheet) -> set[str]:
-    texts = {text for row in sheet.texts for text in row}
+    texts = set().union(*sheet.texts)
     joined = "".join(texts)
     if joined.isascii():
         return (texts & _ALONE.keys()) | {symbol for symbol in _ASCII_SYMBOLS if symbol in joined}

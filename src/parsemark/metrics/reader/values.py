@@ -97,11 +97,13 @@ class Asked:
         for row in range(structure.n_header, truth.n_rows):
             if row in structure.sections:
                 continue
-            texts, there = truth.texts[row], [c for c, present in enumerate(truth.present[row]) if present]
+            texts, starts = truth.texts[row], truth.starts[row]
+            there = [c for c, present in enumerate(truth.present[row]) if present]
             named_only = stubs.issuperset(there)
             for col in there:
                 # A name is no value of its own where it names something.
-                if named_only or not _is_name(truth, stubs, row, col):
+                is_name = col in stubs if starts[col] else _is_name(truth, stubs, row, col)
+                if named_only or not is_name:
                     self.weights[row, col] = 1.0 if texts[col] else no_value
         self.of_row: dict[int, float] = {}
         self.of_column: dict[int, float] = {}
@@ -112,9 +114,7 @@ class Asked:
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
-    """Whether a cell is in a label column, or is one that begins there and spans further columns."""
-    if truth.starts[row][col]:
-        return col in stubs
+    """Whether a cell that begins elsewhere is in a label column, or spans from there."""
     while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
         col -= 1
     if col in stubs:
@@ -130,13 +130,13 @@ class Values:
         self.side = side
         self.weights, self.total = asked.weights, asked.total
         self.of_row, self.of_column = asked.of_row, asked.of_column
+        self._headers: dict[int, str] = {}
+        self._names: dict[tuple[int, tuple[int, ...]], str] = {}
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
-        side = self.side
-        for row, col, at, partner in self._answered:
-            if side.truth.texts[row][col] != side.pred.texts[at][partner]:
-                self._compare(row, col, at, partner, self.weights[row, col], causes)
+        for row, col, at, partner in self._differing:
+            self._compare(row, col, at, partner, self.weights[row, col], causes)
 
     @cached_property
     def _answered(self) -> list[tuple[int, int, int, int]]:
@@ -145,16 +145,25 @@ class Values:
         return [(r, c, rows[r], columns[c]) for r, c in self.weights if r in rows and c in columns]
 
     @cached_property
+    def _differing(self) -> list[tuple[int, int, int, int]]:
+        """Those of them that are not given literally."""
+        truth, pred = self.side.truth.texts, self.side.pred.texts
+        return [found for found in self._answered if truth[found[0]][found[1]] != pred[found[2]][found[3]]]
+
+    @cached_property
     def units(self) -> dict[int, str]:
         """For each column what the prediction adds to most of its values alike: `7.85 g/cm³`, `$0.8`."""
+        truth, pred = self.side.truth.texts, self.side.pred.texts
         added: dict[int, Counter[str]] = defaultdict(Counter)
-        numbers: Counter[int] = Counter()
-        for row, col, at, partner in self._answered:
-            text, found = self.side.truth.texts[row][col], self.side.pred.texts[at][partner]
-            if text and found and is_numeric(text):
-                numbers[col] += 1
-                if text != found and (unit := _added(text, found)):
-                    added[col][unit] += 1
+        for row, col, at, partner in self._differing:
+            text, found = truth[row][col], pred[at][partner]
+            if text and found and is_numeric(text) and (unit := _added(text, found)):
+                added[col][unit] += 1
+        numbers = Counter(
+            col
+            for row, col, at, partner in (self._answered if added else ())
+            if col in added and truth[row][col] and pred[at][partner] and is_numeric(truth[row][col])
+        )
         most = {col: counts.most_common(1)[0] for col, counts in added.items()}
         return {col: unit for col, (unit, n) in most.items() if 2 * n > numbers[col]}
 
@@ -167,14 +176,14 @@ class Values:
     @cached_property
     def _slipped(self) -> frozenset[int]:
         """Columns whose wrong values are those of the row before or behind, all but one at the end."""
-        texts: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for row, col, at, partner in self._answered:
-            texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
-        wrong = {col: sum(text != found for text, found in pairs) for col, pairs in texts.items()}
+        wrong = Counter(col for _, col, _, _ in self._differing)
+        texts: dict[int, list[tuple[str, str]]] = {col: [] for col, n in wrong.items() if n >= _SLIPPED}
+        for row, col, at, partner in self._answered if texts else ():
+            if col in texts:
+                texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
         slipped = frozenset(
             col
             for col, pairs in texts.items()
-            if wrong[col] >= _SLIPPED
             for step in (1, -1)
             if sum(
                 found == neighbour != text
@@ -183,6 +192,26 @@ class Values:
             >= wrong[col] - 1
         )
         return slipped if sum(wrong[col] for col in slipped) > _SLIPPED else frozenset()
+
+    @cached_property
+    def went_to(self) -> dict[Position, Position]:
+        """For each place of the prediction the value that went there from the row above or below."""
+        side, rows = self.side, self.side.alignment.rows
+        found: dict[Position, Position] = {}
+        for row, col, at, partner in self._answered:
+            text = side.truth.texts[row][col]
+            if not text or side.pred.texts[at][partner]:
+                continue
+            for other in (r for r in (row + 1, row - 1) if r in rows and not side.truth.present[r][col]):
+                there = rows[other], partner
+                if there not in found and side.pred.texts[there[0]][partner] == text:
+                    found[there] = row, col
+                    break
+        return found
+
+    @cached_property
+    def _gone_to_another_row(self) -> frozenset[Position]:
+        return frozenset(self.went_to.values())
 
     @cached_property
     def _told_apart(self) -> frozenset[str]:
@@ -247,6 +276,9 @@ class Values:
         elif col in self._slipped:
             slipped = f"Column {self.header(col)}: its values have slipped by a row."
             causes.add((Kind.VALUE_WRONG, "slipped"), Event(Kind.VALUE_WRONG, weight, slipped, where))
+        elif not found and (row, col) in self._gone_to_another_row:
+            gone = f"{self._place(row, col)}: given in the row beside its own."
+            causes.add((Kind.VALUE_SHIFTED, "row"), Event(Kind.VALUE_SHIFTED, weight, gone, where))
         elif not found:
             lost = f"{self._place(row, col)}: {quote(side.truth.shown[row][col])} is lost."
             # A column that is empty throughout is lost as one.
@@ -275,7 +307,7 @@ class Values:
             cause = f"{ANOTHER_UNIT}, {unit}" if self._has_unit(col) else f"{unit} is added"
             return SAME if self.unit_is_told(col) else Difference(Change.NOTATION, 0.75, cause)
         known, given = numbers(text), numbers(found)
-        if 0 < len(given) < len(known) and known[: len(given)] == given and is_numeric(text):
+        if 0 < len(given) < len(known) and is_numeric(text) and _are_first_and_some(given, known):
             return Difference(Change.MISREAD, 0.0, "a part is lost")
         return None
 
@@ -329,21 +361,34 @@ class Values:
 
     def header(self, col: int) -> str:
         """A column's header in a message."""
-        truth = self.side.truth
-        rows = range(self.side.structure.n_header)
-        shown = " / ".join(dict.fromkeys(truth.shown[r][col] for r in rows if truth.shown[r][col]))
-        return quote(shown or f"number {col + 1}")
+        known = self._headers.get(col)
+        if known is None:
+            rows = self.side.truth.shown[: self.side.structure.n_header]
+            shown = " / ".join(dict.fromkeys(row[col] for row in rows if row[col]))
+            known = self._headers[col] = quote(shown or f"number {col + 1}")
+        return known
 
     def name(self, row: int, col: int) -> str:
         """A row's name in a message."""
-        truth, stub = self.side.truth, self.side.structure.labels[col]
-        shown = " / ".join(dict.fromkeys(truth.shown[row][s] for s in stub if truth.shown[row][s]))
-        return quote(shown or f"number {row - self.side.structure.n_header + 1}")
+        stub = self.side.structure.labels[col]
+        known = self._names.get((row, stub))
+        if known is None:
+            texts = self.side.truth.shown[row]
+            shown = " / ".join(dict.fromkeys(texts[s] for s in stub if texts[s]))
+            number = row - self.side.structure.n_header + 1
+            known = self._names[row, stub] = quote(shown or f"number {number}")
+        return known
 
 
 def _is_sign(text: str) -> bool:
     """Whether a value may be a sign that stands for something."""
     return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
+
+
+def _are_first_and_some(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    """Whether numbers are the first and some of the others: a value and what is left of its deviations."""
+    rest = iter(known)
+    return given[0] == known[0] and all(number in rest for number in given)
 
 
 def _added(text: str, found: str) -> str:

@@ -69,8 +69,12 @@ def text_output(format: str, content: str) -> Json:
 def elements_output(
     elements: Iterable[Json], *, markdown: str | None = None, text: str | None = None
 ) -> Json:
-    """The page as separate elements (see `table`), beside the whole page where it is given."""
-    return {"format": "elements", "elements": list(elements), "content": markdown if text is None else text}
+    """The page as separate elements (see `table`), beside the whole page where it is given.
+
+    `text` is plain text, in which signs of Markdown mean themselves.
+    """
+    output = {"format": "elements", "elements": list(elements), "content": markdown}
+    return output if text is None else {**output, "content": text, "content_format": "text"}
 
 
 def table(

@@ -21,6 +21,7 @@ from parsemark.metrics.layout import (
     mean_average_precision,
     relation_scores,
 )
+from parsemark.plain_words import counted
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
@@ -234,13 +235,13 @@ def layout_task(
     strangers = sorted({box.page for box in given if box is not None} - known)
     if strangers and not any(box is not None and box.page in known for box in given):
         raise FormatError(
-            f"None of the {len(strangers)} pictures that the boxes name (the first is {strangers[0]}) is a "
-            f"page of this corpus, whose pages are named like {names[0] if names else 'nothing'}. Name the "
-            "corpus with --corpus."
+            f"The boxes name {counted(len(strangers), 'picture')} (the first is {strangers[0]}), none of "
+            f"them a page of this corpus, whose pages are named like {names[0] if names else 'nothing'}. "
+            "Name the corpus with --corpus."
         )
     if strangers:
         shown = ", ".join(strangers[:_MAX_NAMED])
-        remarks.append(f"Boxes on {len(strangers)} pictures that are no page of the corpus: {shown}")
+        remarks.append(f"Boxes on {counted(len(strangers), 'picture')} not of the corpus: {shown}")
     pred = [box for box in given if box is not None and box.page in known]
     scores = mean_average_precision(names, truth, pred, classes)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
@@ -338,7 +339,8 @@ def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
             problems.append(f"box {number}: {error}")
     if problems:
         shown = "; ".join(problems[:_MAX_NAMED])
-        return boxes, [f"{len(problems)} of {len(boxes)} boxes cannot be read and are left out: {shown}"]
+        n_boxes, are = counted(len(boxes), "box"), "is" if len(problems) == 1 else "are"
+        return boxes, [f"{len(problems)} of {n_boxes} cannot be read and {are} left out: {shown}"]
     return boxes, []
 
 

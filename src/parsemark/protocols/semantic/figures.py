@@ -9,6 +9,7 @@ import polars as pl
 
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
+from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
     mean_sums,
     page_groups,
@@ -263,5 +264,7 @@ def _notes(tables: RunTables, semantic: pl.DataFrame) -> list[str]:
             continue
         first = failed.sort("sample", "element").row(0, named=True)
         why = " ".join(str(first["message"] or "no reason given").split())[:_MAX_REASON]
-        notes.append(f"{parser}: {failed.height} tables have no verdict. {first['sample']}: {why}")
+        have = "has" if failed.height == 1 else "have"
+        tables_failed = counted(failed.height, "table")
+        notes.append(f"{parser}: {tables_failed} {have} no verdict. {first['sample']}: {why}")
     return notes

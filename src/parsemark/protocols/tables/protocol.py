@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
@@ -53,7 +53,7 @@ class TablesProtocol(PageProtocol):
 
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
-    comparability: ClassVar[int] = 2
+    comparability: ClassVar[int] = 3
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = ERROR_KINDS
     sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
 
@@ -151,6 +151,12 @@ class TablesProtocol(PageProtocol):
         from parsemark.protocols.tables.charts import charts_of_parser
 
         return charts_of_parser(run, parser)
+
+    def paper_table_needs(self) -> Mapping[str, str]:
+        """What Soric et al.'s tables are made of."""
+        from parsemark.protocols.tables.papers import NEEDS
+
+        return NEEDS
 
     def paper_tables(self, run: RunView) -> list[DataTable]:
         """Soric et al.'s; see `papers.py`."""

@@ -17,6 +17,7 @@ import polars as pl
 from parsemark.matching import ngrams
 from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE
 from parsemark.model import Status
+from parsemark.plain_words import counted
 from parsemark.protocols.aggregate import (
     make_figure,
     mean_sums,
@@ -315,8 +316,9 @@ def _notes(run: RunEvidence) -> list[str]:
             continue
         first = failed.sort("sample", "element", "metric").row(0, named=True)
         why = " ".join(str(first["message"] or "no reason given").split())[:_MAX_REASON]
+        count = "counts" if failed.height == 1 else "count"
         notes.append(
-            f"{parser}: {failed.height} scores could not be computed and count as zero. "
+            f"{parser}: {counted(failed.height, 'score')} could not be computed and {count} as zero. "
             f"{first['metric']} on {first['sample']}: {why}"
         )
     return notes
@@ -324,19 +326,22 @@ def _notes(run: RunEvidence) -> list[str]:
 
 def _match_notes(run: RunEvidence) -> list[str]:
     names, n_tables = ", ".join(run.without_boxes), int(run.pages.n_truth.sum())
+    give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
     notes = []
     if run.rule == BOX_RULE and run.n_unboxed:
         notes.append(
-            f"match=bbox, but {run.n_unboxed} of {n_tables} true tables have no box and count as missed."
+            f"match=bbox, but {run.n_unboxed} of {counted(n_tables, 'true table')} "
+            f"{'has no box and counts' if run.n_unboxed == 1 else 'have no box and count'} as missed."
         )
     if run.rule == BOX_RULE and names:
-        give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
         notes.append(f"match=bbox, but {names} {give} no boxes (or for less than half of {whose} tables).")
     if run.rule != BOX_RULE and names and not run.n_unboxed:
         others = len(run.without_boxes) < len(run.tables.parsers)
         who = "All parsers are" if others else "Tables are"
-        hint = "; --match bbox compares the others by place" if others else ""
-        notes.append(f"{who} matched by their text ({run.rule}), since {names} gives no boxes{hint}.")
+        n_others = len(run.tables.parsers) - len(run.without_boxes)
+        place = "the other" if n_others == 1 else "the others"
+        hint = f"; --match bbox compares {place} by place" if others else ""
+        notes.append(f"{who} matched by their text ({run.rule}), since {names} {give} no boxes{hint}.")
     return notes
 
 

@@ -8,7 +8,7 @@
   const show = () => {
     const wanted = filter.value.trim().toLowerCase();
     for (const row of rows) row.hidden = !row.dataset.name.toLowerCase().includes(wanted);
-    status.textContent = `${rows.filter((row) => !row.hidden).length} rows`;
+    status.textContent = parsemark.counted(rows.filter((row) => !row.hidden).length, "row");
   };
   filter.addEventListener("input", show);
 

@@ -25,10 +25,11 @@
     if (!verdict) return "These parsers were not tested against each other.";
     const interval = verdict.low === null ? "" : `, simultaneous 95 % interval ${parsemark.signed(verdict.low)} to ${parsemark.signed(verdict.high)}`;
     const p = verdict.p < 0.001 ? "p < 0.001" : `p = ${verdict.p.toFixed(3)}`;
-    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p}, ${verdict.n_documents} documents`;
+    const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p}, ${parsemark.counted(verdict.n_documents, "document")}`;
     return {
       better: `${a} is better than ${b}: ${facts}.`,
       worse: `${b} is better than ${a}: ${facts}.`,
+      equal: `${a} and ${b} are equal on every document: ${facts}.`,
       equivalent: `${a} and ${b} are equivalent within ±0.05: ${facts}.`,
     }[verdict.state] ?? `The difference between ${a} and ${b} is not resolved: ${facts}.`;
   };
@@ -62,22 +63,22 @@
   const some = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / MOST_POINTS) === 0);
 
   const scatter = (data, pages, rows, a, b) => ({
-    key: "page-scores", title: "Page by page", caption: `One point for each page: ${data.primary} of both parsers. Below the diagonal A is better.`,
+    key: "page-scores", title: "Page by page", caption: `One point for each page: ${data.primary} of both parsers. ${data.higher_is_better ? "Below" : "Above"} the diagonal A is better.`,
     x: { label: `A: ${a}`, low: 0, high: 1 }, y: { label: `B: ${b}`, low: 0, high: 1 }, square: true,
     guides: [{ label: "", x: [0, 1], y: [0, 1] }],
     series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),
       labels: rows.map((r) => pages.id[r.index]), links: rows.map((r) => viewerLink(pages.id[r.index], a, b)) }],
   });
 
-  const pageTable = (pages, rows, a, b) => {
+  const pageTable = (pages, rows, a, b, higher) => {
     const changed = rows.filter((r) => Math.abs(r.difference) > 1e-9).sort((r, s) => Math.abs(s.difference) - Math.abs(r.difference) || r.index - s.index);
-    const better = changed.filter((r) => r.difference > 0).length;
+    const better = changed.filter((r) => (r.difference > 0) === higher).length;
     const line = (r) => el("tr", {}, el("th", { scope: "row", class: "name" }, el("a", { href: viewerLink(pages.id[r.index], a, b) }, parsemark.foreign(pages.id[r.index]))),
       el("td", {}, parsemark.number(r.x)), el("td", {}, parsemark.number(r.y)),
-      el("td", { class: deltaClass(r.difference, true) }, parsemark.signed(r.difference)));
+      el("td", { class: deltaClass(r.difference, higher) }, parsemark.signed(r.difference)));
     const sideBySide = `viewer.html#${new URLSearchParams({ parser: a, with: b, queue: "apart" })}`;
     return [el("p", {}, el("a", { href: sideBySide }, "Look at both beside the truth"), ", where they differ most first."),
-      el("p", {}, `A is better on ${better} pages, B on ${changed.length - better}, and they are equal on ${rows.length - changed.length}.`),
+      el("p", {}, `A is better on ${parsemark.counted(better, "page")}, B on ${changed.length - better}, and they are equal on ${rows.length - changed.length}.`),
       el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Pages that differ most" }, el("table", { class: "numbers" },
         el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Page"), el("th", { scope: "col" }, "A"), el("th", { scope: "col" }, "B"), el("th", { scope: "col" }, "A − B"))),
         el("tbody", {}, changed.slice(0, SHOWN).map(line))))];
@@ -100,7 +101,7 @@
     const [first, second] = await Promise.all([parsemark.load(`values/${k}/${i}`), parsemark.load(`values/${k}/${j}`)]);
     const rows = differences(pages, first, second);
     place.replaceChildren(el("div", { class: "compare-columns" },
-      el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b)),
+      el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b, data.higher_is_better)),
       el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(data, pages, some(rows), a, b), {}))));
     done();
   };

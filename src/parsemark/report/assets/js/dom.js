@@ -31,9 +31,13 @@ window.parsemark = window.parsemark || {};
   parsemark.visible = (text) =>
     text.replace(INVISIBLE, (c) => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 
-  parsemark.number = (value, digits = 3) => (value === null || value === undefined ? "–" : value.toFixed(digits));
+  parsemark.counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+
+  // A number that is 0 in so many digits is not written −0.000.
+  const withoutMinus = (text) => (Number(text) === 0 ? text.replace("-", "") : text);
+  parsemark.number = (value, digits = 3) => (value === null || value === undefined ? "–" : withoutMinus(value.toFixed(digits)));
   parsemark.signed = (value, digits = 3) =>
-    value === null || value === undefined ? "–" : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits);
+    value === null || value === undefined ? "–" : Number(value.toFixed(digits)) === 0 ? Math.abs(value).toFixed(digits) : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits);
 
   parsemark.readHash = () => new URLSearchParams(location.hash.slice(1));
   parsemark.writeHash = (parameters, replace = false) => {

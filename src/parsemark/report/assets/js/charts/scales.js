@@ -30,7 +30,7 @@
     const ticks = [];
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-6; k += 1) {
-      ticks.push({ value: k * step, text: (k * step).toFixed(digits).replace("-", "−") });
+      ticks.push({ value: k * step, text: parsemark.number(k * step, digits).replace("-", "−") });
     }
     return { at: (v) => from + ((v - low) / (high - low)) * (to - from), ticks };
   };

@@ -20,7 +20,7 @@
       el("th", { scope: "row" }, parsemark.foreign(name)), numbers.map((n) => el("td", {}, String(n)))));
     return el("div", { class: "chart-data", tabindex: "0", role: "region", "aria-label": `Numbers of ${chart.title}` },
       el("table", {}, el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, body)),
-      all.length > MOST_ROWS ? el("p", { class: "muted" }, `${all.length - MOST_ROWS} more rows are in the CSV.`) : null);
+      all.length > MOST_ROWS ? el("p", { class: "muted" }, `${parsemark.counted(all.length - MOST_ROWS, "more row")} in the CSV.`) : null);
   };
 
   // A saved drawing has no stylesheet: write the computed colours into it.

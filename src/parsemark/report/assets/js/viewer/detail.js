@@ -39,8 +39,8 @@
       }
       const outputs = await parsemark.load(`raw/${parsemark.pageFile(page.index)}`);
       const raw = outputs[parserIndex];
-      const cut = raw && raw.text.length < raw.n_bytes ? `, of which ${raw.text.length.toLocaleString("en")} characters are shown` : "";
-      place.append(...(raw ? [el("p", { class: "muted small" }, `${raw.n_bytes.toLocaleString("en")} bytes${cut}`),
+      const cut = raw && raw.text.length < raw.n_bytes ? `, of which ${parsemark.counted(raw.text.length, "character")} ${raw.text.length === 1 ? "is" : "are"} shown` : "";
+      place.append(...(raw ? [el("p", { class: "muted small" }, `${parsemark.counted(raw.n_bytes, "byte")}${cut}`),
         el("pre", { tabindex: "0", class: "raw", "aria-label": "Raw output" }, parsemark.visible(raw.text))] : [el("p", { class: "muted" }, "The parser returned nothing.")]));
     };
     return el("details", { class: "raw-output", on: { toggle: (event) => event.target.open && show().catch((error) => parsemark.showError(place, error)) } },

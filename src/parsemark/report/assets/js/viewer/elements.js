@@ -70,7 +70,7 @@
       ["CPU time", parse.cpu_s === undefined ? null : `${parse.cpu_s.toFixed(3)} s`],
       ["wall time", parse.wall_s === undefined ? null : `${parse.wall_s.toFixed(3)} s`],
       ["memory", parse.peak_memory_mb === undefined ? null : `${Math.round(parse.peak_memory_mb)} MB`],
-      ["output", `${(parse.n_bytes ?? 0).toLocaleString("en")} bytes`],
+      ["output", parsemark.counted(parse.n_bytes ?? 0, "byte")],
       ...Object.entries(data.page_scores).map(([name, s]) => [name.replaceAll("_", " "), s.value === null ? null : Number.isInteger(s.value) ? s.value.toLocaleString("en") : parsemark.number(s.value), s.message]),
     ];
     const failed = parse.status !== "ok" || data.prediction?.message;

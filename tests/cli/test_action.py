@@ -1,0 +1,98 @@
+"""The composite action for GitHub: its own commands, run as a runner runs them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.engine.fakes import make_corpus
+
+from parsemark.corpora.files import write_corpus
+
+ROOT = Path(__file__).parents[2]
+ACTION = (ROOT / "action.yml").read_text()
+ECHO = Path(__file__).with_name("echo_parser.py")
+
+
+def defaults() -> dict[str, str]:
+    """The inputs with what they are where a workflow does not set them."""
+    found = re.findall(r"^  (\w+):\n    description: .*\n(?:    default: (.*)\n)?", ACTION, re.M)
+    return {name: default.strip('"') for name, default in found}
+
+
+def steps() -> list[tuple[str, dict[str, str]]]:
+    """The script of each step, and its environment as names of inputs."""
+    found = []
+    for step in ACTION.split("    - shell: bash\n")[1:]:
+        names = dict(re.findall(r"^        (\w+): \$\{\{ inputs\.(\w+) \}\}$", step, re.M))
+        script = step.split("      run: ", 1)[1]
+        found.append((textwrap.dedent(script.removeprefix("|\n")), names))
+    return found
+
+
+def act(folder: Path, **inputs: str) -> tuple[int, str]:
+    """The exit code of the last step that ran, and the job's summary; nothing is installed."""
+    given = {**defaults(), **inputs}
+    summary = folder / "summary.md"
+    summary.write_text("")
+    code = 0
+    for script, names in steps()[1:]:
+        env = {
+            **os.environ,
+            **{name: given[value] for name, value in names.items()},
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "PARSEMARK_CACHE": str(folder / "cache"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+            cwd=folder, env=env, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        code = done.returncode
+        if code:
+            break
+    return code, summary.read_text()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a parser and eight documents, each with a table that the parser reads."""
+    samples = list(make_corpus(tmp_path / "docs" / "pdfs", ["fine"] * 8).samples())
+    write_corpus(tmp_path / "docs", samples, name="tiny", licence="CC0-1.0")
+    shutil.copy(ECHO, tmp_path / "my_parser.py")
+    return tmp_path
+
+
+def test_what_it_installs_is_there() -> None:
+    (script, names), *_ = steps()
+    assert script.strip() == 'python -m pip install --quiet "$PACKAGE"' and names == {"PACKAGE": "package"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name, extra = re.fullmatch(r"(\w+)\[(\w+)\]", defaults()["package"]).groups()
+    assert name == project["name"] and extra in project["optional-dependencies"]
+
+
+def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
+    given = {"parser": "my_parser.py", "corpus": "docs"}
+    code, said = act(repository, **given)
+    assert code == 0 and "failing pages" in said
+    baseline = repository / ".parsemark" / "baseline"
+    assert not baseline.exists(), "only where it is asked for"
+    again = {**given, "limits": "--max-drop 0.02 --max-failures 0"}
+    for update in ("true", "false"):
+        shutil.rmtree(repository / "runs")
+        code, said = act(repository, **again, update=update)
+        assert code == 0 and (baseline / "manifest.json").is_file(), said
+    assert "plain drop" in said and "0.000" in said
+    parser = repository / "my_parser.py"
+    parser.write_text(parser.read_text().replace("| 1 | 2 |", "| 7 | 8 |\\n| 9 |  |"))
+    shutil.rmtree(repository / "runs")
+    before = (baseline / "manifest.json").read_bytes()
+    code, said = act(repository, **again, update="true")
+    assert code == 1 and "plain drop" in said
+    assert (baseline / "manifest.json").read_bytes() == before, "what fails is no baseline"
+    assert all((repository / f"gate.{ending}").is_file() for ending in ("md", "json", "xml"))
