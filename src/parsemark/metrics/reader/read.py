@@ -339,7 +339,7 @@ def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
     if not pages.lines:
         return
-    words = {tight(text) for row in truth.texts for text in row if text}
+    words = set(map(tight, filter(None, set().union(*truth.texts))))
     said = tight(pages.outside)
     if not words or sum(word in said for word in words) < len(words) / 3:
         return
