@@ -7,12 +7,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+
 #include "alignment.hpp"
 #include "edit_similarity.hpp"
 #include "grid_alignment.hpp"
 #include "ordered_tree.hpp"
 #include "row_tree.hpp"
 #include "sequence_matcher.hpp"
+#include "similarity_matrix.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -143,13 +146,46 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 }
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Ids = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>;
+
+Matrix as_matrix(std::vector<float> values, std::size_t rows, std::size_t cols) {
+  auto kept = std::make_unique<std::vector<float>>(std::move(values));
+  float* data = kept->data();
+  nb::capsule owner(kept.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+  kept.release();
+  return Matrix(data, {rows, cols}, owner);
+}
+
+std::vector<Text> to_short_texts(const nb::list& items) {
+  std::vector<Text> texts = to_texts(items);
+  for (const Text& text : texts)
+    if (text.size() > kLongestCompared) throw nb::value_error("texts must not have more than 64 characters");
+  return texts;
+}
+
+Matrix similarities(const nb::list& a, const nb::list& b) {
+  const std::vector<Text> ours = to_short_texts(a), theirs = to_short_texts(b);
+  return as_matrix(without_gil([&] { return similarity_matrix(ours, theirs); }), ours.size(), theirs.size());
+}
+
+Matrix maxima(const Floats& matrix, const Ids& ids) {
+  const std::size_t n_rows = ids.shape(0), n_cols = ids.shape(1), width = matrix.shape(1);
+  if (n_rows == 0) throw nb::value_error("there is no row to take the maximum of");
+  for (std::size_t k = 0; k < n_rows * n_cols; ++k)
+    if (ids.data()[k] < 0 || static_cast<std::size_t>(ids.data()[k]) >= matrix.shape(0))
+      throw nb::index_error("an id names no row");
+  return as_matrix(without_gil([&] { return column_maxima(matrix.data(), width, ids.data(), n_rows, n_cols); }),
+                   n_cols, width);
+}
 
 }  // namespace
 
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 3;
+  m.attr("VERSION") = 4;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -212,4 +248,6 @@ NB_MODULE(_native, m) {
         return without_gil([&] { return monotone_pairs(scores.data(), scores.shape(0), scores.shape(1)); });
       },
       "scores"_a);
+  m.def("similarity_matrix", &similarities, "a"_a, "b"_a);
+  m.def("column_maxima", &maxima, "matrix"_a, "ids"_a);
 }

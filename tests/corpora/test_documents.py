@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -316,6 +317,72 @@ def test_signs_of_the_extension_font_are_what_the_page_shows(tmp_path: Path, fon
     assert element.table is not None
     assert [row[1] for row in element.table.text_rows()[1:]] == list(formulas.values())
     assert check_corpus(load_corpus(str(tmp_path / "out"))).is_faithful
+
+
+OWN_COMMANDS = r"""\documentclass{article}\usepackage{amssymb}\begin{document}
+\def\bt{\begin{tabular}{ll}}\def\et{\end{tabular}}
+%s\end{document}"""
+
+
+def read_from_page(folder: Path, cells: Mapping[str, str], size: str = "normalsize") -> list[str]:
+    """The texts of cells in a table that only TeX can read."""
+    rows = r"\\".join(f"{number} & {latex}" for number, latex in enumerate(cells))
+    body = rf"{WORDS} {{\{size} \bt First & Second\\ {rows}\et}}"
+    samples, _ = make_one(folder, {"main.tex": OWN_COMMANDS % body})
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None and element.attributes["text_from"] == "glyphs"
+    return [row[1] for row in element.table.text_rows()[1:]]
+
+
+def test_cells_with_numbers_from_elsewhere_keep_their_source(tmp_path: Path) -> None:
+    cells = {
+        r"mini\_x~\cite{a}": "mini_x [1]",
+        r"\v{S}koda et al.\ \cite[p.~2]{a}, $\frac{1}{2}$": "Škoda et al. [1, p. 2], 1/2",
+        r"Table~\ref{s}: $\sqrt{x+1}$ \cite{a}": "Table 1: √(x+1) [1]",
+        r"log\_w\footnotemark, \L": "log_w^1, Ł",
+        r"0.5\sym{**}": "0.5^{**}", r"$0.5\sym{*}$": "0.5^*", r"\texttt{a\_b}\cite{a}\cite{a}": "a_b[1][1]",
+        r"$x^{2}$\cite{a}": "x^2[1]", r"$x^{\ref{s}}$ a\_b": "x^1 a_b", r"\ref{gone}\_5": "??_5",
+        r"\makecell{a\_b\\\cite{a}}": "a_b\n[1]",
+    }  # fmt: skip
+    rows = r"\\".join(f"{number} & {latex}" for number, latex in enumerate(cells))
+    body = rf"\begin{{tabular}}{{ll}}\hline Name & Text\\ \hline {rows}\\ \hline\end{{tabular}}"
+    sym = r"\def\sym#1{\ifmmode^{#1}\else\(^{#1}\)\fi}"
+    head = rf"\documentclass{{article}}\usepackage{{makecell}}{sym}\begin{{document}}"
+    tail = r"\section{S}\label{s}\begin{thebibliography}{9}\bibitem{a} A.\end{thebibliography}\end{document}"
+    samples, _ = make_one(tmp_path, {"main.tex": f"{head}{WORDS} {body}{tail}"})
+    ((element,),) = [tables(sample) for sample in samples.values()]
+    assert element.table is not None and element.attributes["glyph_agreement"] == 1.0
+    assert [row[1] for row in element.table.text_rows()[1:]] == list(cells.values())
+
+
+def test_signs_of_several_glyphs_are_read_from_the_page_as_one(tmp_path: Path) -> None:
+    cells = {
+        r"\'Angel Nu\~nez": "Ángel Nuñez", r"\v{S}koda \.Zak": "Škoda Żak", r"\L\'od\'z": "Łódź",
+        r"\l a": "ła",
+        r"\'{E}cole \emph{et al.}": "École et al.", r"\AA ngstr\"om \c{C}a": "Ångström Ça",
+        r"$K\bar{K}\pi$ $\vec{x}$": "KK̄π x⃗", r"log\_wage\_1": "log_wage_1",
+        r"\texttt{a\_b} \_cons": "a_b _cons",
+        r"$x\neq y$, $a\notin B$": "x ≠ y, a ∉ B", r"$a\mapsto b$ $\longmapsto$": "a ↦ b ⟼",
+        r"$\Longrightarrow$ $\longleftarrow$ $\iff$": "⟹ ⟵ ⟺", r"$A\cong B$ $\models$": "A ≅ B ⊨",
+        r"$A\hookrightarrow B$ $\doteq$": "A ↪ B ≐", r"\underline{low} t7$\to$": "low t7→",
+    }  # fmt: skip
+    assert read_from_page(tmp_path, cells) == list(cells.values())
+
+
+@pytest.mark.parametrize("size", ["tiny", "scriptsize", "footnotesize", "small", "normalsize", "large"])
+def test_scripts_are_read_from_the_page_at_all_sizes(tmp_path: Path, size: str) -> None:
+    cells = {
+        r"$N_{\mathrm{obs}}$": "N_{obs}", r"CO$_2$": "CO_2", r"$\chi_{cJ}$ and m$^2$": "χ_{cJ} and m^2",
+    }  # fmt: skip
+    assert read_from_page(tmp_path, cells, size) == list(cells.values())
+
+
+def test_marks_that_are_larger_than_their_text(tmp_path: Path) -> None:
+    cells = {
+        r"{\footnotesize Mass}\raisebox{2.8pt}{a}": "Mass^a",
+        r"{\footnotesize HD 1}\raisebox{2.8pt}{b}": "HD 1^b",
+    }
+    assert read_from_page(tmp_path, {**cells, r"$_2F_1$": "_2F_1"}) == [*cells.values(), "_2F_1"]
 
 
 def test_tables_beside_each_other_in_a_layout_are_tables(tmp_path: Path) -> None:

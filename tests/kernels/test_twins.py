@@ -265,3 +265,65 @@ def test_one_warning_without_the_native_kernel(monkeypatch: pytest.MonkeyPatch) 
     with pytest.warns(RuntimeWarning, match="C\\+\\+17 compiler") as caught:
         assert kernels._choose() is importlib.import_module("parsemark.kernels.pure")
     assert len(caught) == 1
+
+
+_compared = short | st.text("ab1.α😀", max_size=64)
+
+
+@both
+@settings(max_examples=150, deadline=None)
+@given(a=st.lists(_compared, max_size=40), b=st.lists(_compared, max_size=4))
+def test_similarity_matrix(impl: ModuleType, a: list[str], b: list[str]) -> None:
+    found = impl.similarity_matrix(a, b)
+    assert found.shape == (len(a), len(b))
+    assert found.dtype == np.float32
+    for i, one in enumerate(a):
+        for j, other in enumerate(b):
+            longer = max(len(one), len(other))
+            alike = 1 - _levenshtein(one, other) / longer if longer else 1.0
+            assert found[i, j] == np.float32(alike)
+
+
+@both
+@pytest.mark.parametrize("texts", [(["a" * 65], ["a"]), (["a"], ["a" * 65])])
+def test_texts_that_are_too_long_for_a_word_are_refused(
+    impl: ModuleType, texts: tuple[list[str], list[str]]
+) -> None:
+    with pytest.raises(ValueError, match="64 characters"):
+        impl.similarity_matrix(*texts)
+
+
+@both
+@given(
+    matrix=st.integers(1, 5).flatmap(
+        lambda width: st.lists(
+            st.lists(st.floats(0, 1, width=32), min_size=width, max_size=width), min_size=1, max_size=6
+        )
+    ),
+    data=st.data(),
+)
+def test_column_maxima(impl: ModuleType, matrix: list[list[float]], data: st.DataObject) -> None:
+    n_cols = data.draw(st.integers(0, 4))
+    row = st.lists(st.integers(0, len(matrix) - 1), min_size=n_cols, max_size=n_cols)
+    ids = data.draw(st.lists(row, min_size=1, max_size=5))
+    found = impl.column_maxima(
+        np.array(matrix, dtype=np.float32), np.array(ids, dtype=np.int64).reshape(len(ids), n_cols)
+    )
+    best = [[max(matrix[r[c]][k] for r in ids) for k in range(len(matrix[0]))] for c in range(n_cols)]
+    assert found.tolist() == best
+
+
+@both
+@pytest.mark.parametrize(
+    ("ids", "error"),
+    [
+        (np.zeros((0, 2), dtype=np.int64), ValueError),
+        (np.array([[2]], dtype=np.int64), IndexError),
+        (np.array([[-1]], dtype=np.int64), IndexError),
+    ],
+)
+def test_ids_that_name_no_row_are_refused(
+    impl: ModuleType, ids: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        impl.column_maxima(np.zeros((2, 3), dtype=np.float32), ids)

@@ -1,6 +1,7 @@
 """All kernel functions in Python, under the names that the native module has."""
 
 from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
+from parsemark.kernels.matrices import column_maxima, similarity_matrix
 from parsemark.kernels.sequences import (
     align,
     close_matches,
@@ -12,13 +13,14 @@ from parsemark.kernels.sequences import (
 )
 from parsemark.kernels.trees import ordered_tree, ordered_tree_distance, row_tree, row_tree_distance
 
-VERSION = 3
+VERSION = 4
 """Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
 
 __all__ = [
     "VERSION",
     "align",
     "close_matches",
+    "column_maxima",
     "difflib_matched",
     "lcs_length",
     "levenshtein",
@@ -29,6 +31,7 @@ __all__ = [
     "ordered_tree_distance",
     "row_tree",
     "row_tree_distance",
+    "similarity_matrix",
     "span_grid",
     "text_grid",
     "window_distance",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from unittest import mock
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from parsemark.formats import notation
 from parsemark.formats.cell_text import without_controls
@@ -14,7 +17,7 @@ from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.metrics.reader import likeness, read, rejoin, sheet, symbols
-from parsemark.metrics.reader.align import Lookup, align
+from parsemark.metrics.reader.align import Lookup, _similarities, align
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
 
@@ -180,6 +183,15 @@ def test_no_line_that_is_a_row_is_passed_over(texts: list[str], data: st.DataObj
         st.sampled_from([row, row[1:], f"{row}x", f"{row}-{row[:1]}"]) | st.text("ab-1", max_size=9)
     )
     assert read._may_be_rows([line], table) or not read._is_a_row(line, [row])
+
+
+_lengths = st.lists(st.text("ab1", max_size=5) | st.sampled_from(["a" * 64, "b" * 65, "ab" * 50]), max_size=5)
+
+
+@given(_lengths, _lengths)
+def test_long_texts_are_compared_as_short_ones_are(one: list[str], other: list[str]) -> None:
+    every = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    assert _similarities(one, other).tolist() == every.tolist()
 
 
 def _markdown(rows: list[list[str]]) -> str:

@@ -52,7 +52,10 @@ class RawCell:
     @cached_property
     def text(self) -> str:
         """What a reader of the page sees in it."""
-        return composed_text(self.characters)
+        drawn = (turn(box, _angle([self])) for box, text, _ in self.ink if not text)
+        return composed_text(
+            self.characters, [b for b in drawn if b.height < RULE_HEIGHT and b.width > b.height]
+        )
 
     @property
     def is_bold(self) -> bool:

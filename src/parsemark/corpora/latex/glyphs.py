@@ -11,7 +11,9 @@ from parsemark.pdf.text import LINE_END_HYPHEN
 
 ROOTS = {"∛": "3√", "∜": "4√"}
 """Roots as pages set them: the index is a glyph of its own."""
-_SAME_GLYPH = str.maketrans({"◦": "°", "∘": "°", "ˆ": "", "˜": "", "¯": "", "∆": "Δ", **ROOTS})
+STROKED = {"Ł": "L", "ł": "l", "ħ": "h", "ℏ": "h"}
+"""Letters that old fonts set with a stroke of its own, which text layers have as a blank or not at all."""
+_SAME_GLYPH = str.maketrans({"◦": "°", "∘": "°", "ˆ": "", "˜": "", "¯": "", "∆": "Δ", **ROOTS, **STROKED})
 EXTENSION_FONT = re.compile(
     r"(?:^|\+)(?:CMEX|LMMathExtension|EUEX|MTEX|TXEX|PXEX)\d*(?:-Regular)?$", re.IGNORECASE
 )

@@ -17,7 +17,7 @@ _BY_SIGNATURE = {
         raggedleft RaggedRight RaggedLeft Centering justifying arraybackslash noindent indent protect relax
         null strut mathstrut leavevmode nolinebreak allowbreak nobreak ignorespaces unskip selectfont cal mit
         frak nonumber notag hfilneg vfill vfil bgroup egroup begingroup endgroup sloppy fussy clearpage big
-        Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm Bigm biggm Biggm xspace makeatletter
+        Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm Bigm biggm Biggm makeatletter
         makeatother global long expandafter smaller larger endgraf lining nodata normalcolor vline hskip
         Tstrut Bstrut TBstrut tstrut bstrut topstrut bottomstrut makegapedcells arraystretch tabcolsep
         scriptfont phantomsection leftline centerline rmdefault let newline linebreak par null nodata""",

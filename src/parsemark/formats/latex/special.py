@@ -31,6 +31,10 @@ _PHONETIC_COMMANDS = {
 }
 """tipa's commands for retroflex letters, small capitals, implosives and turned letters."""
 
+_NO_XSPACE = frozenset(",.'/?;:!-)")
+_NO_XSPACE_COMMANDS = frozenset({" ", "/", "space", "footnote", "footnotemark", "xspace"})
+r"""The exceptions of xspace.sty, beside braces and ties."""
+
 
 def _accent(combining: str, printer: Printer, index: int, end: int, math: bool) -> Printed:
     base, index = printer.operand(index, end, math)
@@ -162,6 +166,21 @@ def _rule(printer: Printer, index: int, end: int, math: bool) -> Printed:
     return Atom(""), index
 
 
+def _xspace(printer: Printer, index: int, end: int, math: bool) -> Printed:
+    r"""`\xspace`: a blank, unless what follows needs none. TeX has dropped the blanks of the source."""
+    here = printer.source.skip_space(index, end)
+    if here >= end or math:
+        return Atom(""), here
+    token = printer.source.tokens[here]
+    if token.kind is TokenKind.COMMAND:
+        needs_none = token.text in _NO_XSPACE_COMMANDS
+    elif token.kind is TokenKind.CHAR:
+        needs_none = token.text[0] in _NO_XSPACE
+    else:
+        needs_none = token.kind in (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.TIE)
+    return Atom("" if needs_none else " "), here
+
+
 def _quoted(printer: Printer, index: int, end: int, math: bool) -> Printed:
     text, index = printer.operand(index, end, math)
     return Atom(f"“{text}”"), index
@@ -216,6 +235,7 @@ SPECIAL: dict[str, Special] = {
     "not": _negated,
     "item": _item,
     "enquote": _quoted,
+    "xspace": _xspace,
     "textipa": _phonetic,
 }
 _PHONETIC: dict[str, Special] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -11,6 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.kernels import kernel
+from parsemark.kernels.matrices import LONGEST_COMPARED
 from parsemark.metrics.reader.likeness import bare, features
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
@@ -25,6 +27,8 @@ _HEADER_SHARE = 0.3
 """Share of the header in the likeness of two columns; the rest is their values."""
 _TOP = 3
 """Rows at the top of a prediction that are looked at for headers, at least."""
+_OTHER_NUMBERS = np.float32(0.3)
+"""What is left of the likeness of a number to a text with others."""
 _TIE = 1e-6
 _LEAST_ROW = 0.15
 """Rows less alike than this do not answer each other."""
@@ -42,8 +46,6 @@ MAX_LINE_PAIRS = 4_000_000
 MAX_CHARACTER_PAIRS = 2_000_000_000
 """Characters of one table times those of the other (45,000 each). Beyond, only beginnings are aligned."""
 _BEGINNING = 64
-_AT_ONCE = 1_000_000
-"""Likenesses that are gathered at once."""
 MAX_VOLUME = 12_000_000
 """Pairs of rows times columns, and pairs of columns times rows, of which likenesses are looked up."""
 
@@ -132,21 +134,38 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
     one, other = [f.bare for f in ours], [f.bare for f in theirs]
     if by_beginnings:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
-    matrix: Floats = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    matrix = _similarities(one, other)
     np.square(matrix, out=matrix)
     numeric_one = np.array([f.numeric for f in ours], dtype=bool)
     numeric_other = np.array([f.numeric for f in theirs], dtype=bool)
     signature: dict[tuple[str, ...], int] = {}
-    signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours])
-    signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs])
+    signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours], dtype=np.int32)
+    signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs], dtype=np.int32)
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
-    np.multiply(matrix, 0.3, out=matrix, where=wrong)
+    np.multiply(matrix, np.where(wrong, _OTHER_NUMBERS, np.float32(1.0)), out=matrix)
     empty_one = [k for k, t in enumerate(one) if not t]
     empty_other = [k for k, p in enumerate(other) if not p]
     matrix[empty_one, :] = 0.0
     matrix[:, empty_other] = 0.0
     if empty_one and empty_other:
         matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
+    return matrix
+
+
+def _similarities(one: list[str], other: list[str]) -> Floats:
+    """Levenshtein similarity of each pair, which the kernel knows of short texts, many at once."""
+    long_one = [k for k, text in enumerate(one) if len(text) > LONGEST_COMPARED]
+    long_other = [k for k, text in enumerate(other) if len(text) > LONGEST_COMPARED]
+    if not long_one and not long_other:
+        return np.asarray(kernel.similarity_matrix(one, other))
+    matrix = np.empty((len(one), len(other)), dtype=np.float32)
+    short_one = [k for k, text in enumerate(one) if len(text) <= LONGEST_COMPARED]
+    short_other = [k for k, text in enumerate(other) if len(text) <= LONGEST_COMPARED]
+    short = [one[k] for k in short_one], [other[k] for k in short_other]
+    matrix[np.ix_(short_one, short_other)] = kernel.similarity_matrix(*short)
+    compare = partial(cdist, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    matrix[long_one, :] = compare([one[k] for k in long_one], other)
+    matrix[np.ix_(short_one, long_other)] = compare(short[0], [other[k] for k in long_other])
     return matrix
 
 
@@ -262,7 +281,7 @@ def _numbered(texts: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
 
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
     """For each pair of columns how well the cells of one find a counterpart in the other."""
-    forward = np.ascontiguousarray(_best_of_columns(np.ascontiguousarray(matrix.T), pred).T)
+    forward = np.ascontiguousarray(_best_of_columns(matrix.T, pred).T)
     backward = _best_of_columns(matrix, truth)
     recall = forward[truth].mean(axis=0)
     precision = backward.T[pred].mean(axis=0).T
@@ -271,11 +290,9 @@ def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
 
 def _best_of_columns(matrix: Floats, ids: NDArray[np.intp]) -> Floats:
     """For each column of one table and each text of the other how alike the most alike of its cells is."""
-    n_rows, n_cols = ids.shape
-    # All of them at once would be large.
-    step = max(1, _AT_ONCE // max(1, n_rows * matrix.shape[1]))
-    parts = [matrix[ids[:, begin : begin + step]].max(axis=0) for begin in range(0, n_cols, step)]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return np.asarray(
+        kernel.column_maxima(np.ascontiguousarray(matrix), np.ascontiguousarray(ids, dtype=np.int64))
+    )
 
 
 def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from parsemark.corpora.latex.documents.main_file import flattened
+from parsemark.corpora.latex.documents.places import with_places, without_places
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.latex.standalone import document_definitions
 from parsemark.errors import FormatError
 from parsemark.formats.latex.cells import print_cells
+from parsemark.formats.latex.definitions import expand, read_definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 
@@ -56,7 +58,8 @@ def read_candidates(document: SourceDocument, main: str) -> Candidates:
             continue
         latex = text[environment.start : environment.end]
         try:
-            grid = read_grid(latex, definitions, all_rows=True)
+            expanded = expand(latex, {**definitions, **read_definitions(latex)})
+            grid = read_grid(with_places(expanded), all_rows=True)
             found.tables.append(TabularCandidate(latex, grid, row_glyphs(grid)))
         except FormatError as error:
             found.problems.append(f"a table cannot be read: {error}")
@@ -67,5 +70,5 @@ def row_glyphs(grid: TexGrid) -> list[str]:
     """The glyphs of each row."""
     rows = [""] * grid.n_rows
     for cell in print_cells(grid):
-        rows[cell.row] += glyph_text(cell.text)
+        rows[cell.row] += glyph_text(without_places(cell.text))
     return rows

@@ -2,8 +2,9 @@
 
 Boxes, cells and what a reader sees in them come from TeX. The source adds what the page does not say: the
 notation of formulas, header rows, and columns that belong together (`r@{.}l`). Where the two disagree, the
-page is right: a cell whose source does not give its glyphs (a citation, a reference, a macro that only TeX
-can expand) has the text of the page, and a table whose source has other cells is taken from TeX alone.
+page is right: citations and references have the numbers of the page, a cell whose source does not give its
+glyphs (a macro that only TeX can expand) has the text of the page, and a table whose source has other cells
+is taken from TeX alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from parsemark.corpora.latex.cell_boxes import MarkedCell, turn, turn_back
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.look import line_style
+from parsemark.corpora.latex.documents.places import PLACE, filled
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
 from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors
@@ -294,18 +296,25 @@ def _joined(
     if not covers(placed, spans, shown_spans):
         return None
     shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
-    agree = [
-        _agrees(cell.text, "".join(c.text for c in own))
-        for cell, own in zip(placed.table.cells, shown, strict=True)
-    ]
-    share = sum(agree) / len(agree) if agree else 1.0
+    texts = [_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
+    share = sum(text is not None for text in texts) / len(texts) if texts else 1.0
     if share < MIN_AGREEMENT:
         return None
-    table = _with_page(placed, shown, agree)
+    table = _with_page(placed, shown, texts)
     if any(UNKNOWN in cell.text for cell in table.cells):
         return None
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
+
+
+def _text(source: str, shown: Sequence[MarkedCell]) -> str | None:
+    """What the source says of a cell, with the numbers that the page has; None if the page shows another."""
+    if PLACE in source:
+        whole = filled(source, " ".join(_seen(c) for c in shown if c.text))
+        if whole is None:
+            return None
+        source = whole
+    return source if _agrees(source, "".join(c.text for c in shown)) else None
 
 
 def _agrees(source: str, shown: str) -> bool:
@@ -322,13 +331,15 @@ def _agrees(source: str, shown: str) -> bool:
     return not extra and without_written_signs(missing).total() <= unknown
 
 
-def _with_page(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]], agree: Sequence[bool]) -> Table:
-    """Boxes, and the text of the page where the source has another."""
+def _with_page(
+    placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]], texts: Sequence[str | None]
+) -> Table:
+    """Boxes, and the text of the page where the source has another (None)."""
     cells = []
-    for cell, own, is_same in zip(placed.table.cells, shown, agree, strict=True):
-        text = cell.text if is_same else " ".join(_seen(c) for c in own if c.text)
+    for cell, own, text in zip(placed.table.cells, shown, texts, strict=True):
         box = rounded(Box.hull(c.box for c in own)) if own else None
-        cells.append(replace(cell, text=text, box=box))
+        seen = " ".join(_seen(c) for c in own if c.text) if text is None else text
+        cells.append(replace(cell, text=seen, box=box))
     return Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
 
 
