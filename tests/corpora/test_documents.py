@@ -334,6 +334,21 @@ def read_from_page(folder: Path, cells: Mapping[str, str], size: str = "normalsi
     return [row[1] for row in element.table.text_rows()[1:]]
 
 
+def test_a_table_never_has_the_source_of_another(tmp_path: Path) -> None:
+    rows = r"Method & Score & Rank\\ Alpha & %s & 12\\ Beta & 63.2 & 14\\ Gamma & 77.1 & 9"
+    plain = rf"\begin{{tabular}}{{lrr}}{rows}\end{{tabular}}"
+    own = r"\def\bt{\begin{tabular}{lrr}}\def\et{\end{tabular}}"
+    body = (
+        rf"\newif\ifdraft {own}{WORDS} \iffalse\ifdraft x\fi {plain % '61.5'}\fi \bt {rows % '61.6'}\et"
+        rf"\par \bt {rows % '61.7'}\et\par {plain % '61.8'}"
+    )
+    text = rf"\documentclass{{article}}\begin{{document}}{body}\end{{document}}"
+    samples, _ = make_one(tmp_path, {"main.tex": text})
+    found = [element for sample in samples.values() for element in tables(sample)]
+    assert [e.table.text_rows()[1][1] for e in found if e.table] == ["61.6", "61.7", "61.8"]
+    assert [e.latex for e in found] == [None, None, plain % "61.8"]
+
+
 def test_cells_with_numbers_from_elsewhere_keep_their_source(tmp_path: Path) -> None:
     cells = {
         r"mini\_x~\cite{a}": "mini_x [1]",

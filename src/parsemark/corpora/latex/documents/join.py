@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
@@ -40,6 +40,7 @@ MIN_AGREEMENT = 0.5
 MAX_PICTURES = 0.25
 """An alignment of which pictures cover more than this share is a figure."""
 OVER_EDGE = "a table runs over the edge of the page"
+_NUMBER = re.compile(r"[-+−±]?\d[\d.,\s]*%?")
 _HEAD = ("endhead", "endfirsthead")
 _CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabela|tabella|tab\.)\s*[\divxla-c.]+", re.IGNORECASE)
 
@@ -110,19 +111,21 @@ def is_table(parts: Sequence[DocumentPart]) -> bool:
     return n_rows > 1 and n_cols > 1 and n_filled >= 4 and pictures <= MAX_PICTURES
 
 
-def join_table(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> list[JoinedTable]:
-    """The truth of each part of a table."""
-    if not is_table(parts):
-        return [JoinedTable(part.page, None, is_layout=True) for part in parts]
-    return [
-        JoinedTable(part.page, None, OVER_EDGE) if part.marked.leaves_page else joined
-        for part, joined in zip(parts, _join_parts(parts, candidates), strict=True)
-    ]
+def join_tables(
+    found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
+) -> Iterator[JoinedTable]:
+    """The truth of each part of each table."""
+    whole = [[replace(part, marked=_without_caption(part.marked)) for part in parts] for parts in found]
+    sources = _sources([parts if is_table(parts) else [] for parts in whole], candidates)
+    for number, (parts, plain) in enumerate(zip(found, whole, strict=True)):
+        if not is_table(parts):
+            yield from (JoinedTable(part.page, None, is_layout=True) for part in parts)
+            continue
+        for part, joined in zip(parts, _join_parts(plain, sources.get(number)), strict=True):
+            yield JoinedTable(part.page, None, OVER_EDGE) if part.marked.leaves_page else joined
 
 
-def _join_parts(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> list[JoinedTable]:
-    parts = [replace(part, marked=_without_caption(part.marked)) for part in parts]
-    candidate = _best(parts, candidates)
+def _join_parts(parts: Sequence[DocumentPart], candidate: TabularCandidate | None) -> list[JoinedTable]:
     if candidate is None:
         numbers = range(len(parts)) if len(parts) > 1 else (None,)
         return [_from_page(part, number) for part, number in zip(parts, numbers, strict=True)]
@@ -141,19 +144,28 @@ def _join_parts(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandi
     return joined
 
 
-def _best(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> TabularCandidate | None:
-    """The first unused table of the source that is most like the one that was set."""
-    shown = "".join(row for part in parts for row in _marked_rows(part.marked))
-    best, best_score = None, MIN_SIMILARITY
-    for candidate in candidates:
-        if candidate.is_used or _common_share(shown, candidate.glyphs) <= best_score:
-            continue
-        score = Levenshtein.normalized_similarity(shown, candidate.glyphs)
-        if score > best_score:
-            best, best_score = candidate, score
-        if score == 1.0:
-            break
-    return best
+def _sources(
+    found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
+) -> dict[int, TabularCandidate]:
+    """The source of each table: the most alike find each other first, so that a table whose own source cannot
+    be read does not take that of another one.
+    """
+    pairs: list[tuple[float, int, int]] = []
+    for number, parts in enumerate(found):
+        shown = "".join(row for part in parts for row in _marked_rows(part.marked))
+        for index, candidate in enumerate(candidates):
+            if shown and _common_share(shown, candidate.glyphs) > MIN_SIMILARITY:
+                score = Levenshtein.normalized_similarity(
+                    shown, candidate.glyphs, score_cutoff=MIN_SIMILARITY
+                )
+                pairs.append((-score, number, index))
+    sources: dict[int, TabularCandidate] = {}
+    taken: set[int] = set()
+    for score, number, index in sorted(pairs):
+        if -score > MIN_SIMILARITY and number not in sources and index not in taken:
+            sources[number] = candidates[index]
+            taken.add(index)
+    return sources
 
 
 def _common_share(one: str, other: str) -> float:
@@ -275,13 +287,24 @@ def _joined(
     shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
     texts = [_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
     share = sum(text is not None for text in texts) / len(texts) if texts else 1.0
-    if share < MIN_AGREEMENT:
+    if share < MIN_AGREEMENT or _has_other_numbers(placed, shown):
         return None
     table = _with_page(placed, shown, texts)
     if any(UNKNOWN in cell.text for cell in table.cells):
         return None
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
+
+
+def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]]) -> bool:
+    """Whether a cell shows another number than the source says: then it is the source of another table."""
+    for cell, own in zip(placed.table.cells, shown, strict=True):
+        seen = "".join(c.text for c in own)
+        if _NUMBER.fullmatch(cell.text) and _NUMBER.fullmatch(seen):
+            figures = ["".join(filter(str.isdecimal, text)) for text in (cell.text, seen)]
+            if figures[0] != figures[1]:
+                return True
+    return False
 
 
 def _text(source: str, shown: Sequence[MarkedCell]) -> str | None:
