@@ -384,6 +384,17 @@ def test_signs_of_several_glyphs_are_read_from_the_page_as_one(tmp_path: Path) -
     assert read_from_page(tmp_path, cells) == list(cells.values())
 
 
+def test_formulas_are_read_from_the_page_as_one_writes_them(tmp_path: Path) -> None:
+    cells = {
+        r"$\frac12$ x": "1/2 x", r"$\frac{a+b}{c}$": "(a+b)/c", r"$\displaystyle\frac{a}{b}$": "a/b",
+        r"$1\frac12$": "1 1/2", r"$\sqrt{x+1}$, $\sqrt2$": "√(x+1), √2", r"$\sqrt{\frac{a}{b}}$": "√(a/b)",
+        r"$\left(\frac{a}{b}\right)^2$": "(a/b)^2", r"$\big(x\big)$": "(x)", r"$\biggl(x\biggr)$": "(x)",
+        r"$\Biggl\{x\Biggr\}$": "{x}", r"$\left|\frac xy\right|$": "|x/y|", r"$\overline{x}+y$": "x̄ + y",
+        r"\shortstack{\underline{12.3}\\0.4}": "12.3 0.4", r"$\overbrace{a+b}$": "a + b",
+    }  # fmt: skip
+    assert read_from_page(tmp_path, cells) == list(cells.values())
+
+
 @pytest.mark.parametrize("size", ["tiny", "scriptsize", "footnotesize", "small", "normalsize", "large"])
 def test_scripts_are_read_from_the_page_at_all_sizes(tmp_path: Path, size: str) -> None:
     cells = {
