@@ -391,6 +391,7 @@ def test_formulas_are_read_from_the_page_as_one_writes_them(tmp_path: Path) -> N
         r"$\left(\frac{a}{b}\right)^2$": "(a/b)^2", r"$\big(x\big)$": "(x)", r"$\biggl(x\biggr)$": "(x)",
         r"$\Biggl\{x\Biggr\}$": "{x}", r"$\left|\frac xy\right|$": "|x/y|", r"$\overline{x}+y$": "x̄ + y",
         r"\shortstack{\underline{12.3}\\0.4}": "12.3 0.4", r"$\overbrace{a+b}$": "a + b",
+        r"$x^2_{ij}$ $z_1^{22}$": "x_{ij}^2 z_1^{22}",
     }  # fmt: skip
     assert read_from_page(tmp_path, cells) == list(cells.values())
 

@@ -333,6 +333,8 @@ def _line_text(line: Sequence[Character]) -> str:
         return ""
     size = _text_size(line)
     pieces: list[tuple[str, str]] = []  # the script ("", "^" or "_") and the text
+    starts: list[float] = []
+    ends: list[float] = []
     end: float | None = None
     for index, character in enumerate(line):
         script = _script(line, index, size)
@@ -340,11 +342,19 @@ def _line_text(line: Sequence[Character]) -> str:
         blank = " " if gap > GAP * max(character.size, 0.7 * size) else ""
         if pieces and pieces[-1][0] == script:
             pieces[-1] = (script, pieces[-1][1] + blank + character.text)
-        elif blank and script == "":
+            ends[-1] = character.box.x1
+            end = character.box.x1
+            continue
+        starts.append(character.box.x0)
+        ends.append(character.box.x1)
+        if blank and script == "":
             pieces.append((script, blank + character.text))
         else:
             pieces.append((script, character.text))
         end = character.box.x1
+    for place in range(1, len(pieces)):
+        if (pieces[place - 1][0], pieces[place][0]) == ("^", "_") and starts[place] < ends[place - 1]:
+            pieces[place - 1], pieces[place] = pieces[place], pieces[place - 1]
     return "".join(_written(script, text) for script, text in pieces)
 
 

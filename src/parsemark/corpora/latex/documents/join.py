@@ -297,12 +297,15 @@ def _joined(
 
 
 def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]]) -> bool:
-    """Whether a cell shows another number than the source says: then it is the source of another table."""
+    """Whether a cell shows another number than the source says: then it is the source of another table.
+
+    It may show fewer figures: some are rounded away, or white to align the others.
+    """
     for cell, own in zip(placed.table.cells, shown, strict=True):
         seen = "".join(c.text for c in own)
         if _NUMBER.fullmatch(cell.text) and _NUMBER.fullmatch(seen):
             figures = ["".join(filter(str.isdecimal, text)) for text in (cell.text, seen)]
-            if figures[0] != figures[1]:
+            if figures[1] not in figures[0]:
                 return True
     return False
 
