@@ -6,17 +6,27 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.engine.fakes import make_corpus
 from tests.report.conftest import complete
 from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UnknownNameError
-from parsemark.protocols import Figure
+from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report import build_report
-from parsemark.report.paper_tables import choose_tables, run_tables, tables_of, to_csv, to_latex, to_markdown
+from parsemark.report.paper_tables import (
+    RunTableSet,
+    choose_tables,
+    run_tables,
+    tables_of,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 
@@ -107,7 +117,7 @@ def test_the_corpus_is_counted(source: RunSource, run: Run) -> None:
 def test_several_corpora_stand_side_by_side(run: Run, blank_pdf: Path, tmp_path: Path) -> None:
     other = fabricate_run(tmp_path / "other", 8, ("good", "new"), seed=5, pdf=blank_pdf)
     complete(other, blank_pdf)
-    tables = {table.key: table for table in run_tables([run.path, other.path])}
+    tables = {table.key: table for table in run_tables([run.path, other.path]).found}
     board = tables["leaderboard"]
     assert len(board.columns) == 2 * len([i for i in run.summary().shown() if i.main])
     rows = {row.label: row.cells for row in board.rows}
@@ -133,12 +143,51 @@ def test_the_command_prints_or_writes(run: Run, tmp_path: Path) -> None:
     assert "soric-5" in listed.output
     arguments = ["export", str(run.path), "--format", "csv", "--table", "all", "--out", str(tmp_path / "out")]
     assert CliRunner().invoke(app, arguments).exit_code == 0
-    assert len(list((tmp_path / "out").glob("*.csv"))) == len(listed.output.splitlines())
+    assert len(list((tmp_path / "out").glob("*.csv"))) == len(
+        [line for line in listed.output.splitlines() if "not here" not in line]
+    )
 
 
 def test_an_unknown_table_answers_with_the_nearest(source: RunSource) -> None:
     with pytest.raises(UnknownNameError, match="soric-4"):
-        choose_tables(tables_of(source), ["soric4"])
+        choose_tables(RunTableSet(tuple(tables_of(source)), {}), ["soric4"])
+
+
+def test_a_table_without_its_data_says_what_is_missing(run: Run, tmp_path: Path) -> None:
+    """Outputs made elsewhere, as Markdown: no confidences, no boxes, no times."""
+    corpus, outputs = make_corpus(tmp_path / "corpus", ["fine", "fine"]), tmp_path / "mine"
+    outputs.mkdir()
+    for key in corpus.keys:
+        (outputs / f"{key}.md").write_text(f"| {key} | page 1 |\n|---|---|\n| 1 | 2 |\n")
+    imported = import_predictions(tmp_path / "run", corpus, outputs)
+    score_run(imported, n_workers=1)
+
+    def said(*arguments: str) -> str:
+        result = CliRunner().invoke(app, ["export", *arguments])
+        return result.output + str(result.exception or "")
+
+    missing = {
+        "soric-3": "a parser that gives confidences, and boxes",
+        "soric-4": "a parser that gives no confidences, and boxes",
+        "soric-5": "boxes of the truth and of the parser",
+        "soric-6": "a parser that gives confidences",
+        "soric-8": "CPU times",
+        "ap-ngrams": "a parser that gives confidences",
+    }
+    assert run_tables([imported.path]).missing.keys() == missing.keys()
+    for key, what in missing.items():
+        assert said(str(imported.path), "--table", key).startswith(f"There is no {key} here: it needs ")
+        assert what in said(str(imported.path), "--table", key)
+    assert "soric-3                  not here: needs" in said(str(imported.path), "--table", "list")
+    other = said(str(run.path), "--table", "omnidocbench-7")
+    assert "omnidocbench-7 is a table of the protocol document" in other and "--protocol document" in other
+
+
+def test_needs_are_those_of_the_tables_that_are_made(run: Run) -> None:
+    """A table of a publication that nobody says the needs of could go missing without a word."""
+    made = {table.key for table in run_tables([run.path], "tables").found}
+    papers = {key for key in made if key.startswith(("soric-", "ap-", "f1-"))}
+    assert papers and papers <= set(get_protocol("tables").paper_table_needs())
 
 
 def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Path, tmp_path: Path) -> None:

@@ -55,6 +55,11 @@ class Annotator(Person):
     def accept(self) -> httpx.Response:
         return self.post(f"{self.path}/accept", {"revision": self.get(self.path)["revision"]})
 
+    def undo(self, revision: int | None = None) -> httpx.Response:
+        """Take the last change back, of the page as it is now unless `revision` names another state of it."""
+        now = self.get(self.path)["revision"] if revision is None else revision
+        return self.post(f"{self.path}/undo", {"revision": now})
+
 
 def first_sample(folder: Path) -> str:
     return next(iter(load_corpus(f"folder:{folder}").samples())).id
@@ -73,10 +78,10 @@ def test_what_is_typed_is_truth_at_once(folder: Path) -> None:
         assert table.text_rows() == [["Méthode", "<b>β</b>"], ["ours", "1.12"]]
         assert truth(folder, 1).tables[0].box.as_tuple() == (10, 20, 300, 200)
         assert truth(folder, 2) is None, "pages that nobody has looked at are no truth"
-        person.post(f"{person.path}/undo", {})
+        person.undo()
         assert truth(folder, 1).tables[0].table.text_rows()[1] == ["ours", ""]
         for _ in range(10):
-            person.post(f"{person.path}/undo", {})
+            person.undo()
         assert truth(folder, 1) is None, "who takes everything back has said nothing"
         second = Annotator(links[LINK], "Ada", sample[:-1] + "2")
         second.accept()
@@ -134,7 +139,7 @@ def test_undoing_everything_leaves_no_truth_that_only_parsers_said(
         work.close()
         work = Work(folder)  # what was loaded now is the file of the edit
         work.restore_files()
-        assert work.undo(name, "Ada").result()
+        assert work.undo(name, work.state(name).revision).result()
         assert not (folder / "report.p1.json").exists()
         assert work.state(name).page.tables == (table,) and work.overview()[0]["edits"] == 0
         work.close()
@@ -159,7 +164,7 @@ def test_undoing_everything_brings_the_file_back_that_was_there(folder: Path) ->
     work = Work(folder)
     work.edit(sample, {"do": "add", "category": "table"}, "Ada", "nonce-0001", 0).result()
     assert (folder / "report.p1.json").read_bytes() != before
-    work.undo(sample, "Ada").result()
+    work.undo(sample, work.state(sample).revision).result()
     work.close()
     assert (folder / "report.p1.json").read_bytes() == before
 
@@ -187,7 +192,7 @@ def test_a_word_is_undone_at_once(folder: Path) -> None:
                 person.edit(do="text", element="t1", row=1, col=1, text=word[:end], typing=typing)
         undone = []
         for _ in range(2):
-            person.post(f"{person.path}/undo", {})
+            person.undo()
             undone.append(truth(folder, 1).tables[0].table.text_rows())
         # Who comes back to a cell has made a second edit, however soon.
         assert undone == [[["first", ""], ["", "word"]], [["first", ""], ["", ""]]]
@@ -219,6 +224,23 @@ def test_two_tabs_and_lost_answers(folder: Path) -> None:
         assert len(one.get(one.path)["page"]["elements"]) == 1
         refused = one.edit(do="text", element="t1", row=99, col=0, text="x")
         assert refused.status_code == 422
+
+
+def test_undoing_takes_nothing_back_that_the_tab_does_not_show(folder: Path) -> None:
+    """Another tab has gone on, or the answer to the first request was lost."""
+    sample = first_sample(folder)
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        one, two = Annotator(links[LINK], "a", sample), Annotator(links[LINK], "a", sample)
+        seen = one.edit(do="add", category="table").json()["revision"]
+        two.edit(do="add", category="text_block")
+        stale = one.undo(seen)
+        assert stale.status_code == 409 and "another tab" in stale.json()["error"]
+        assert len(one.get(one.path)["page"]["elements"]) == 2
+        now = one.get(one.path)["revision"]
+        assert one.undo(now).json()["saved"]
+        assert one.undo(now).status_code == 409, "sent twice"
+        assert [e["category"] for e in one.get(one.path)["page"]["elements"]] == ["table"]
+        assert one.post(f"{one.path}/undo", {}).status_code == 400
 
 
 def test_killed_it_goes_on_where_it_was(folder: Path) -> None:

@@ -57,8 +57,10 @@ def export(
     known = run_tables(runs, protocol)
     wanted = table or [LEADERBOARD]
     if "list" in wanted:
-        for entry in known:
+        for entry in known.found:
             typer.echo(f"{entry.key:24} {entry.title}")
+        for key, what in known.missing.items():
+            typer.echo(f"{key:24} not here: needs {what}")
         return
     ending, write = WRITERS[format.value]
     chosen = choose_tables(known, wanted)

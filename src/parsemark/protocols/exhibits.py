@@ -388,6 +388,10 @@ class Exhibits:
         """The tables of the publications that the protocol stands for, from this run."""
         return []
 
+    def paper_table_needs(self) -> Mapping[str, str]:
+        """What a run must have for each of these tables, by its key, as what follows "needs"."""
+        return {}
+
     def element_errors(self, run: RunView) -> pl.DataFrame:
         """The errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`).
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import ParsemarkError, UnknownNameError, UsageError
 from parsemark.plain_words import counted_name
-from parsemark.protocols import Figure, get_protocol
+from parsemark.protocols import PROTOCOLS, Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
 from parsemark.report.wording import format_value, visible
@@ -35,17 +36,45 @@ def tables_of(source: RunSource) -> list[DataTable]:
     ]
 
 
-def choose_tables(tables: Sequence[DataTable], wanted: Sequence[str]) -> list[DataTable]:
+@dataclass(frozen=True)
+class RunTableSet:
+    """The tables that can be made of a run, and those of its protocol that cannot."""
+
+    found: tuple[DataTable, ...]
+    missing: Mapping[str, str]
+    """Key to what the run lacks, as what follows "needs"."""
+
+
+def _protocol_of(key: str) -> str | None:
+    """The protocol that stands for the publication of a table."""
+    for name in PROTOCOLS:
+        try:
+            if key in get_protocol(name).paper_table_needs():
+                return name
+        except ParsemarkError:  # a plug-in that cannot be loaded has no tables
+            continue
+    return None
+
+
+def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]:
     """The tables with these keys, in the order asked for; `all` stands for every one.
 
     Raises:
+        UsageError: The run lacks what such a table is made of, or was not scored by its protocol.
         UnknownNameError: There is no such table; the error carries the nearest ones.
     """
     if ALL in wanted:
-        return list(tables)
-    by_key = {table.key: table for table in tables}
+        return list(tables.found)
+    by_key = {table.key: table for table in tables.found}
     for key in wanted:
+        if key in tables.missing:
+            raise UsageError(f"There is no {key} here: it needs {tables.missing[key]}.")
         if key not in by_key:
+            if (other := _protocol_of(key)) is not None:
+                raise UsageError(
+                    f"{key} is a table of the protocol {other}: choose that with --protocol {other}. A run "
+                    f"that was not scored by it is with: parsemark score RUN --protocol {other}"
+                )
             near = difflib.get_close_matches(key, by_key, n=3, cutoff=0.4)
             raise UnknownNameError("table", key, near or list(by_key))
     return [by_key[key] for key in wanted]
@@ -271,7 +300,7 @@ def require_one_protocol(sources: Sequence[RunSource]) -> None:
         raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
 
 
-def run_tables(paths: Sequence[Path], protocol: str | None = None) -> list[DataTable]:
+def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSet:
     """The tables of a run, or of several side by side.
 
     Raises:
@@ -280,4 +309,7 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> list[DataT
     spec = str(get_protocol(protocol)) if protocol else None
     sources = [RunSource(Run.open(path), spec) for path in paths]
     require_one_protocol(sources)
-    return tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
+    found = tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
+    keys = {table.key for table in found}
+    needs = sources[0].recipe.paper_table_needs()
+    return RunTableSet(tuple(found), {key: what for key, what in needs.items() if key not in keys})

@@ -412,3 +412,46 @@ def test_a_column_in_the_name_is_told_by_what_sets_it_off(form: str) -> None:
     assert 7 < value(truth, given) < 9.5
     assert "set off by brackets or commas" in told(truth, given)
     assert value(truth, given.replace("2016", "2061")) < value(truth, given) - 1
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "- **{}**: Density {}, Modulus {}",
+        "* {}: density {}; modulus {}",
+        "{}: Density = {}, Modulus = {}",
+        "- {}: {} density and {} modulus",
+        "{}: Density {}, and Modulus {}.",
+    ],
+)
+def test_items_name_the_column_of_each_value(form: str) -> None:
+    truth = latex(*(" & ".join(row) for row in ALLOYS))
+    items = "\n".join(form.format(*row) for row in ALLOYS[1:])
+    assert 7 < value(truth, items) < 9
+    assert value(truth, items.replace("8.80", "8.08")) < value(truth, items) - 2
+
+
+THEMES = rows(
+    "Theme & Finding & n",
+    "Control & Nurses felt that plans were made without their consent & 7",
+    "Trust & Patients did not ask for a second opinion & 12",
+    "Time & Visits took longer than before & 3",
+)
+
+
+@pytest.mark.parametrize(
+    "change", [("without their", "with their"), ("did not ask", "did ask"), ("took", "never took")]
+)
+def test_a_text_that_says_the_opposite_is_worse_than_misread(change: tuple[str, str]) -> None:
+    truth = latex(*(" & ".join(row) for row in THEMES))
+    negated = value(truth, markdown(THEMES).replace(*change))
+    typo = value(truth, markdown(THEMES).replace("opinion", "opinlon"))
+    another = value(
+        truth, markdown(THEMES).replace("Visits took longer than before", "Rooms are cold and far too small")
+    )
+    assert another < negated < typo - 1.5
+
+
+def test_a_negation_with_a_wrong_letter_is_misread() -> None:
+    truth = latex(*(" & ".join(row) for row in THEMES))
+    assert value(truth, markdown(THEMES).replace("did not ask", "did nof ask")) > 8

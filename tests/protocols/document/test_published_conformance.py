@@ -243,7 +243,7 @@ def _compare_paper_tables(run: Path) -> None:
     reference = json.loads((DEMO / "reference" / "v1_0" / "metric_result.json").read_text())
     text, order = (reference[element]["page"] for element in ("text_block", "reading_order"))
     found: dict[str, dict[tuple[str, str], float | None]] = {}
-    for table in run_tables([run], "document(profile=v1.0)"):
+    for table in run_tables([run], "document(profile=v1.0)").found:
         cells = table.rows[0].cells
         found[table.key] = {
             (column.group, column.label): None if cell is None else cell.value

@@ -32,8 +32,10 @@ from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns
 from parsemark.metrics.reader.rejoin import joined_rows, lines_joined
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import (
+    MOST_KEYS,
     blocks_below,
     by_name,
+    itemized,
     parts_beside,
     pivoted,
     recorded,
@@ -107,6 +109,8 @@ class Pages:
     outside: str = ""
     lines: tuple[str, ...] = ()
     """The lines of text around the tables."""
+    items: tuple[str, ...] = ()
+    """The lines that may be items of a list, though their commas may have been taken for those of a table."""
     as_data: bool = False
     """Whether the tables are given as data for programs."""
 
@@ -123,11 +127,13 @@ class Pages:
         sheets = [(Sheet.from_table(f.table), piece) for f, piece in zip(found, pieces, strict=False)]
         kept = [(sheet, piece) for sheet, piece in sheets if sheet.n_rows][:_MOST_TABLES]
         lines = [line for piece in pieces for line in _lines(piece)]
+        items = _lines(text) if found and _LINES_OF_TEXT.issuperset(f.format for f in found) else lines
         return cls(
             tuple(sheet for sheet, _ in kept),
             tuple(_heading(piece) for _, piece in kept),
             fold_notation(" ".join(lines)),
             tuple(lines[:_MOST_LINES]),
+            tuple(items[:_MOST_LINES]),
         )
 
     @classmethod
@@ -177,7 +183,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
     for sheet, extra in _with_loose_rows(pages, truth):
         found = reader.sheet(_as_in(truth, sheet))
         best = reader.better(best or found, dataclasses.replace(found, events=(*found.events, *extra)))
-    for lines, severity in _lines_of(pages, truth):
+    for lines, severity in _lines_of(pages, truth, reader.heads):
         found = reader.lines(lines, severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
@@ -213,7 +219,7 @@ def _layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet
 def _heads(truth: Sheet, pred: Sheet) -> frozenset[str]:
     """What the truth says again and again, and the prediction in its first rows, tight."""
     over = " | ".join(text for row in pred.texts[:_TOP_ROWS] for text in row if text)
-    texts = Counter(text for row in truth.texts[1:] for text in row[:-1] if text)
+    texts = Counter(text for row in truth.texts[1:] for text in row[:MOST_KEYS] if text)
     again = [text for text, count in texts.items() if count > 1 and not is_numeric(text)]
     return frozenset(tight(text) for text in again[:_MOST_LINES] if holds(over, text))
 
@@ -335,8 +341,11 @@ def _run_together(sheet: Sheet, row: int) -> str:
     return "".join(tight(t) for t, s in zip(sheet.texts[row], sheet.starts[row], strict=True) if s)
 
 
-def _lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
+def _lines_of(pages: Pages, truth: Sheet, heads: frozenset[str]) -> Iterable[tuple[Sheet, float]]:
     """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
+    items = itemized(pages.items, heads) if pages.items else None
+    if items is not None:
+        yield items, _RECORDS
     if not pages.lines:
         return
     words = {tight(text) for row in truth.texts for text in row if text}

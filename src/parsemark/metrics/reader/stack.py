@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
@@ -16,7 +17,8 @@ _SAME_HEADER = 0.8
 _LEAST_SHARED = 2
 """Tables that have no more names of rows in common, one of them a header's, are not about the same ones."""
 _MOST_ROWS = 400
-_MOST_KEYS = 4
+_PARTS = re.compile(r"[,;]\s+(?:and\s+)?|\s+and\s+")
+MOST_KEYS = 4
 """Leading columns that may say what stands over the values of their rows."""
 
 
@@ -237,7 +239,7 @@ def widened(sheet: Sheet, heads: Set[str]) -> Sheet | None:
     sectioned = _sections_as_column(sheet, heads)
     if sectioned is not None:
         return _widened_by(sectioned, [0])
-    keys = [c for c in range(min(_MOST_KEYS, sheet.n_cols)) if _are_heads(sheet, c, heads)]
+    keys = [c for c in range(min(MOST_KEYS, sheet.n_cols)) if _are_heads(sheet, c, heads)]
     return _widened_by([list(row) for row in sheet.shown], keys) if keys else None
 
 
@@ -303,10 +305,48 @@ def records(lines: Sequence[str]) -> Sheet | None:
     """Lines `key: value`, the same keys again and again, as a table with a row for each time."""
     pairs: list[tuple[str, str]] = []
     for line in lines:
-        told = line.lstrip("-*•–·+ ").replace("**", "").replace("__", "")
-        key, _, value = told.replace("：", ":").partition(":")
+        key, _, value = _unmarked(line).partition(":")
         pairs.append((key.strip(), value.strip()) if value.strip() else ("", key.strip()))
     return _as_records(pairs)
+
+
+def itemized(lines: Sequence[str], heads: Set[str]) -> Sheet | None:
+    """Lines `name: key value, key value`, or `value key`, with the keys as the headers that they are.
+
+    Args:
+        lines: The lines.
+        heads: The headers of the truth over its values, tight.
+    """
+    known = {head.lower() for head in heads}
+    found: list[dict[str, str]] = []
+    for line in lines:
+        name, colon, rest = _unmarked(line).partition(":")
+        pairs = [_key_and_value(part, known) for part in _PARTS.split(rest)] if colon else []
+        if pairs and all(pairs):
+            found.append({"": name.strip(), **dict(filter(None, pairs))})
+    if 2 * len(found) < len(lines):
+        return None
+    keys = list(dict.fromkeys(key for record in found for key in record))
+    if len(found) < 2 or len(keys) < 2:
+        return None
+    return Sheet.stacked([], [keys, *([record.get(key, "") for key in keys] for record in found)], len(keys))
+
+
+def _key_and_value(part: str, known: Set[str]) -> tuple[str, str] | None:
+    """The header that a part begins or ends with, and the rest of it."""
+    words = part.split()
+    for at in range(len(words) - 1, 0, -1):
+        begin, end = " ".join(words[:at]).rstrip(":="), " ".join(words[at:]).lstrip(":=").rstrip(".;")
+        if tight(fold_cell(begin)).lower() in known:
+            return begin, end
+        if tight(fold_cell(end)).lower() in known:
+            return end, begin
+    return None
+
+
+def _unmarked(line: str) -> str:
+    """A line without the marks of lists and of emphasis."""
+    return line.lstrip("-*•–·+ ").replace("**", "").replace("__", "").replace("：", ":")
 
 
 def recorded(sheet: Sheet) -> Sheet | None:

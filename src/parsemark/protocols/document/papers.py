@@ -8,7 +8,7 @@ layout, as well). Only the groups that a corpus has are there, under the names t
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean, variance
 
 import polars as pl
@@ -23,6 +23,22 @@ _TABLE_GROUPS = {
 }  # fmt: skip
 _FORMULAS = ("formula", "equation_isolated", "display_formula")
 _TEXT_GROUPS = {"text_language": "language", "text_background": "background", "text_rotate": "rotation"}
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return "one of the attributes " + ", ".join(f"`{name}`" for name in names)
+
+
+NEEDS = {
+    "omnidocbench-2": "pages",
+    "omnidocbench-3": "pages of several kinds in the attribute `data_source`",
+    "omnidocbench-4": f"pages with {_one_of(_ISSUES)}",
+    "omnidocbench-5": "pages of several kinds in the attribute `layout`",
+    "omnidocbench-7": f"tables with {_one_of(_TABLE_GROUPS)}",
+    "omnidocbench-8": f"texts with {_one_of(_TEXT_GROUPS)}",
+    "omnidocbench-9": "display formulas in the truth that were answered",
+}
+"""Key of a table to what a run must have for it."""
 
 
 def omnidocbench_tables(run: RunView) -> list[DataTable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -108,6 +108,12 @@ class DocumentProtocol(PageProtocol):
     def slice_figure(self, summary: Summary, scope: str) -> str:
         """Pages by the overall figure, tables by TEDS, text and formulas by their edit distance."""
         return {"page": summary.primary, "table": "teds"}.get(scope, f"{scope}_edit")
+
+    def paper_table_needs(self) -> Mapping[str, str]:
+        """What OmniDocBench's tables are made of."""
+        from parsemark.protocols.document.papers import NEEDS
+
+        return NEEDS
 
     def paper_tables(self, run: RunView) -> list[DataTable]:
         """OmniDocBench's; see `papers.py`."""

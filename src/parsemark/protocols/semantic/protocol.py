@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -82,6 +83,10 @@ class SemanticProtocol(PageProtocol):
 
         chart = of_parser(run, parser)
         return [] if chart is None else [chart]
+
+    def paper_table_needs(self) -> Mapping[str, str]:
+        """What Horn & Keuper's table is made of."""
+        return {"horn-3": "tables in the truth"}
 
     def paper_tables(self, run: RunView) -> list[DataTable]:
         """Horn & Keuper's Table 3."""

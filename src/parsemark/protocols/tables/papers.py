@@ -23,6 +23,20 @@ from parsemark.protocols.tables.infos import metric_label, short_name
 
 _RULES = {"bbox": "place", "content": "content", "ngrams": "characters"}
 _NUMBERS = {("ap", "bbox"): "3", ("f1", "bbox"): "4", ("ap", "content"): "6", ("f1", "content"): "7"}
+_SURE, _UNSURE = "a parser that gives confidences", "a parser that gives no confidences"
+_PLACES = "boxes of the truth and of the parser"
+NEEDS = {
+    "soric-1": "pages",
+    "soric-3": f"{_SURE}, and {_PLACES}",
+    "soric-4": f"{_UNSURE}, and {_PLACES}",
+    "soric-5": f"a parser with tables that can be matched by place: {_PLACES}",
+    "soric-6": f"{_SURE}, and pages with truth",
+    "soric-7": f"{_UNSURE}, and pages with truth",
+    "soric-8": "CPU times, which only parsers that were run have",
+    "ap-ngrams": f"{_SURE}, and pages with truth",
+    "f1-ngrams": f"{_UNSURE}, and pages with truth",
+}
+"""Key of a table to what a run must have for it."""
 _KINDS = ("LaTeX", "Word", "publishing", "other")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
@@ -151,6 +151,12 @@ class TablesProtocol(PageProtocol):
         from parsemark.protocols.tables.charts import charts_of_parser
 
         return charts_of_parser(run, parser)
+
+    def paper_table_needs(self) -> Mapping[str, str]:
+        """What Soric et al.'s tables are made of."""
+        from parsemark.protocols.tables.papers import NEEDS
+
+        return NEEDS
 
     def paper_tables(self, run: RunView) -> list[DataTable]:
         """Soric et al.'s; see `papers.py`."""

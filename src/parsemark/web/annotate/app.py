@@ -114,9 +114,14 @@ class AnnotateApp:
         return answer({"saved": True, **await asyncio.to_thread(self._shown, name)})
 
     async def undo(self, request: Request) -> Response:
-        """Take the last change back."""
-        name = self._sample(request)
-        done = await asyncio.wrap_future(self.work.undo(name, _person(request)))
+        """Take the last change back, where the browser shows it."""
+        name, revision = self._sample(request), (await body_of(request)).get("revision")
+        if not isinstance(revision, int):
+            raise BadRequestError("The page is not known.")
+        try:
+            done = await asyncio.wrap_future(self.work.undo(name, revision))
+        except OutdatedError as error:
+            raise _outdated() from error
         return answer({"saved": done, **await asyncio.to_thread(self._shown, name)})
 
     async def accept(self, request: Request) -> Response:

@@ -183,10 +183,18 @@ class Work:
 
         return self._db.write(change)
 
-    def undo(self, name: str, person: str) -> Future[bool]:
-        """Take the last edit back; False if there is none."""
+    def undo(self, name: str, revision: int) -> Future[bool]:
+        """Take the last edit back; False if there is none.
+
+        Raises (from the future):
+            OutdatedError: The page is not the one that the person saw: they may not have seen the edit.
+        """
 
         def change(db: sqlite3.Connection) -> bool:
+            found = db.execute("SELECT revision FROM pages WHERE sample = ?", (name,)).fetchone()
+            now = found["revision"] if found else 0
+            if now != revision:
+                raise OutdatedError
             last = db.execute(
                 "SELECT id, before FROM edits WHERE sample = ? AND NOT undone ORDER BY id DESC LIMIT 1",
                 (name,),
@@ -194,7 +202,6 @@ class Work:
             if last is None:
                 return False
             db.execute("UPDATE edits SET undone = 1 WHERE id = ?", (last["id"],))
-            (now,) = db.execute("SELECT revision FROM pages WHERE sample = ?", (name,)).fetchone()
             self._keep(db, name, page_from_json(json.loads(last["before"])), now + 1)
             return True
 
