@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -22,15 +23,18 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.axes import PLOT_LOOKS, ticks
 from parsemark.corpora.latex.synthetic.papers.comparisons import Ablation, Results
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
-from parsemark.corpora.latex.synthetic.papers.front import Matter
+from parsemark.corpora.latex.synthetic.papers.exhibits import number
+from parsemark.corpora.latex.synthetic.papers.front import Front, Matter, written_date
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, PageMargins
-from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman
-from parsemark.corpora.latex.synthetic.papers.subject import people, read_subject, subject_names
+from parsemark.corpora.latex.synthetic.papers.looks import LOOKS, heading_number, roman, title_case
+from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
+from parsemark.corpora.latex.synthetic.papers.setting import Item
+from parsemark.corpora.latex.synthetic.papers.subject import common, people, read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.tables import Counts, Regression
-from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock, PaperToken, Setter
+from parsemark.corpora.latex.synthetic.papers.tokens import PaperBlock, PaperToken, Register, Setter
 from parsemark.corpora.latex.synthetic.papers.truth import find_parts, page_truth
-from parsemark.corpora.latex.synthetic.papers.writing import Writer, cite_numbers
-from parsemark.corpora.synthetic.pieces import to_latex
+from parsemark.corpora.latex.synthetic.papers.writing import Reference, Writer, cite_numbers
+from parsemark.corpora.synthetic.pieces import plain, to_latex
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.formats import write_document
@@ -53,7 +57,7 @@ OPTIONS = SyntheticOptions(
 
 
 def paper(look: str, seed: int, folder: Path, pages: int = 3) -> Paper:
-    names = subject_names()
+    names = subject_names("english")
     subject = read_subject(names[seed % len(names)])
     return Paper(stream("test", look, seed), LOOKS[look], subject, LINES, folder, pages, 2)
 
@@ -71,10 +75,10 @@ def test_what_a_paper_points_to_is_there(look: str, tmp_path: Path) -> None:
     captions = blocks_of(made, Category.TABLE_CAPTION, Category.FIGURE_CAPTION)
     labels = [caption for caption in captions if not caption.startswith("(")]  # those of subtables
     numbers = {re.match(r"(?i)(table|fig\w*)\.? ([\w.]*\w)", label).groups() for label in labels}
-    for word, number in re.findall(r"(Table|Fig(?:ure|\.)) (\d+(?:\.\d+)?|[IVX]+)", texts):
-        assert any(n == number and name[:3].lower() == word[:3].lower() for name, n in numbers), (
+    for word, count in re.findall(r"(Table|Fig(?:ure|\.)) (\d+(?:\.\d+)?|[IVX]+)", texts):
+        assert any(n == count and name[:3].lower() == word[:3].lower() for name, n in numbers), (
             word,
-            number,
+            count,
         )
     assert len(labels) == len({label.split(" ")[0] + label.split(" ")[1] for label in labels})
     references = blocks_of(made, Category.REFERENCE)
@@ -106,7 +110,7 @@ def test_a_subject_speaks_of_all_that_it_shows(name: str) -> None:
 
 
 def test_many_people_in_towns_that_exist() -> None:
-    names = [Writer(stream("names", i), read_subject("kaczmarz")).person() for i in range(400)]
+    names = [Writer(stream("names", i), read_subject("kaczmarz")).persons(1)[0] for i in range(400)]
     assert len(set(names)) > 360  # few come twice
     origins = people()["origins"]
     for given_name, family in names:
@@ -164,7 +168,8 @@ def test_what_is_said_is_whole_and_said_once(seed: int, name: str, look: str) ->
     texts = blocks_of(made, *SAID)
     for text in texts:
         rest = re.sub(r"\$[^$]*\$|\^\{[^}]*\}|\[[\d, –]+\]|\[Fe/H\]", "x", text)
-        assert not re.search(r"[\[\]{}|⟦]|\s[.,;]|\.\.", rest), text
+        stops = ".,;" if read_subject(name).language == "english" else ".,"
+        assert not re.search(rf"[\[\]{{}}|⟦]|\s[{stops}]|\.\.", rest), text
     said = [s for text in texts for s in re.split(r"(?<=[a-z)\]]\.) ", text) if len(s) > 40]
     assert [s for s, count in Counter(said).items() if count > 1] == []
 
@@ -188,7 +193,7 @@ def test_tables_say_what_can_be(seed: int, name: str) -> None:
             assert sum(map(sum, values)) == writer.amounts[exhibit.spec["total"]]
             assert min(map(min, values)) >= 0
             sums = [sum(column) for column in zip(*values, strict=True)]
-            assert [int(t.replace(",", "")) for t in rows[-1][1 : 1 + len(sums)]] == sums
+            assert [int(re.sub(r"[,\u202f]", "", t)) for t in rows[-1][1 : 1 + len(sums)]] == sums
         if isinstance(exhibit, Results):
             first = exhibit.columns[0]
             best = min if first.better == "down" else max
@@ -236,6 +241,252 @@ def test_numbers_of_a_paper_agree() -> None:
     assert ticks(0, 100)[-1] == (100, "100")
     assert [text for _, text in ticks(0, 12)] == ["0", "3", "6", "9", "12"]
     assert ticks(-0.1, 0.1)[0][1] == "$-$0.10"
+
+
+FRENCH_LOOKS = sorted(name for name, look in LOOKS.items() if "french" in look.languages)
+
+
+def test_words_have_the_same_keys_in_every_language() -> None:
+    def keys(value: object, path: str = "") -> set[str]:
+        return (
+            {path} | {k for key, v in value.items() for k in keys(v, f"{path}/{key}")}
+            if isinstance(value, dict)
+            else {path}
+        )
+
+    languages = {language for look in LOOKS.values() for language in look.languages}
+    assert languages == {"english", "french"}
+    for language in languages:
+        assert len(subject_names(language)) > 2
+        own = {"/homes", "/publisher", "/named"}  # those of people.toml, and the labels, will do for others
+        missing = keys(common("english")) - keys(common(language))
+        strange = {
+            key
+            for key in keys(common(language)) - keys(common("english"))
+            if "/" + key.split("/")[1] not in own
+        }
+        assert (missing, strange) == (set(), set())
+
+
+@settings(max_examples=12)
+@given(
+    seed=st.integers(0, 10_000),
+    name=st.sampled_from(subject_names("french")),
+    look=st.sampled_from(FRENCH_LOOKS),
+)
+def test_a_paper_in_french_is_french_throughout(seed: int, name: str, look: str) -> None:
+    with TemporaryDirectory() as folder:
+        made = Paper(stream(seed), LOOKS[look], read_subject(name), LINES, Path(folder), 8, 5)
+        made.latex()
+    assert {
+        b.attributes["text_language"] for b in made.register.blocks if "text_language" in b.attributes
+    } == {"text_french"}
+    assert {b.attributes["language"] for b in made.register.blocks if b.content} <= {"table_fr"}
+    said = blocks_of(made, *SAID, Category.TABLE_FOOTNOTE)
+    cells = [
+        cell for b in made.register.blocks if b.content for row in b.content.table.text_rows() for cell in row
+    ]
+    english = (
+        r"\b(?:the|and|of|Table|Section|Abstract|without|Mean|Share|Difference|Observations? of|Yes|No)\b"
+    )
+    for text in [*said, *cells]:
+        plain = re.sub(
+            r"\$[^$]*\$|\^\{[^}]*\}|\([^()]*, \d{4}\)", "", text
+        )  # citations are as BibTeX has them
+        assert not re.search(english, plain), text
+        assert not re.search(r"\w[;!?»]|\d%", plain), text  # set apart by a blank
+        bare = re.sub(
+            r"(?i)(?:tableau|figure|section|équation)\s\(?[\d.]+\w?|^[\d.]+ |https?\S+|[\w.]+@\S+", "", plain
+        )
+        assert not re.search(r"\d\.\d", bare), text  # 0,25
+    labels = [c for c in blocks_of(made, Category.TABLE_CAPTION) if not c.startswith("(")]
+    assert labels
+    assert all(re.match(r"Tableau [\d.]+( –|\.) ", label) for label in labels), labels
+    numbers = {re.match(r"Tableau ([\d.]*\d)", label)[1] for label in labels}
+    assert set(re.findall(r"tableau ([\d.]*\d)", " ".join(blocks_of(made, Category.TEXT_BLOCK)))) == numbers
+
+
+def test_numbers_are_written_as_the_language_has_them() -> None:
+    assert [number(v, d, "english") for v, d in ((-12345.678, 1), (1234, 0))] == ["−12,345.7", "1234"]
+    assert [number(v, d, "french") for v, d in ((-12345.678, 1), (1234, 0))] == ["−12\u202f345,7", "1234"]
+    assert number(1234, 0, "french", 1000) == "1\u202f234"
+    assert written_date(common("english"), 3, 5, 2021) == "May 3, 2021"
+    assert written_date(common("french"), 3, 5, 2021) == "3 mai 2021"
+
+
+@pytest.mark.parametrize(
+    ("language", "look"), [("english", "ieee-journal"), ("english", "llncs"), ("french", "acl")]
+)
+def test_the_end_of_the_introduction_names_the_sections_that_follow(
+    language: str, look: str, tmp_path: Path
+) -> None:
+    found = 0
+    for seed in range(12):
+        name = subject_names(language)[seed % len(subject_names(language))]
+        made = Paper(stream("map", seed), LOOKS[look], read_subject(name), LINES, tmp_path, 4, 2)
+        made.latex()
+        starts = tuple(start for way in common(language)["roadmap"]["start"] for start in variants(way))
+        maps = [text for text in blocks_of(made, Category.TEXT_BLOCK) if text.startswith(starts)]
+        headings = [re.match(r"(\d+|[IVX]+)\.? ", t) for t in blocks_of(made, Category.TITLE)]
+        numbers = [heading[1] for heading in headings if heading]
+        for text in maps:
+            found += 1
+            assert re.findall(r"[Ss]ection (\d+|[IVX]+)\b", text) == numbers[1:], text
+    assert 2 < found < 10
+
+
+def variants(text: str) -> list[str]:
+    match = re.search(r"\[([^\]]*)\]", text)
+    if match is None:
+        return [text]
+    return [v for one in match[1].split("|") for v in variants(text.replace(match[0], one, 1))]
+
+
+def test_paragraphs_are_joined_in_order_and_floats_stay(tmp_path: Path) -> None:
+    words, most, texts = [], 0, []
+    for seed in range(8):
+        made = Paper(
+            stream("join", seed), LOOKS["preprint"], read_subject("farmland_bees"), LINES, tmp_path, 6, 3
+        )
+        items = [Item("text", f"One {i}.") for i in range(4)] + [
+            Item("figure"),
+            Item("text", "Two."),
+            Item("heading"),
+            Item("text", "Three."),
+        ]
+        joined = made._joined([replace(item) for item in items])
+        assert [i.kind for i in joined if i.kind != "text"] == ["figure", "heading"]
+        assert " ".join(i.text for i in joined if i.text) == " ".join(i.text for i in items if i.text)
+        made.latex()
+        counts = [len(text.split()) for text in blocks_of(made, Category.TEXT_BLOCK)]
+        words.append(sum(counts) / len(counts))
+        most = max(most, *counts)
+        texts.append(len(joined))
+    assert most > 130  # a paragraph of the subject has up to 100
+    assert max(words) > 1.4 * min(words)  # authors differ
+    assert len(set(texts)) > 2
+
+
+def test_authors_of_a_work_come_mostly_from_the_same_place() -> None:
+    origins = people()["origins"]
+    together = pairs = french = cited = 0
+    for seed in range(30):
+        writer = Writer(stream("together", seed), read_subject("reseau_chaleur"))
+        for work in writer.references:
+            homes = [
+                {i for i, o in enumerate(origins) if given in o["given"] and family in o["family"]}
+                for given, family in work.authors
+            ]
+            assert all(homes)
+            together += sum(bool(a & b) for a, b in pairwise(homes))
+            pairs += len(homes) - 1
+            assert len({family for _, family in work.authors}) == len(work.authors)
+        abroad = {k for k, w in writer.subject.data["works"].items() if w.endswith("|abroad")}
+        assert 3 < len(abroad) < 12
+        own = [
+            w for k, w in zip(writer.subject.data["works"], writer.references, strict=True) if k not in abroad
+        ]
+        french += sum(work.authors[0][1] in origins[3]["family"] for work in own)
+        cited += len(own)
+    assert origins[3]["language"] == "french"
+    assert 0.6 < together / pairs < 0.95
+    assert french / cited > 0.7
+
+
+def entry(style: str, language: str = "english", **changes: object) -> str:
+    work = Reference((("Ada", "Byron"), ("Jo", "Hill"), ("Li", "Wu")), "On waves", "Nature", 2011, 7, (3, 9))
+    tokens = entry_tokens(
+        replace(work, **changes), style, Setter(lambda kind, works: ("", "")), common(language)["labels"]
+    )
+    return " ".join(token.text for token in tokens)
+
+
+def test_entries_of_the_list_are_those_of_what_appeared() -> None:
+    assert entry("plain") == "Ada Byron, Jo Hill, and Li Wu. On waves. Nature, 7:3–9, 2011."
+    assert (
+        entry("plain", issue=2, doi="doi:10.1/x")
+        == "Ada Byron, Jo Hill, and Li Wu. On waves. Nature, 7(2):3–9, 2011. doi:10.1/x."
+    )
+    assert entry("ieee", issue=2).endswith("“On waves,” Nature, vol. 7, no. 2, pp. 3–9, 2011.")
+    assert (
+        entry("apa", "french", conjunction="et")
+        == "Byron, A., Hill, J. et Wu, L. (2011). On waves. Nature, 7:3–9."
+    )
+    assert entry("physics") == "A. Byron, J. Hill, and L. Wu, Nature 7, 3 (2011)."
+    assert entry("apa", title="Why waves?", kind="talk", venue="Workshop X").endswith(
+        "(2011). Why waves? In Workshop X, pp. 3–9."
+    )
+    for style in ("ieee", "apa", "plain", "nature", "physics"):
+        book = entry(style, kind="book", venue="Dover")
+        assert re.search(r"On waves[.,] \(?Dover[.,)]", book), book  # named once, without volume or pages
+        assert not re.search(r"\b7\b|3–9", book), book
+        assert "PhD thesis, KAIST" in entry(style, kind="thesis", venue="KAIST")
+        assert "Thèse de doctorat, KAIST" in entry(style, "french", kind="thesis", venue="KAIST")
+    kinds = Counter(
+        w.kind
+        for i in range(40)
+        for w in Writer(stream("kinds", i), read_subject("long_tailed_recognition")).references
+    )
+    assert set(kinds) == {"article", "talk", "book", "thesis", "preprint"}
+    assert kinds["thesis"] + kinds["preprint"] < 0.2 * kinds.total()
+
+
+def test_small_words_after_a_colon_begin_a_title() -> None:
+    assert title_case("waves of the sea: a review of the field") == "Waves of the Sea: A Review of the Field"
+
+
+def test_dates_of_an_article_are_in_order() -> None:
+    matter = Matter("T", (("Ada", "Byron"),), (0,), (("D", "U", "C"),), ("u.fr",), "A.", ("k",), (2, 1, 2020))
+    register = Register()
+    Front(LOOKS["mdpi"], matter, register, Setter(lambda kind, works: ("", "")), common("english")).latex()
+    texts = [" ".join(t.text for t in block.tokens) for block in register.blocks]
+    (line,) = [text for text in texts if text.startswith("Received")]
+    days = [datetime.strptime(day, "%d %B %Y") for day in re.findall(r"\d+ \w+ \d{4}", line)]
+    assert len(days) == 3
+    assert days == sorted(set(days))
+    assert days[-1] == datetime(2020, 1, 2)
+
+
+def test_the_widest_table_is_the_one_that_is_turned(tmp_path: Path) -> None:
+    for seed in range(6):
+        made = Paper(
+            stream("wide", seed),
+            LOOKS["llncs"],
+            read_subject("stellar_rotation"),
+            LINES,
+            tmp_path,
+            4,
+            2,
+            turned=1,
+        )
+        made.latex()
+        breadths = {name: exhibit.breadth for name, exhibit in made.writer.tables.items()}
+        assert [breadths[name] for name in made._sideways] == [max(breadths.values())]
+
+
+def test_stacked_heads_keep_off_the_rule_above_them() -> None:
+    assert plain("Depth\n(km)").latex == r"\shortstack{\strut Depth\\(km)}"
+
+
+@pytest.mark.latex
+@needs_latex
+@pytest.mark.parametrize("double", [0.0, 1.0])
+def test_papers_in_french_hold_the_bars_of_check(double: float, tmp_path: Path) -> None:
+    options = SyntheticOptions(4, 11, french=1, long=0, rotated=0, empty=0.25, papers=1, double_column=double)
+    make_synthetic(options, tmp_path / "out", workers=1)
+    assert "replaced" not in read_manifest(tmp_path / "out").settings
+    pages = [sample.truth for sample in samples(tmp_path / "out")]
+    assert {page.attributes["language"] for page in pages} == {"french"}
+    assert {page.attributes["look"] for page in pages} <= set(FRENCH_LOOKS)
+    assert {page.attributes["subject"] for page in pages} <= set(subject_names("french"))
+    report = check_corpus(load_corpus(str(tmp_path / "out")))
+    figures = report.figures
+    assert report.problems == []
+    assert figures.tables == figures.tables_at_ink > 0
+    assert report.grids == report.grids_equal > 0
+    assert figures.glyphs_inside == figures.glyphs > 0
+    assert figures.cells_equal == figures.cells > 0
+    assert figures.elements_found == figures.elements > 0
 
 
 def test_citations_are_written_as_the_styles_have_them() -> None:

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from parsemark.corpora.latex.synthetic.document import Draw, Made
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
 from parsemark.corpora.latex.synthetic.plan import plan_documents
+from parsemark.corpora.latex.synthetic.prose import sections
 from parsemark.corpora.make_demo import FROM_THE_LEFT
 from parsemark.corpora.make_demo import LATEX as DEMO_OPTIONS
 from parsemark.corpora.synthetic.draft import lay_out
+from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.corpora.synthetic.table_kinds import KINDS, daytime
 from parsemark.errors import LatexError, UsageError
@@ -52,10 +55,29 @@ def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, lon
     assert len({plan.name for plan in plans}) == len(plans)
     assert plans == plan_documents(options)
     papers = [plan for plan in plans if plan.paper]
-    able = [plan for plan in plans if plan.language == "english"]
-    assert all(plan in able for plan in papers)
-    assert len(papers) == round(options.papers * len(able))
+    # there are looks for all numbers of columns in both languages
+    assert len(papers) == round(options.papers * len(plans))
     assert [replace(p, paper=False) for p in plans] == plan_documents(replace(options, papers=0))
+
+
+def test_only_documents_whose_language_a_look_has_are_papers() -> None:
+    options = SyntheticOptions(40, 3, french=0.5, papers=1, looks=("llncs", "acl"))
+    plans = plan_documents(options)
+    kinds = {(plan.language, plan.columns, plan.paper) for plan in plans}
+    assert kinds == {("english", 1, True), ("english", 2, True), ("french", 1, False), ("french", 2, True)}
+
+
+def test_pages_of_blocks_say_what_subjects_say_without_their_exhibits() -> None:
+    for language in ("english", "french"):
+        found = list(islice(sections(stream("blocks", language), language), 120))
+        said = [one for _, parts in found for one in parts]
+        assert {type(one) for one in said} == {str, tuple, Piece}  # formulas, lists, text
+        texts = [one.text for one in said if isinstance(one, Piece)]
+        texts += [line for one in said if isinstance(one, tuple) for line in one]
+        assert not [
+            t for t in texts if re.search(r"⟦|\{(?:table|figure|eq|cite)|€|\s[.,]| $|Table|tableau", t)
+        ]
+        assert len(set(texts)) > 80
 
 
 @settings(max_examples=60)

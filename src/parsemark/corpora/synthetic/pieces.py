@@ -84,7 +84,8 @@ class TextRun:
             mark = self.text.replace("*", "{*}")
             latex = rf"$^{{\mathrm{{{mark}}}}}$" if self.text.isalpha() else rf"$^{{{mark}}}$"
         elif "\n" in self.text:
-            latex = rf"\shortstack{{{to_latex(self.text).replace(chr(10), chr(92) * 2)}}}"
+            lines = to_latex(self.text).replace(chr(10), chr(92) * 2)
+            latex = rf"\shortstack{{\strut {lines}}}"  # the strut keeps the first line off a rule above it
         else:
             latex = to_latex(self.text)
         latex = rf"\textit{{{latex}}}" if self.italic else latex

@@ -22,6 +22,7 @@ from parsemark.corpora.latex.synthetic.prose import (
     heading_group,
     list_group,
     paragraph_group,
+    sections,
     text_attributes,
 )
 from parsemark.corpora.latex.synthetic.style import choose_style
@@ -46,6 +47,7 @@ from parsemark.corpora.latex.synthetic.typeset import (
     running_head,
     typeset,
 )
+from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
@@ -60,6 +62,8 @@ LONG_PASSES = 3
 """Head and body of a long table find common widths through the aux file."""
 LONG_END = 0.45
 """How far down its last page a long table should end."""
+WORDS_OF_PAGE = 620
+"""As many as fill a page without a table, about."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,25 @@ class Draw:
         rng = self.stream("text")
         style, width = self.style, self.style.column_width
         groups: list[UnitGroup] = []
-        for section in range(1, pages * style.columns * 3 + 1):
+        count = pages * style.columns * 3
+        if self.options.edition > 1:
+            words = 0
+            for section, (title, said) in enumerate(sections(rng, style.language), 1):
+                if words > WORDS_OF_PAGE * pages:
+                    break
+                words += sum(len(one.text.split()) for one in said if isinstance(one, Piece))
+                groups.append(heading_group(rng, style, str(section), width, title))
+                for one in said:
+                    if isinstance(one, str):
+                        groups.append(formula_group(rng, width, one))
+                    elif isinstance(one, tuple):
+                        groups.append(list_group(rng, style, width, one))
+                    else:
+                        groups.append(paragraph_group(rng, style, width, one))
+                if rng.random() < 0.2:
+                    groups.append(figure_group(rng, style, width))
+            return groups
+        for section in range(1, count + 1):
             groups.append(heading_group(rng, style, str(section), width))
             for _ in range(rng.randint(1, 3)):
                 groups.append(paragraph_group(rng, style, width, rng.randint(2, 6)))

@@ -10,7 +10,7 @@ from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
 from parsemark.corpora.synthetic.story import LINE_STYLES
 from parsemark.errors import UsageError
 
-GENERATOR = "synthetic 4"
+GENERATOR = "synthetic 5"
 """Name and version; the version rises whenever the same seed gives other pages."""
 
 
@@ -36,12 +36,13 @@ class SyntheticOptions:
     )
     """Weight of each style of lines."""
     papers: float = 0.85
-    """Share of documents in the looks of publishers, of those that can be: in English and without a pool.
-    The others are set block by block."""
+    """Share of documents in the looks of publishers, of those that can be: without a pool, in a look that has
+    their columns and language. The others are set block by block."""
     looks: tuple[str, ...] = tuple(LOOKS)
     """The looks that are drawn from; a document takes part if one of them has its number of columns."""
     edition: int = 2
-    """Of the kinds of tables. In the first, of which the demo is, timetables ran through the night."""
+    """Of the kinds of tables, and of the text of pages that are set block by block. In the first, that of
+    the demo, timetables ran through the night, and sentences were put together from parts."""
     pool: Path | None = None
     """Harvested tables, used for half of the tables."""
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
-from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
+from parsemark.corpora.latex.synthetic.papers.looks import looks_for
 from parsemark.corpora.synthetic.randomness import stream
 
 
@@ -61,10 +61,9 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
 
 
 def _with_papers(options: SyntheticOptions, plans: list[DocumentPlan]) -> list[DocumentPlan]:
-    """Some of the documents that can be set as papers: English, no pool."""
-    columns = {LOOKS[name].columns for name in options.looks}
+    """Some of the documents that can be set as papers: a look has their columns and language; no pool."""
     able = [
-        index for index, plan in enumerate(plans) if plan.language == "english" and plan.columns in columns
+        index for index, plan in enumerate(plans) if looks_for(plan.columns, plan.language, options.looks)
     ]
     rng = stream(options.name, options.seed, "papers")
     flags = _spread(rng, len(able), options.papers if options.pool is None else 0.0)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, number, shown
+from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, shown
 from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain
 
 
 class Results(Exhibit):
     """Methods against measures, on one or several sets of data; the last method is the paper's own."""
-
-    stubs = ("Method", "Method", "Approach", "Model", "")
 
     def draw(self) -> None:
         """Draw a grid in which levels of methods show, and the own one is the best in the first measure."""
@@ -51,9 +49,14 @@ class Results(Exhibit):
             self.values.append(grid)
         self.spread = rng.choice(["", "", "", "pm", "sub"]) if spec.get("spread", True) else ""
         self.arrows, self.cited, self.with_year = (rng.random() < p for p in (0.45, 0.35, 0.15))
-        self.own_bold, self.own_note = rng.random() < 0.4, rng.choice(["", "", " (ours)"])
+        self.own_bold, self.own_note = rng.random() < 0.4, rng.choice(["", "", f" {self.labels['own']}"])
         self.families = rng.choice(["", "", "sections", "sections", "beside", "turned"])
         self.head = self.stub()
+
+    @property
+    def breadth(self) -> int:
+        """Measures for each set of data."""
+        return len(self.columns) * len(self.sets)
 
     def _pick(self, words: str) -> tuple[str, int, int]:
         """What is asked for, the set of data, the measure."""
@@ -100,7 +103,8 @@ class Results(Exhibit):
         turned = len(sets) == 1 and len(self.columns) > 4 and rng.random() < 0.5
         rows: list[DraftRow] = []
         for index, method in enumerate(self.rows):
-            label = plain(method["name"])
+            name = str(method["name"])
+            label = plain(name if "$" in name else name[:1].upper() + name[1:])
             if self.cited and "work" in method:
                 label += plain(" " + self.writer.cite(self.writer.cell_cite, [method["work"]]))
             elif self.with_year and "year" in method:
@@ -155,8 +159,9 @@ class Results(Exhibit):
         text, tail = plain(m.shown(column[row])), EMPTY
         if self.spread and m.better and m.decimals > 0:
             error = abs(m.high - m.low) * (0.015 + 0.02 * ((row * 7 + which * 3 + at) % 5) / 4)
-            spread = f"{max(error, 10.0**-m.decimals):.{m.decimals}f}"
-            tail = plain(f" ± {spread}") if self.spread == "pm" else formula(rf"_{{\pm {spread}}}")
+            spread = self.number(max(error, 10.0**-m.decimals), m.decimals)
+            lowered = spread.replace(",", "{,}")
+            tail = plain(f" ± {spread}") if self.spread == "pm" else formula(rf"_{{\pm {lowered}}}")
         if not m.better:
             return text
         ordered = sorted(set(column), reverse=m.better == "up")
@@ -168,8 +173,6 @@ class Results(Exhibit):
 
 class Ablation(Exhibit):
     """What each part of the method is worth: all of it, and with a part left out, one by one or step by step."""
-
-    stubs = ("Variant", "Configuration", "Setting", "")
 
     def draw(self) -> None:
         """Draw what each part costs; the whole has the value of the main table."""
@@ -231,7 +234,7 @@ class Ablation(Exhibit):
         rows = [
             DraftRow(
                 (
-                    plain("Full model" if rng.random() < 0.5 else self.writer.methods[-1]["name"]),
+                    plain(self.labels["full"] if rng.random() < 0.5 else self.writer.methods[-1]["name"]),
                     plain(m.shown(self.full)).bold(),
                     plain("–"),
                 )
@@ -239,21 +242,27 @@ class Ablation(Exhibit):
         ]
         for name, value in zip(names, self.without, strict=True):
             rows.append(
-                DraftRow((plain(f"without {name}"), plain(m.shown(value)), plain(self._change(value))))
+                DraftRow(
+                    (
+                        plain(f"{self.labels['without']} {name}"),
+                        plain(m.shown(value)),
+                        plain(self._change(value)),
+                    )
+                )
             )
         rows.append(
             DraftRow(
-                (plain("without all of them"), plain(m.shown(self.none)), plain(self._change(self.none)))
+                (plain(self.labels["without_all"]), plain(m.shown(self.none)), plain(self._change(self.none)))
             )
         )
         return Draft(
             "ablation",
             (shown(self.stub()),),
-            one_level([shown(head), plain("Change")]),
+            one_level([shown(head), plain(self.labels["change"])]),
             tuple(rows),
             ("l", "c", "c"),
         )
 
     def _change(self, value: float) -> str:
         change = round(value - self.full, self.measure.decimals)
-        return ("+" if change > 0 else "") + number(change, self.measure.decimals)
+        return ("+" if change > 0 else "") + self.number(change, self.measure.decimals)

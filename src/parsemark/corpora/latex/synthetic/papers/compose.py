@@ -10,7 +10,7 @@ from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.comparisons import Results
 from parsemark.corpora.latex.synthetic.papers.exhibits import PaperTable
 from parsemark.corpora.latex.synthetic.papers.front import Front, Matter
-from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, title_case
+from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, heading_number, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import Citations
 from parsemark.corpora.latex.synthetic.papers.setting import (
     CHARACTER,
@@ -20,7 +20,7 @@ from parsemark.corpora.latex.synthetic.papers.setting import (
     Typesetter,
     numbered,
 )
-from parsemark.corpora.latex.synthetic.papers.subject import Subject, SubjectPart, common, people
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, SubjectPart, common, homes
 from parsemark.corpora.latex.synthetic.papers.tables import Samples
 from parsemark.corpora.latex.synthetic.papers.tokens import Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import Writer, in_order
@@ -28,6 +28,10 @@ from parsemark.corpora.synthetic.draft import lay_out
 
 _WORDS_OF_FLOAT = 0.22
 """Of a page, that a table or figure takes."""
+_JOINED = (0.15, 0.4, 0.65, 0.85)
+"""Shares of paragraphs that go on where the next would begin."""
+_LONGEST = 210
+"""Words of a paragraph that was joined."""
 
 
 @dataclass
@@ -47,12 +51,16 @@ class Paper:
     """Rows of a table over pages, in an appendix."""
     kept: int = 0
     """Those of them that are set."""
-    register: Register = field(default_factory=Register)
+    register: Register = field(init=False)
 
     def __post_init__(self) -> None:
+        self.register = Register(self.subject.language)
+        self.words = common(self.subject.language)
         self.writer = Writer(self.rng, self.subject)
         self.writer.name_of = self._name_of
         self.writer.cell_cite = "citet" if self.look.cite == "raised" else "cite"
+        self._named: dict[str, str] = self.words.get("named", self.words["labels"])
+        """What exhibits are called within a sentence."""
         self.chapter = self.rng.randint(1, 6) if self.look.is_thesis else 0
         self._formulas: dict[str, int] = {}
         self._floats: dict[tuple[str, str], str] = {}
@@ -69,9 +77,9 @@ class Paper:
         places = {i: order[id(self.writer.references[i])] for i in self.writer.cited}
         colour = self.rng.choice(["", "", "", "blue", "green!50!black", "blue!60!black"])
         setter = Setter(Citations(self.look.cite, works, places, colour))
-        typesetter = Typesetter(self.rng, self.look, self.register, setter, self.chapter)
+        typesetter = Typesetter(self.rng, self.look, self.register, setter, self.chapter, self.words)
         parts = [rf"\setcounter{{chapter}}{{{self.chapter}}}"] if self.chapter else []
-        parts.append(Front(self.look, matter, self.register, setter).latex())
+        parts.append(Front(self.look, matter, self.register, setter, self.words).latex())
         parts += [typesetter.latex(item) for item in items]
         if not self.look.is_thesis or self.rng.random() < 0.3:
             parts.append(typesetter.references(works))
@@ -80,16 +88,17 @@ class Paper:
     def _matter(self) -> Matter:
         writer, rng, data = self.writer, self.rng, self.subject.data
         count = rng.choice([1, 2, 3, 3, 4, 5])
-        homes = rng.randint(1, min(3, count))
-        places = rng.sample(people()["homes"]["list"], k=homes)
-        authors: dict[tuple[str, str], None] = {}
-        while len(authors) < count:
-            authors[writer.person()] = None
+        homes_count = rng.randint(1, min(3, count))
+        places = rng.sample(homes(self.subject.language), k=homes_count)
         title = writer.one_of(data["chapter"] if self.look.is_thesis else data["title"])
         return Matter(
-            title_case(title) if self.look.title_case else title,
-            tuple(authors),
-            tuple(sorted([*range(homes), *(rng.randrange(homes) for _ in range(count - homes))])),
+            title_case(title) if self.look.title_case and self.subject.language == "english" else title,
+            writer.persons(count),
+            tuple(
+                sorted(
+                    [*range(homes_count), *(rng.randrange(homes_count) for _ in range(count - homes_count))]
+                )
+            ),
             tuple((rng.choice(data["departments"]), university, town) for university, town, _ in places),
             tuple(domain for _, _, domain in places),
             writer.one_of(data["abstract"]),
@@ -117,14 +126,51 @@ class Paper:
                 items.append(Item("heading", text, (self.chapter, *numbers) if self.chapter else numbers))
             else:
                 items += self._items(part)
+        items = self._with_roadmap(self._joined(items))
         if self.listed:
             items += self._appendix()
-        thanks = [*self.subject.data.get("thanks", []), *common()["thanks"]]
+        thanks = [*self.subject.data.get("thanks", []), *self.words["thanks"]]
         if not self.chapter and self.rng.random() < 0.5:
-            name = self.rng.choice(["Acknowledgements", "Acknowledgments", "Acknowledgment"])
+            name = self.rng.choice(self.words["thanks_headings"])
             said = " ".join(self.writer.one_of(thanks) for _ in range(2))
             items += [Item("heading", name), Item("text", said)]
         return items
+
+    def _joined(self, items: list[Item]) -> list[Item]:
+        """Some paragraphs with the next: authors differ in how long theirs are. Floats between them come after both."""
+        rng, joined, last = self.rng, list[Item](), None
+        share = rng.choice(_JOINED)
+        for item in items:
+            plain = item.kind in ("text", "more") and not item.note
+            if plain and last is not None and item.kind == "text" and rng.random() < share:
+                text = f"{last.text} {item.text}"
+                if len(text.split()) <= _LONGEST:
+                    last.text = text
+                    continue
+            if item.kind not in ("table", "figure", "subtables"):
+                last = item if plain else None
+            joined.append(item)
+        return joined
+
+    def _with_roadmap(self, items: list[Item]) -> list[Item]:
+        """At times, what each section is about, at the end of the introduction."""
+        rng, roadmap = self.rng, self.words["roadmap"]
+        sections = [i for i, item in enumerate(items) if item.kind == "heading" and len(item.path) == 1]
+        if self.chapter or self.look.numbering == "none" or len(sections) < 4 or rng.random() > 0.45:
+            return items
+        known = {heading: ways for headings, ways in roadmap["say"] for heading in headings}
+        said = []
+        for index in sections[1:]:
+            heading = items[index].text
+            ways = roadmap["last"] if index == sections[-1] else known.get(heading, roadmap["other"])
+            it = heading if heading[1:2].isupper() else heading[:1].lower() + heading[1:]
+            shown = heading_number(self.look, items[index].path).rstrip(".")
+            said.append(f"{roadmap['section']}\xa0{shown} {rng.choice(ways).replace('{it}', it)}")
+        pairs = [said[i : i + 2] for i in range(0, len(said), 2)]
+        joint = f" {self.words['labels']['and']} "
+        sentences = [f"{text[:1].upper()}{text[1:]}." for text in map(joint.join, pairs)]
+        text = " ".join([self.writer.one_of(roadmap["start"]), *map(self.writer.fill, sentences)])
+        return [*items[: sections[1]], Item("text", text), *items[sections[1] :]]
 
     def _appendix(self) -> list[Item]:
         """All measurements of a table, in one that runs over pages."""
@@ -137,9 +183,9 @@ class Paper:
         every = OwnTable(lay_out(exhibit.listed(self.listed)), rng.choices(names, weights)[0])
         content = every.with_rows(self.kept)
         about = exhibit.say(rng.choice(exhibit.spec["caption"]))
-        caption = f"{writer.one_of(common()['listed'])} {about}"
-        said = writer.one_of(common()["appendix"]).replace("TABLE", self._called("table", number))
-        heading = rng.choice(["Appendix", "Supplementary data", "Appendix: single measurements", "Data"])
+        caption = f"{writer.one_of(self.words['listed'])} {about}"
+        said = writer.one_of(self.words["appendix"]).replace("TABLE", self._called("table", number))
+        heading = writer.fill(rng.choice(self.words["appendix_headings"]))
         table = PaperTable(content, caption)
         return [Item("heading", heading), Item("text", said), Item("long", tables=(table,), number=number)]
 
@@ -168,10 +214,14 @@ class Paper:
         ]  # fmt: skip
 
     def _shown(self) -> set[tuple[str, str]]:
-        """The exhibits of this paper: the first table of the subject nearly always."""
+        """The exhibits of this paper: the first table of the subject nearly always, and the widest if some are turned."""
         rng = self.rng
         tables, figures = list(self.writer.tables), list(self.writer.figures)
-        first = tables[:1] if self.tables and rng.random() < 0.8 else []
+        widest = sorted(tables, key=lambda name: -self.writer.tables[name].breadth)
+        self._sideways = frozenset(widest[: min(self.turned, self.tables)])
+        first = [name for name in widest if name in self._sideways]
+        if self.tables > len(first) and tables[0] not in first and rng.random() < 0.8:
+            first.append(tables[0])
         rest = [name for name in tables if name not in first]
         chosen = first + rng.sample(rest, k=max(0, min(len(rest), self.tables - len(first))))
         drawn = rng.sample(figures, k=min(len(figures), max(1, round(self.pages * rng.uniform(0.3, 0.8)))))
@@ -180,8 +230,6 @@ class Paper:
             for pair in self.subject.data.get("pairs", [])
             if set(pair) <= set(drawn) and rng.random() < 0.6
         ]
-        widest = sorted(chosen, key=lambda name: -self.writer.tables[name].breadth)
-        self._sideways = frozenset(widest[: self.turned])
         self._partners = {one: pair for pair in pairs for one in pair}
         return {("table", name) for name in chosen} | {("figure", name) for name in drawn}
 
@@ -222,7 +270,8 @@ class Paper:
         """What an exhibit or formula is called; an exhibit is set where it is named first."""
         if kind == "eq":
             number = f"({numbered(self.chapter, self._formulas[name])})"
-            return f"Eq.\xa0{number}" if self.look.size < 12 else f"Equation\xa0{number}"
+            name = self._named["equation_short" if self.look.size < 12 else "equation"]
+            return f"{name}\xa0{number}"
         if (kind, name) not in self._floats:
             self._counts[kind] += 1
             count = self._counts[kind]
@@ -235,9 +284,9 @@ class Paper:
     def _called(self, kind: str, number: int) -> str:
         if kind == "table":
             shown = numbered(self.chapter, number, roman_numbers=self.look.roman_tables)
-            return f"Table\xa0{shown}"
+            return f"{self._named['table']}\xa0{shown}"
         short = "Fig." in self.look.figure_label or "FIG" in self.look.figure_label
-        return f"{'Fig.' if short else 'Figure'}\xa0{numbered(self.chapter, number)}"
+        return f"{self._named['figure_short' if short else 'figure']}\xa0{numbered(self.chapter, number)}"
 
     def _table(self, name: str, number: int) -> Item:
         """A table as wide as it needs to be; at times one for each set of data under one caption."""

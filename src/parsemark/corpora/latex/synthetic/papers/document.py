@@ -15,7 +15,7 @@ from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.papers.compose import Paper
 from parsemark.corpora.latex.synthetic.papers.furniture import Furniture, furnish
 from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, choose_look
-from parsemark.corpora.latex.synthetic.papers.subject import Subject, read_subject, subject_names
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, common, read_subject, subject_names
 from parsemark.corpora.latex.synthetic.papers.truth import PageParts, find_parts, page_truth
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan
 from parsemark.corpora.synthetic.randomness import stream
@@ -59,14 +59,15 @@ LIVELY = 0.85
 
 def look_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> PaperLook:
     """The look that an attempt at a document has."""
-    return choose_look(
-        stream(options.name, options.seed, plan.name, "look", attempt), plan.columns, options.looks
-    )
+    rng = stream(options.name, options.seed, plan.name, "look", attempt)
+    return choose_look(rng, plan.columns, options.looks, plan.language)
 
 
 def _subject_of(options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> str:
     """Subjects in turn, in an order that is drawn: each comes again after all others."""
-    names = [name for name in subject_names() if not plan.long or read_subject(name).has_measurements]
+    names = [
+        name for name in subject_names(plan.language) if not plan.long or read_subject(name).has_measurements
+    ]
     stream(options.name, options.seed, "subjects").shuffle(names)
     return names[(int(plan.name.rpartition("-")[2]) + attempt) % len(names)]
 
@@ -99,6 +100,7 @@ def make_paper(
         paper = Paper(own, look, subject, options.lines, folder, count, tables, turned, listed, kept)
         body = paper.latex()
         furniture = furnish(stream(*identity, "furniture"), look, paper.matter, paper.writer)
+        body = common(subject.language)["typesetting"]["latex"] + body
         marked = _compile(look, furniture, body, folder, "marked", begin=f"\\input{{{MARKS_FILE.name}}}\n")
         assert marked.pdf is not None
         return paper, body, furniture, marked, read_marks(marked.pdf)
@@ -212,7 +214,7 @@ def _attributes(look: PaperLook, subject: Subject) -> dict[str, AttributeValue]:
     return {
         "data_source": "synthetic",
         "maker": "latex",
-        "language": "english",
+        "language": subject.language,
         "layout": "double_column" if look.columns == 2 else "single_column",
         "fuzzy_scan": False,
         "watermark": False,

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
-from parsemark.corpora.latex.synthetic.papers.subject import common, with_formulas
+from parsemark.corpora.latex.synthetic.papers.subject import with_formulas
 from parsemark.corpora.synthetic.draft import Draft, lay_out
+from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Measure:
     low: float
     high: float
     decimals: int
+    language: str = field(default="english", kw_only=True)
 
     @property
     def is_wide(self) -> bool:
@@ -77,7 +79,7 @@ class Measure:
 
     def shown(self, value: float) -> str:
         """As it is written."""
-        return number(value, self.decimals)
+        return number(value, self.decimals, self.language)
 
     def head(self, gap: str = " ") -> str:
         """Name with unit."""
@@ -85,20 +87,22 @@ class Measure:
         return f"{self.name}{gap}({self.unit})" if self.unit else self.name
 
 
-def number(value: float, decimals: int) -> str:
-    """A number with a true minus sign, and commas from 10,000 on."""
+def number(value: float, decimals: int, language: str, grouped_from: int = 10_000) -> str:
+    """A number as a language writes it, with a true minus sign; large ones are grouped."""
     value = round(value, decimals)
-    text = f"{abs(value):,.{decimals}f}" if abs(value) >= 10_000 else f"{abs(value):.{decimals}f}"
+    text = f"{abs(value):,.{decimals}f}" if abs(value) >= grouped_from else f"{abs(value):.{decimals}f}"
+    words = vocabulary(language)
+    text = text.translate({ord(","): words.group_mark, ord("."): words.decimal_mark})
     return f"−{text}" if value < 0 else text
 
 
 class Exhibit(ABC):
     """A table of the paper: its values, the facts in them, and how it is laid out."""
 
-    stubs: tuple[str, ...] = ("",)
-
     def __init__(self, writer: Writer, name: str, spec: dict[str, Any]) -> None:
         self.writer, self.name, self.spec, self.rng = writer, name, spec, writer.rng
+        self.words = writer.words
+        self.labels: dict[str, str] = self.words["labels"]
         self.draw()
 
     @abstractmethod
@@ -113,6 +117,14 @@ class Exhibit(ABC):
     def fact(self, words: str) -> str:
         """What it shows, for a slot of the text."""
 
+    def number(self, value: float, decimals: int) -> str:
+        """A number as the language of the paper writes it."""
+        return number(value, decimals, self.writer.language)
+
+    def count(self, value: int) -> str:
+        """How many there are, with the thousands apart."""
+        return number(value, 0, self.writer.language, 1000)
+
     def notes(self) -> tuple[str, ...]:
         """Below the table."""
         note = self.spec.get("note")
@@ -125,7 +137,7 @@ class Exhibit(ABC):
     def caption(self) -> str:
         """What the table is, at times with a sentence on how to read it."""
         text = self.say(self.rng.choice(self.spec["caption"]))
-        more = self.writer.unsaid(common()["read"].get(self.spec["kind"], []))
+        more = self.writer.unsaid(self.words["read"].get(self.spec["kind"], []))
         if more and self.rng.random() < 0.4:
             chosen = self.rng.choice(more)
             self.writer.said.add(chosen)
@@ -139,7 +151,7 @@ class Exhibit(ABC):
 
     def stub(self) -> str:
         """The head of the first column."""
-        return str(self.rng.choice(self.spec.get("stub", self.stubs)))
+        return str(self.rng.choice(self.spec.get("stub") or self.words["stubs"].get(self.spec["kind"], [""])))
 
     def table(self, lines: dict[str, float]) -> PaperTable:
         """Ready to be set."""
@@ -153,13 +165,16 @@ class Exhibit(ABC):
             draft = replace(draft, levels=levels, stub=tuple(piece.bold() for piece in draft.stub))
         content = OwnTable(lay_out(draft), rng.choices(names, weights)[0])
         if not content.layout.draft.row_groups and rng.random() < 0.16:
-            content = replace(content, shade=rng.choice(["stripes", "stripes", "head", "total"]))
+            shades = ["stripes", "stripes", "head", "total"]
+            # what stands below a regression is set apart as totals are, but is none
+            content = replace(content, shade=rng.choice(shades[:3] if draft.kind == "regression" else shades))
         return PaperTable(content, self.caption(), self.notes())
 
     def measures(self, specs: Sequence[str | list[Any]]) -> list[Measure]:
         """Measures by name or as they are given."""
         known = self.writer.subject.data.get("measures", {})
-        return [Measure(*(known[s] if isinstance(s, str) else s)) for s in specs]
+        given = [known[s] if isinstance(s, str) else s for s in specs]
+        return [Measure(*measure[:6], language=self.writer.language) for measure in given]
 
 
 def shown(text: str) -> Piece:

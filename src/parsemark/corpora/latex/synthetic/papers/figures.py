@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsemark.corpora.latex.synthetic.papers.axes import Axes, decades, span, tex, ticks
+from parsemark.corpora.latex.synthetic.papers.exhibits import number
 from parsemark.corpora.latex.synthetic.papers.pictures import FIELDS, picture
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ class Plot(ABC):
     def fact(self, words: str) -> str:
         """What it shows, for a slot of the text."""
         return self.facts[words]
+
+    def number(self, value: float, decimals: int) -> str:
+        """A number as the language of the paper writes it."""
+        return number(value, decimals, self.writer.language)
 
     def caption(self) -> str:
         """What it shows, in words."""
@@ -111,8 +116,8 @@ class Lines(Plot):
             decimals = spec.get("decimals", 1)
             self.facts |= {
                 f"name {i}": name,
-                f"first {i}": f"{points[0][1]:.{decimals}f}".replace("-", "−"),
-                f"last {i}": f"{points[-1][1]:.{decimals}f}".replace("-", "−"),
+                f"first {i}": self.number(points[0][1], decimals),
+                f"last {i}": self.number(points[-1][1], decimals),
             }
 
     def latex(self, width: float, height: float, folder: Path) -> str:
@@ -174,7 +179,7 @@ class Bars(Plot):
         ]
         decimals = self.spec.get("decimals", 1)
         self.facts = {
-            f"value {s} {g}": f"{v:.{decimals}f}"
+            f"value {s} {g}": self.number(v, decimals)
             for s, (_, values) in enumerate(self.series, 1)
             for g, v in enumerate(values, 1)
         }
@@ -240,9 +245,8 @@ class Scatter(Plot):
         self.slope, self.middle = sxy / sxx, (mx, my)
         found = sxy / math.sqrt(sxx * syy)
         self.facts = {
-            "r": f"{'−' if found < 0 else ''}{abs(found):.2f}",
+            "r": self.number(found, 2),
             "n": f"{len(every)}",
-            "slope": f"{abs(self.slope):.3g}",
         }
 
     def latex(self, width: float, height: float, folder: Path) -> str:
@@ -284,7 +288,7 @@ class Boxes(Plot):
                 (self.writer.fill(name), max(floor, low), max(floor, q1), middle, q3, high, strays)
             )
         decimals = self.spec.get("decimals", 1)
-        self.facts = {f"median {i}": f"{g[3]:.{decimals}f}" for i, g in enumerate(self.groups, 1)}
+        self.facts = {f"median {i}": self.number(g[3], decimals) for i, g in enumerate(self.groups, 1)}
 
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Boxes."""
@@ -341,13 +345,17 @@ class Histogram(Plot):
         ]
         ordered = sorted(values)
         decimals = spec.get("decimals", 1)
-        self.facts = {"median": f"{ordered[len(ordered) // 2]:.{decimals}f}", "n": f"{count:,}"}
+        self.facts = {"median": self.number(ordered[len(ordered) // 2], decimals), "n": self.number(count, 0)}
 
     def latex(self, width: float, height: float, folder: Path) -> str:
         """Bars that touch."""
         low, high = self.spec["x"][2:4]
         axes = Axes(self.writer.plot_look, (width, height), (low, high), (0, max(self.counts) * 1.1))
-        axes.frame(ticks(low, high), self.label(self.spec["x"]), str(self.spec.get("of", "Count")))
+        axes.frame(
+            ticks(low, high),
+            self.label(self.spec["x"]),
+            str(self.spec.get("of", self.writer.words["labels"]["count"])),
+        )
         for count, a, b in zip(self.counts, self.edges, self.edges[1:], strict=False):
             axes.parts.append(axes.bar(0, axes.place(a, 0), axes.place(b, count)))
         return axes.picture()
@@ -385,8 +393,8 @@ class Heat(Plot):
         decimals = spec.get("decimals", 2)
         best = flat.index(max(flat))
         self.facts = {
-            "max": f"{max(flat):.{decimals}f}",
-            "min": f"{min(flat):.{decimals}f}",
+            "max": self.number(max(flat), decimals),
+            "min": self.number(min(flat), decimals),
             "row": self.rows[best // len(self.columns)],
             "column": self.columns[best % len(self.columns)],
         }

@@ -5,16 +5,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
 
 from parsemark.corpora.latex.synthetic.papers.looks import PaperLook
 from parsemark.corpora.latex.synthetic.papers.tokens import PaperToken, Register, Setter
 from parsemark.corpora.synthetic.pieces import to_latex
 from parsemark.model import Category
-
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,19 @@ def _ascii(name: str) -> str:
     return "".join(character for character in plain if character.isascii() and character.isalpha())
 
 
+def written_date(words: dict[str, Any], day: int, month: int, year: int) -> str:
+    """A day as a language writes it."""
+    return str(words["date"]).format(day=day, month=words["months"][month - 1], year=year)
+
+
 class Front:
     """Sets the front matter of one document."""
 
-    def __init__(self, look: PaperLook, matter: Matter, register: Register, setter: Setter) -> None:
+    def __init__(
+        self, look: PaperLook, matter: Matter, register: Register, setter: Setter, words: dict[str, Any]
+    ) -> None:
         self.look, self.matter, self.register, self.setter = look, matter, register, setter
+        self.words, self.labels = words, words["labels"]
 
     def latex(self) -> str:
         """The front matter, over all columns where the look has it so."""
@@ -88,7 +93,8 @@ class Front:
             home = self.matter.homes[index]
             mark = "abcdefgh"[home] if letters else str(home + 1)
             star = ",*" if index == 0 and not letters else ""
-            tail = separator if index < count - 2 or (index < count - 1 and count > 2) else ""
+            before_last = count > 2 and self.labels["and"] == "and"  # other languages have no comma there
+            tail = separator if index < count - 2 or (index < count - 1 and before_last) else ""
             raised = rf"\textsuperscript{{{mark}{star}}}"
             for word, truth, before in (
                 (given, given, " "),
@@ -97,7 +103,7 @@ class Front:
                 latex = to_latex(word) + (raised + to_latex(tail) if truth != word else "")
                 tokens.append(PaperToken(rf"\textbf{{{latex}}}" if bold else latex, truth, before))
             if index == count - 2:
-                tokens.append(PaperToken("and", "and"))
+                tokens.append(PaperToken(self.labels["and"], self.labels["and"]))
         return tokens
 
     def _homes(self, setting: str, *, letters: bool = False) -> str:
@@ -170,9 +176,9 @@ class Front:
             cells.append(rf"\begin{{minipage}}[t]{{.31\textwidth}}{lines}\end{{minipage}}")
         rows = [r"\hfil ".join(cells[i : i + 3]) for i in range(0, len(cells), 3)]
         above += r"\par\vskip8pt ".join(rows) + r"\end{center}\vskip10pt "
-        below = self._heading("ABSTRACT", r"\noindent\large\sffamily\bfseries ") + r"\nobreak\vskip3pt "
+        below = self._heading("ABSTRACT", r"\noindent\Large\bfseries ") + r"\nobreak\vskip3pt "
         below += self._tokens(r"\noindent ", self.setter(matter.abstract)) + r"\vskip8pt "
-        below += self._heading("KEYWORDS", r"\noindent\large\sffamily\bfseries ") + r"\nobreak\vskip3pt "
+        below += self._heading("KEYWORDS", r"\noindent\Large\bfseries ") + r"\nobreak\vskip3pt "
         return above, below + self._line(r"\noindent ", ", ".join(matter.keywords)) + r"\vskip6pt "
 
     def _llncs(self) -> tuple[str, str]:
@@ -180,8 +186,8 @@ class Front:
         above = r"\begin{center}" + self._title(r"\Large\bfseries\boldmath ") + r"\vskip16pt "
         above += self._tokens("", self._marked_names()) + r"\vskip10pt " + self._homes(r"\small ")
         above += self._line(r"\small ", matter.email(0), r"\texttt{{}}") + r"\end{center}\vskip14pt "
-        abstract = self._lead("Abstract.", matter.abstract, r"\textbf{{}}")
-        words = self._lead("Keywords:", " · ".join(matter.keywords), r"\textbf{{}}")
+        abstract = self._lead(f"{self.labels['abstract']}.", matter.abstract, r"\textbf{{}}")
+        words = self._lead(self.labels["keywords"], " · ".join(matter.keywords), r"\textbf{{}}")
         body = self._tokens(r"\noindent ", abstract) + r"\vskip8pt " + self._tokens(r"\noindent ", words)
         return (
             above
@@ -194,7 +200,7 @@ class Front:
         above = r"\hrule height1pt\vskip12pt\begin{center}" + self._title(r"\Large\bfseries ")
         above += r"\end{center}\vskip4pt\hrule height1pt\vskip14pt\begin{center}"
         above += self._tokens(r"\bfseries ", self._marked_names("")) + r"\end{center}\vskip10pt "
-        below = self._heading("Abstract", r"\centering\large\bfseries ")
+        below = self._heading(self.labels["abstract"], r"\centering\large\bfseries ")
         quote = r"\begin{list}{}{\leftmargin.2in\rightmargin.2in}\item[]"
         below += f"{quote}{self._tokens('', self.setter(matter.abstract))}\\end{{list}}"
         homes = [", ".join(home) for home in matter.affiliations]
@@ -220,7 +226,7 @@ class Front:
             )
         rows = [r"\hfil ".join(cells[i : i + 3]) for i in range(0, len(cells), 3)]
         above += r"\noindent " + r"\par\vskip10pt\noindent ".join(rows) + r"\par\vskip.3in "
-        above += self._heading("Abstract", r"\centering\large\bfseries ")
+        above += self._heading(self.labels["abstract"], r"\centering\large\bfseries ")
         quote = r"\begin{list}{}{\leftmargin.5in\rightmargin.5in}\item[]"
         return f"{above}{quote}{self._tokens('', self.setter(matter.abstract))}\\end{{list}}", ""
 
@@ -229,7 +235,7 @@ class Front:
         above = r"\begin{center}" + self._title(r"\Large\bfseries ") + r"\vskip12pt "
         above += self._tokens(r"\large\bfseries ", self._marked_names("")) + self._homes(r"\large ")
         above += self._line(r"\large ", matter.email(0), r"\texttt{{}}") + r"\end{center}\vskip20pt "
-        below = self._heading("Abstract", r"\centering\large\bfseries ")
+        below = self._heading(self.labels["abstract"], r"\centering\large\bfseries ")
         quote = r"\begin{list}{}{\leftmargin.6cm\rightmargin.6cm}\item[]\small "
         return above, f"{below}{quote}{self._tokens('', self.setter(matter.abstract))}\\end{{list}}"
 
@@ -238,9 +244,9 @@ class Front:
         above = r"\begin{center}" + self._title(r"\LARGE ") + r"\vskip12pt "
         above += self._tokens(r"\large ", self._marked_names(letters=True)) + r"\vskip8pt "
         above += self._homes(r"\small\itshape ", letters=True) + r"\end{center}\vskip8pt\hrule\vskip8pt "
-        above += self._heading("Abstract", r"\noindent\bfseries ") + r"\vskip3pt "
+        above += self._heading(self.labels["abstract"], r"\noindent\bfseries ") + r"\vskip3pt "
         above += self._tokens(r"\noindent\small ", self.setter(matter.abstract)) + r"\vskip6pt "
-        words = self._lead("Keywords:", ", ".join(matter.keywords), r"\textit{{}}")
+        words = self._lead(self.labels["keywords"], ", ".join(matter.keywords), r"\textit{{}}")
         return above + self._tokens(r"\noindent\small ", words) + r"\vskip8pt\hrule\vskip16pt ", ""
 
     def _mdpi(self) -> tuple[str, str]:
@@ -260,24 +266,25 @@ class Front:
         tokens = self.setter(f"Correspondence: {matter.email(0)}")
         tokens[0] = PaperToken(rf"\textsuperscript{{*}}{tokens[0].latex}", f"^{{*}}{tokens[0].text}")
         above += self._tokens(r"\noindent\small ", tokens)
-        last = min(12, month + 2)
+        published = date(year, month, day)
+        steps = {"Received": 70 + 3 * day, "Accepted": 2 + day % 9, "Published": 0}
+        days = {name: published - timedelta(days=before) for name, before in steps.items()}
+        months = self.words["months"]
         above += self._line(
             r"\noindent\small ",
-            f"Received: {day} {MONTHS[month - 1]} {year}; Accepted: {min(28, day + 3)} {MONTHS[last - 1]} {year}; "
-            f"Published: {min(28, day + 5)} {MONTHS[last - 1]} {year}",
+            "; ".join(f"{name}: {d.day} {months[d.month - 1]} {d.year}" for name, d in days.items()),
         )
         above += r"\vskip12pt " + self._tokens(
             r"\noindent ", self._lead("Abstract:", matter.abstract, r"\textbf{{}}")
         )
-        words = self._lead("Keywords:", "; ".join(matter.keywords), r"\textbf{{}}")
+        words = self._lead(self.labels["keywords"], "; ".join(matter.keywords), r"\textbf{{}}")
         return above + r"\vskip8pt " + self._tokens(r"\noindent ", words) + r"\vskip6pt\hrule\vskip10pt ", ""
 
     def _revtex(self) -> tuple[str, str]:
         matter = self.matter
         above = r"\begin{center}" + self._title(r"\large\bfseries ") + r"\vskip8pt "
         above += self._tokens("", self._marked_names()) + r"\vskip2pt " + self._homes(r"\small\itshape ")
-        day, month, year = matter.day
-        above += self._line(r"\small ", f"(Dated: {MONTHS[month - 1]} {day}, {year})") + r"\vskip6pt "
+        above += self._line(r"\small ", f"(Dated: {written_date(self.words, *matter.day)})") + r"\vskip6pt "
         abstract = self._tokens("", self.setter(matter.abstract))
         above += rf"\begin{{minipage}}{{.8\textwidth}}\small\parindent10pt {abstract}\end{{minipage}}"
         return above + r"\end{center}\vskip14pt ", ""
@@ -290,9 +297,11 @@ class Front:
             + r"\vskip14pt "
         )
         names = matter.names()
-        joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {self.labels['and']} {names[-1]}"
         above += self._line(r"\footnotesize ", joined.upper()) + r"\end{center}\vskip12pt "
-        body = self._tokens(r"\noindent ", self._lead("Abstract.", matter.abstract, r"\textsc{{}}"))
+        body = self._tokens(
+            r"\noindent ", self._lead(f"{self.labels['abstract']}.", matter.abstract, r"\textsc{{}}")
+        )
         return (
             above
             + rf"\begin{{list}}{{}}{{\leftmargin3pc\rightmargin3pc}}\item[]\footnotesize {body}\end{{list}}",
@@ -301,7 +310,6 @@ class Front:
 
     def _article(self) -> tuple[str, str]:
         matter = self.matter
-        day, month, year = matter.day
         above = r"\begin{center}" + self._title(r"\LARGE ") + r"\vskip14pt "
         above += (
             self._tokens(r"\large ", self._marked_names())
@@ -309,8 +317,8 @@ class Front:
             + self._homes(r"\small ")
             + r"\vskip8pt "
         )
-        above += self._line(r"\large ", f"{MONTHS[month - 1]} {day}, {year}") + r"\end{center}\vskip10pt "
-        abstract = self._heading("Abstract", r"\centering\small\bfseries ")
+        above += self._line(r"\large ", written_date(self.words, *matter.day)) + r"\end{center}\vskip10pt "
+        abstract = self._heading(self.labels["abstract"], r"\centering\small\bfseries ")
         abstract += r"\begin{list}{}{\leftmargin1.5em\rightmargin1.5em}\item[]\small\parindent1.5em "
         abstract += self._tokens("", self.setter(matter.abstract)) + r"\end{list}"
         return (above, abstract) if self.look.columns == 2 else (above + abstract, "")
@@ -318,7 +326,7 @@ class Front:
     def _chapter(self) -> tuple[str, str]:
         number, title = self.matter.chapter, self.matter.title
         if self.look.document_class == "report":
-            label = self._heading(f"Chapter {number}", r"\noindent\huge\bfseries ")
+            label = self._heading(f"{self.labels['chapter']} {number}", r"\noindent\huge\bfseries ")
             return r"\vspace*{50pt}" + label + r"\vskip20pt " + self._title(
                 r"\noindent\Huge\bfseries\raggedright "
             ) + r"\vskip40pt ", ""

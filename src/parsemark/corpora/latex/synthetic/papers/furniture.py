@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from parsemark.corpora.latex.synthetic.papers.front import MONTHS, Matter
+from parsemark.corpora.latex.synthetic.papers.front import Matter, written_date
 from parsemark.corpora.latex.synthetic.papers.looks import PaperLook
 from parsemark.corpora.latex.synthetic.papers.subject import people
 from parsemark.corpora.latex.synthetic.papers.writing import Writer
@@ -113,12 +113,14 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
 ) -> Furniture:
     """Heads and feet as the publisher has them."""
     journal = rng.choice(writer.subject.data["journals"])
+    words = writer.words
     _, month, year = matter.day
+    month_name = words["months"][month - 1]
     family = [f for _, f in matter.authors]
     short = (
         family[0]
         if len(family) == 1
-        else f"{family[0]} and {family[1]}"
+        else f"{family[0]} {words['labels']['and']} {family[1]}"
         if len(family) == 2
         else f"{family[0]} et al."
     )
@@ -145,7 +147,7 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         return Furniture(first if rng.random() < 0.6 else bare, bare, bare, 1)
     if look.head == "journal":
         volume, issue = rng.randint(2, 60), rng.randint(1, 12)
-        line = f"{journal}, vol. {volume}, no. {issue}, {MONTHS[month - 1]} {year}"
+        line = f"{journal}, vol. {volume}, no. {issue}, {month_name} {year}"
         line = line.upper() if look.name == "ieee-journal" else line
         small = r"\scriptsize " if look.name == "ieee-journal" else r"\footnotesize\itshape "
         start = rng.choice([1, rng.randint(11, 1900)])
@@ -192,7 +194,7 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         )
         return Furniture(bare if not upper else plain_foot, odd, even, 1)
     if look.head == "conference":
-        place = f"{rng.choice(['Conf', 'Workshop', 'Symposium'])} ’{year % 100:02d}, {MONTHS[month - 1]} {year}, {rng.choice(people()['homes']['list'])[1]}"
+        place = f"{rng.choice(['Conf', 'Workshop', 'Symposium'])} ’{year % 100:02d}, {month_name} {year}, {rng.choice(people()['homes']['list'])[1]}"
         small = r"\footnotesize "
         if look.name == "icml":
             head = PageMargins(
@@ -229,7 +231,7 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         return Furniture(first, odd, even, 1)
     if look.head == "thesis":
         style = rng.choice([r"\slshape ", r"\itshape ", r"\scshape "])
-        label = f"Chapter {matter.chapter}. {title}"
+        label = f"{words['labels']['chapter']} {matter.chapter}. {title}"
         odd = PageMargins(
             (MarginPiece(Category.HEADER, label, style), None, MarginPiece(Category.PAGE_NUMBER, PAGE)),
             NOTHING,
@@ -244,9 +246,20 @@ def furnish(  # noqa: PLR0911 - one return for each kind of head
         foot = (
             MarginPiece(Category.FOOTER, f"Preprint submitted to {journal}", r"\footnotesize\itshape "),
             None,
-            MarginPiece(Category.FOOTER, f"{MONTHS[month - 1]} {matter.day[0]}, {year}", r"\footnotesize "),
+            MarginPiece(Category.FOOTER, written_date(words, *matter.day), r"\footnotesize "),
         )
         return Furniture(PageMargins(NOTHING, foot), plain_foot, plain_foot, 1)
     if rng.random() < 0.55:
-        stamp = f"arXiv:{year % 100:02d}{month:02d}.{rng.randint(1, 19999):05d}v{rng.choice([1, 1, 2, 3])} [{writer.subject.data['arxiv']}] {matter.day[0]} {MONTHS[month - 1][:3]} {year}"
+        stamp = _stamp(rng, matter, writer)
     return Furniture(plain_foot, plain_foot, plain_foot, 1, stamp)
+
+
+def _stamp(rng: random.Random, matter: Matter, writer: Writer) -> str:
+    """Of a preprint server: arXiv with the class of the subject, or HAL, which has none."""
+    day, month, year = matter.day
+    kept, version = rng.randint(1, 19999), rng.choice([1, 1, 2, 3])
+    on = f"{day} {writer.words['months'][month - 1][:3]} {year}"
+    archive = writer.subject.data.get("arxiv")
+    if archive:
+        return f"arXiv:{year % 100:02d}{month:02d}.{kept:05d}v{version} [{archive}] {on}"
+    return f"hal-0{(year - 2005) * 10**5 + 5 * kept:07d}, version {version} – {on}"

@@ -54,6 +54,8 @@ class PaperLook:
     is_thesis: bool = False
     title_case: bool = False
     """Capitals in Titles and Headings."""
+    languages: tuple[str, ...] = ("english",)
+    """In which papers have this look."""
     sizes: tuple[str, ...] = (r"\small", r"\footnotesize", r"\footnotesize", r"\scriptsize")
     """Of the fonts of tables, by how full they are."""
 
@@ -85,6 +87,8 @@ _ITALIC_LABELS = r"""\makeatletter\long\def\@makecaption#1#2{\vskip 8pt{\small\s
 \ifdim\wd\@tempboxa>\hsize {\itshape #1.} #2\par\else\hb@xt@\hsize{\hfil\box\@tempboxa\hfil}\fi}\vskip 6pt}\makeatother"""
 _SECTIONS = r"""\makeatletter\def\section{\@startsection{section}{1}{\z@}{-2ex plus -.5ex minus -.2ex}{1.2ex plus .2ex}{%s}}
 \def\subsection{\@startsection{subsection}{2}{\z@}{-1.6ex plus -.4ex minus -.2ex}{.8ex plus .2ex}{%s}}\makeatother"""
+
+_ALL = ("english", "french")
 
 LOOKS: dict[str, PaperLook] = {
     look.name: look
@@ -221,6 +225,7 @@ LOOKS: dict[str, PaperLook] = {
             head="foot",
             table_caption_below=True,
             title_case=True,
+            languages=_ALL,
         ),
         PaperLook(
             "elsevier",
@@ -319,6 +324,7 @@ LOOKS: dict[str, PaperLook] = {
             table_label="Table {}.",
             figure_label="Figure {}.",
             head="authors",
+            languages=_ALL,
         ),
         PaperLook(
             "preprint",
@@ -333,6 +339,7 @@ LOOKS: dict[str, PaperLook] = {
             11,
             "letter",
             head="foot",
+            languages=_ALL,
         ),
         PaperLook(
             "preprint-two-column",
@@ -350,6 +357,7 @@ LOOKS: dict[str, PaperLook] = {
             "a4",
             head="foot",
             alphabetical=False,
+            languages=_ALL,
         ),
         PaperLook(
             "thesis",
@@ -370,6 +378,7 @@ LOOKS: dict[str, PaperLook] = {
             "a4",
             head="thesis",
             is_thesis=True,
+            languages=_ALL,
         ),
         PaperLook(
             "thesis-book",
@@ -386,14 +395,20 @@ LOOKS: dict[str, PaperLook] = {
             head="thesis",
             is_thesis=True,
             table_caption_below=True,
+            languages=_ALL,
         ),
     )
 }
 
 
-def choose_look(rng: random.Random, columns: int, names: Iterable[str]) -> PaperLook:
-    """One of the looks, with that many columns."""
-    return LOOKS[rng.choice(sorted(name for name in names if LOOKS[name].columns == columns))]
+def looks_for(columns: int, language: str, names: Iterable[str]) -> list[str]:
+    """Those of the looks that have so many columns, and papers in that language."""
+    return sorted(n for n in names if LOOKS[n].columns == columns and language in LOOKS[n].languages)
+
+
+def choose_look(rng: random.Random, columns: int, names: Iterable[str], language: str) -> PaperLook:
+    """One of them."""
+    return LOOKS[rng.choice(looks_for(columns, language, names))]
 
 
 def heading_number(look: PaperLook, path: tuple[int, ...]) -> str:
@@ -423,4 +438,8 @@ _SMALL_WORDS = frozenset(
 def title_case(text: str) -> str:
     """Capitals for all words but the small ones."""
     words = text.split(" ")
-    return " ".join(w if i and w in _SMALL_WORDS else w[:1].upper() + w[1:] for i, w in enumerate(words))
+    after = ["", *words]  # behind a colon another title begins
+    return " ".join(
+        w if i and w in _SMALL_WORDS and not after[i].endswith(":") else w[:1].upper() + w[1:]
+        for i, w in enumerate(words)
+    )

@@ -53,87 +53,84 @@ def _spaced(text: str) -> str:
     return to_latex(text)
 
 
-def entry_tokens(work: Reference, style: str, setter: Setter) -> list[PaperToken]:
+_ITALIC, _BOLD = r"\textit{{}}", r"\textbf{{}}"
+
+
+def entry_tokens(work: Reference, style: str, setter: Setter, labels: Mapping[str, str]) -> list[PaperToken]:
     """An entry of the list, without its label."""
-    is_talk = work.is_talk and style in ("ieee", "apa", "plain")
-    return _talk(work, style, setter) if is_talk else _article(work, style, setter)
+    parts = [*_head(work, style), *_WHERE.get(work.kind, _alone)(work, style, labels)]
+    return [token for text, look in parts for token in setter(text, look=look)]
 
 
-def _article(work: Reference, style: str, setter: Setter) -> list[PaperToken]:
-    """An entry of an article or a book."""
-    first, last = work.pages
-    if style == "ieee":
+_Parts = list[tuple[str, str]]
+"""Texts and their looks."""
+
+
+def _head(work: Reference, style: str) -> _Parts:
+    """Who wrote it and what it is called; physicists leave out the titles of papers."""
+    if style in ("ieee", "physics"):
         names = _joined([f"{given[0]}. {family}" for given, family in work.authors])
-        if work.is_book:
-            return [
-                *setter(f"{names},"),
-                *setter(f"{work.title}.", look=r"\textit{{}}"),
-                *setter(f"{work.venue}, {work.year}."),
-            ]
-        return [
-            *setter(f"{names}, “{work.title},”"),
-            *setter(f"{work.venue},", look=r"\textit{{}}"),
-            *setter(f"vol. {work.volume}, pp. {first}–{last}, {work.year}."),
-        ]
-    if style == "apa":
-        names = _joined([f"{family}, {given[0]}." for given, family in work.authors], "&")
-        head = [
-            *setter(f"{names} ({work.year}). {work.title}."),
-            *setter(f"{work.venue},", look=r"\textit{{}}"),
-        ]
-        return (
-            [*head, *setter(f"{work.volume}:{first}–{last}.{_doi(work)}")]
-            if not work.is_book
-            else [*head[:-1], *setter(f"{work.venue}.")]
-        )
-    if style == "nature":
-        names = _joined([f"{family}, {given[0]}." for given, family in work.authors], "&")
-        return [
-            *setter(f"{names} {work.title}."),
-            *setter(work.venue, look=r"\textit{{}}"),
-            *setter(f"{work.volume},", look=r"\textbf{{}}"),
-            *setter(f"{first}–{last} ({work.year})."),
-        ]
+    elif style == "plain":
+        names = _joined([f"{given} {family}" for given, family in work.authors], work.conjunction)
+    else:
+        names = _joined([f"{family}, {given[0]}." for given, family in work.authors], _ampersand(work))
+    before = {"ieee": f"{names},", "physics": f"{names},", "plain": f"{names}.", "nature": names}
+    who = before.get(style, f"{names} ({work.year}).")
+    if work.kind == "book":
+        return [(who, "{}"), (f"{work.title}," if style == "physics" else work.sentence, _ITALIC)]
     if style == "physics":
-        names = _joined([f"{given[0]}. {family}" for given, family in work.authors])
-        return [
-            *setter(f"{names}, {work.venue}"),
-            *setter(str(work.volume), look=r"\textbf{{}}"),
-            *setter(f", {first} ({work.year})."),
-        ]
-    names = _joined([f"{given} {family}" for given, family in work.authors])
-    tail = (
-        f"{work.venue}, {work.year}."
-        if work.is_book
-        else f"{work.venue}, {work.volume}:{first}–{last}, {work.year}.{_doi(work)}"
-    )
-    return [
-        *setter(f"{names}. {work.title}."),
-        *setter(tail.partition(",")[0] + ",", look=r"\textit{{}}"),
-        *setter(tail.partition(", ")[2]),
-    ]
+        return [(who, "{}")]
+    return [(f"{who} “{work.title},”" if style == "ieee" else f"{who} {work.sentence}", "{}")]
 
 
-def _talk(work: Reference, style: str, setter: Setter) -> list[PaperToken]:
-    """An entry of a paper in the proceedings of a conference, which have no volume."""
-    first, last = work.pages
-    venue = setter(f"{work.venue},", look=r"\textit{{}}")
+def _in_journal(work: Reference, style: str, labels: Mapping[str, str]) -> _Parts:
+    (first, last), number = work.pages, f"({work.issue})" if work.issue else ""
     if style == "ieee":
-        names = _joined([f"{given[0]}. {family}" for given, family in work.authors])
-        return [*setter(f"{names}, “{work.title},” in"), *venue, *setter(f"{work.year}, pp. {first}–{last}.")]
-    if style == "apa":
-        names = _joined([f"{family}, {given[0]}." for given, family in work.authors], "&")
-        return [*setter(f"{names} ({work.year}). {work.title}. In"), *venue, *setter(f"pp. {first}–{last}.")]
-    names = _joined([f"{given} {family}" for given, family in work.authors])
+        issue = f"no. {work.issue}, " if work.issue else ""
+        tail = f"vol. {work.volume}, {issue}pp. {first}–{last}, {work.year}."
+        return [(f"{work.venue},", _ITALIC), (tail, "{}")]
+    if style == "nature":
+        return [(work.venue, _ITALIC), (f"{work.volume},", _BOLD), (f"{first}–{last} ({work.year}).", "{}")]
+    if style == "physics":
+        return [(work.venue, "{}"), (f"{work.volume},", _BOLD), (f"{first} ({work.year}).", "{}")]
+    year = "" if style == "apa" else f", {work.year}"
+    tail = f"{work.volume}{number}:{first}–{last}{year}.{_doi(work)}"
+    return [(f"{work.venue},", _ITALIC), (tail, "{}")]
+
+
+def _in_proceedings(work: Reference, style: str, labels: Mapping[str, str]) -> _Parts:
+    first, last = work.pages
+    tails = {
+        "ieee": f"{work.year}, pp. {first}–{last}.",
+        "apa": f"pp. {first}–{last}.",
+        "plain": f"pages {first}–{last}, {work.year}.{_doi(work)}",
+    }
+    into = labels["in"].lower() if style in ("ieee", "nature", "physics") else labels["in"]
     return [
-        *setter(f"{names}. {work.title}. In"),
-        *venue,
-        *setter(f"pages {first}–{last}, {work.year}.{_doi(work)}"),
+        (into, "{}"),
+        (f"{work.venue},", _ITALIC),
+        (tails.get(style, f"{first}–{last} ({work.year})."), "{}"),
     ]
+
+
+def _alone(work: Reference, style: str, labels: Mapping[str, str]) -> _Parts:
+    """A book, a thesis or a preprint, which stand in nothing larger."""
+    what = f"{labels['thesis']}, {work.venue}" if work.kind == "thesis" else work.venue
+    if style == "apa":
+        return [(f"{what}.", "{}")]
+    return [(f"({what}, {work.year})." if style in ("nature", "physics") else f"{what}, {work.year}.", "{}")]
+
+
+_WHERE = {"article": _in_journal, "talk": _in_proceedings}
+
+
+def _ampersand(work: Reference) -> str:
+    """As styles with `&` join the authors; other languages have a word for it."""
+    return "&" if work.conjunction == "and" else work.conjunction
 
 
 def _doi(work: Reference) -> str:
-    return f" doi:{work.doi}." if work.doi else ""
+    return f" {work.doi}." if work.doi else ""
 
 
 def _joined(names: Sequence[str], word: str = "and") -> str:
@@ -141,4 +138,5 @@ def _joined(names: Sequence[str], word: str = "and") -> str:
         return names[0]
     if len(names) == 2:
         return f"{names[0]} {word} {names[1]}"
-    return f"{', '.join(names[:-1])}, {word} {names[-1]}"
+    comma = "," if word in ("and", "&") else ""
+    return f"{', '.join(names[:-1])}{comma} {word} {names[-1]}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from parsemark.corpora.latex.synthetic.content import OwnTable
 from parsemark.corpora.latex.synthetic.papers.exhibits import PaperTable
 from parsemark.corpora.latex.synthetic.papers.looks import PaperLook, heading_number, roman, title_case
 from parsemark.corpora.latex.synthetic.papers.reference_list import entry_tokens
+from parsemark.corpora.latex.synthetic.papers.subject import common
 from parsemark.corpora.latex.synthetic.papers.tokens import PaperToken, Register, Setter
 from parsemark.corpora.latex.synthetic.papers.writing import MARK, Reference
 from parsemark.corpora.synthetic.draft import lay_out
@@ -80,6 +82,8 @@ class Typesetter:
     register: Register
     setter: Setter
     chapter: int = 0
+    words: dict[str, Any] = field(default_factory=lambda: common("english"))
+    """Of the language."""
     _notes: int = field(default=0, init=False)
     _theorems: int = field(default=0, init=False)
     _algorithms: int = field(default=0, init=False)
@@ -97,7 +101,8 @@ class Typesetter:
         look = self.look
         path = item.path
         level = len(path) - (1 if self.chapter else 0) if path else 1
-        text = title_case(item.text) if look.title_case else item.text
+        is_english = self.register.language == "english"
+        text = title_case(item.text) if look.title_case and is_english else item.text
         text = text.upper() if look.upper_headings and level == 1 else text
         number = heading_number(look, path) if path else ""
         tokens = self.setter(text)
@@ -136,7 +141,7 @@ class Typesetter:
 
     def _set_theorem(self, item: Item) -> str:
         self._theorems += 1
-        label = self.setter(f"{item.kind.capitalize()} {self._theorems}.", look=r"\textbf{{}}")
+        label = self.setter(f"{self.words['labels'][item.kind]} {self._theorems}.", look=r"\textbf{{}}")
         words = self.register.text(
             Category.TEXT_BLOCK, [*label, *self.setter(item.text, look=r"\textit{{}}")]
         )
@@ -145,7 +150,10 @@ class Typesetter:
     _set_lemma = _set_theorem
 
     def _set_proof(self, item: Item) -> str:
-        tokens = [*self.setter("Proof.", look=r"\textit{{}}"), *self.setter(item.text)]
+        tokens = [
+            *self.setter(f"{self.words['labels']['proof']}.", look=r"\textit{{}}"),
+            *self.setter(item.text),
+        ]
         return f"\\noindent {self.register.text(Category.TEXT_BLOCK, tokens)}\\hfill$\\square$\\par\\vskip6pt plus2pt\n"
 
     def _set_list(self, item: Item) -> str:
@@ -154,7 +162,8 @@ class Typesetter:
         ends = []
         for index, line in enumerate(item.lines):
             label = {"1": f"{index + 1}.", "(a)": f"({'abcdef'[index]})"}.get(mark, mark)
-            stop = "." if index == len(item.lines) - 1 else ";"
+            apart = "\xa0" if ";" in self.words["typesetting"]["apart"] else ""
+            stop = "." if index == len(item.lines) - 1 else f"{apart};"
             latex = rf"\hbox to1.7em{{{to_latex(label)}\hfil}}"
             tokens.append(PaperToken(latex, label, "\n" if index else " "))
             words = self.setter(line + stop)
@@ -191,7 +200,10 @@ class Typesetter:
 
     def _set_algorithm(self, item: Item) -> str:
         self._algorithms += 1
-        title = [*self.setter(f"Algorithm {self._algorithms}", look=r"\textbf{{}}"), *self.setter(item.text)]
+        title = [
+            *self.setter(f"{self.words['labels']['algorithm']} {self._algorithms}", look=r"\textbf{{}}"),
+            *self.setter(item.text),
+        ]
         tokens: list[PaperToken] = []
         ends, indents = [], []
         for index, line in enumerate(item.lines):
@@ -215,6 +227,16 @@ class Typesetter:
         body = rf"{rule}\noindent {caption}\par\vskip3pt\hrule\vskip3pt\small {''.join(lines)}\vskip3pt\hrule"
         return rf"\begin{{figure}}[t]\begin{{minipage}}{{\linewidth}}{body}\end{{minipage}}\end{{figure}}"
 
+    def _label(self, kind: str, number: int) -> str:
+        """What stands before a caption: the class writes it, in the words of the language."""
+        is_table, labels = kind == "table", self.words["labels"]
+        label = self.look.table_label if is_table else self.look.figure_label
+        shown = numbered(self.chapter, number, roman_numbers=self.look.roman_tables and is_table)
+        if self.register.language != "english":
+            label = label.replace(kind.capitalize(), labels[kind])
+            label = label.replace(":", f" {self.words['typesetting']['separator']}")
+        return label.format(shown)
+
     def _caption(self, category: Category, label: str, text: str, parent: int) -> str:
         tokens = [PaperToken("", label), *self.setter(text)]
         first, words = self.register.split(category, tokens, parent=parent, own_first=True)
@@ -228,7 +250,7 @@ class Typesetter:
         parent = self.register.last
         caption = self._caption(
             Category.FIGURE_CAPTION,
-            self.look.figure_label.format(numbered(self.chapter, item.number)),
+            self._label("figure", item.number),
             item.text,
             parent,
         )
@@ -271,14 +293,12 @@ class Typesetter:
         table = item.tables[0]
         content = self._resolved(table.content)
         attributes = table_attributes(
-            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language="english",
+            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language=self.register.language,
             header_rows=content.header_rows, has_text=content.has_text, has_notes=False,
             has_math=content.has_math,
         )  # fmt: skip
         parent = self.register.long_table(content, attributes)
-        label = self.look.table_label.format(
-            numbered(self.chapter, item.number, roman_numbers=self.look.roman_tables)
-        )
+        label = self._label("table", item.number)
         caption = self._caption(Category.TABLE_CAPTION, label, table.caption, parent)
         captioned = r"\makeatletter\def\@captype{table}\makeatother "
         full = table.estimated_width * CHARACTER / COLUMN_WIDTHS[self.look.columns] * self.look.size / 10
@@ -304,9 +324,7 @@ class Typesetter:
             cells.append(
                 rf"\begin{{minipage}}[t]{{.47\linewidth}}\centering {body}\vskip3pt{{\footnotesize {words}\par}}\end{{minipage}}"
             )
-        label = self.look.table_label.format(
-            numbered(self.chapter, item.number, roman_numbers=self.look.roman_tables)
-        )
+        label = self._label("table", item.number)
         caption = self._caption(Category.TABLE_CAPTION, label, item.text, parent)
         joined = rf"{cells[0]}\hfill {cells[1]}"
         parts = f"{joined}{caption}" if self.look.table_caption_below else f"{caption}{joined}"
@@ -327,7 +345,7 @@ class Typesetter:
         """The table with its notes and its caption: above, below, or beside it."""
         look = self.look
         body, parent = self._body(table, room)
-        label = look.table_label.format(numbered(self.chapter, number, roman_numbers=look.roman_tables))
+        label = self._label("table", number)
         caption = self._caption(Category.TABLE_CAPTION, label, table.caption, parent)
         notes = ""
         if table.notes:
@@ -354,7 +372,7 @@ class Typesetter:
             free = TURNED_WIDTH * 0.8 - table.estimated_width * CHARACTER * self.look.size / 10
             separation = min(16.0, max(4.0, free / (2 * content.layout.draft.n_cols)))
         attributes = table_attributes(
-            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language="english",
+            content.table, kind=content.kind, line=OMNIDOCBENCH_LINE[content.line], language=self.register.language,
             header_rows=content.header_rows, has_text=content.has_text, has_notes=bool(table.notes),
             has_math=content.has_math, background=bool(content.shade), rotated=90 if turned else 0,
         )  # fmt: skip
@@ -396,13 +414,14 @@ class Typesetter:
     def references(self, works: Sequence[Reference]) -> str:
         """The heading and the entries of the reference list."""
         look = self.look
-        title = "REFERENCES" if look.upper_headings or look.name == "acm" else "References"
+        title = self.words["labels"]["references"]
+        title = title.upper() if look.upper_headings or look.name == "acm" else title
         heading = f"\\section*{{{self.register.text(Category.TITLE, self.setter(title))}}}"
         labelled = look.cite != "author"
         size = r"\footnotesize" if look.columns == 2 or look.name in ("llncs", "ams") else r"\small"
         parts = []
         for index, work in enumerate(works):
-            tokens = entry_tokens(work, look.entry, self.setter)
+            tokens = entry_tokens(work, look.entry, self.setter, self.words["labels"])
             if labelled:
                 label = (
                     f"{index + 1}."

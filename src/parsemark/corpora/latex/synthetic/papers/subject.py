@@ -12,6 +12,8 @@ In any text `[one|another]` are variants of which one is drawn, `$…$` is a for
     {cite:key,key} {citet:key}  works of the list `works`
     {table:id} {figure:id} {eq:name}   the name of an exhibit or formula: "Table 2"
     {id:fact}                 what an exhibit shows: see `fact` in `tables.py` and `figures.py`
+
+With `language = "french"` the subject is written in French, also its numbers (0,25); plain blanks will do before : ; ? ! %.
 """
 
 from __future__ import annotations
@@ -61,6 +63,11 @@ class Subject:
     parts: tuple[SubjectPart, ...]
 
     @property
+    def language(self) -> str:
+        """In which it is written; `words/` has a file for each."""
+        return str(self.data.get("language", "english"))
+
+    @property
     def field(self) -> str:
         """The science."""
         return str(self.data["field"])
@@ -77,14 +84,15 @@ def with_formulas(text: str) -> list[tuple[str, bool]]:
     return [(part, index % 2 == 1) for index, part in enumerate(plain.split("$")) if part]
 
 
-@lru_cache(maxsize=1)
-def subject_names() -> tuple[str, ...]:
-    """The subjects of which papers are written."""
+@lru_cache(maxsize=4)
+def subject_names(language: str | None = None) -> tuple[str, ...]:
+    """The subjects of which papers are written, in one language or in all."""
     folder = files(_ROOM) / "subjects"
-    return tuple(sorted(f.name[:-4] for f in folder.iterdir() if f.name.endswith(".txt")))
+    names = sorted(f.name[:-4] for f in folder.iterdir() if f.name.endswith(".txt"))
+    return tuple(name for name in names if language in (None, read_subject(name).language))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def read_subject(name: str) -> Subject:
     """One of them."""
     text = (files(_ROOM) / "subjects" / f"{name}.txt").read_text(encoding="utf-8")
@@ -99,16 +107,21 @@ def read_subject(name: str) -> Subject:
     return Subject(name, tomllib.loads(head), tuple(parts))
 
 
-@lru_cache(maxsize=1)
-def common() -> dict[str, Any]:
-    """What papers of all subjects share: thanks, phrases, and sentences about exhibits of each kind."""
-    return tomllib.loads((files(_ROOM) / "common.toml").read_text(encoding="utf-8"))
+@lru_cache(maxsize=4)
+def common(language: str) -> dict[str, Any]:
+    """What papers of all subjects share in a language: labels, thanks, phrases, sentences about exhibits of each kind."""
+    return tomllib.loads((files(_ROOM) / "words" / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)
 def people() -> dict[str, Any]:
     """Names of authors by origin, universities with their towns, publishers."""
     return tomllib.loads((files(_ROOM) / "people.toml").read_text(encoding="utf-8"))
+
+
+def homes(language: str) -> list[list[str]]:
+    """Universities with their towns and what their addresses end with: those of the language, if it has its own."""
+    return list(common(language).get("homes") or people()["homes"]["list"])
 
 
 def _part(block: str, *, after_formula: bool) -> SubjectPart:

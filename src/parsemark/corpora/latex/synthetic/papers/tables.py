@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsemark.corpora.latex.synthetic.papers.comparisons import Ablation, Results
-from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, Measure, number, shown
+from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, Measure, shown
 from parsemark.corpora.synthetic.draft import Draft, DraftRow, RowGroup, one_level
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, raised
 
@@ -17,8 +17,6 @@ _Z = 1.96
 
 class Samples(Exhibit):
     """Things that were measured, with units; values go along with each other where the subject says so."""
-
-    stubs = ("Sample", "Sample", "")
 
     def draw(self) -> None:
         """Draw a level for each row, along the rows or by chance, and values from it."""
@@ -30,7 +28,10 @@ class Samples(Exhibit):
             self.rows = [pattern.replace("#", str(start + i * step)) for i in range(rng.randint(first, last))]
         else:
             self.rows = [self.writer.fill(r) for r in spec["rows"]]
-        self.columns = [Measure(self.writer.fill(c[0]), c[1], "", *c[2:5]) for c in spec["columns"]]
+        self.columns = [
+            Measure(self.writer.fill(c[0]), c[1], "", *c[2:5], language=self.writer.language)
+            for c in spec["columns"]
+        ]
         modes = [c[5] if len(c) > 5 else "along" for c in spec["columns"]]
         count = len(self.rows)
         levels = (
@@ -65,7 +66,7 @@ class Samples(Exhibit):
             "min": m.shown(min(column)),
             "mean": m.shown(sum(column) / len(column)),
             "change": f"{100 * abs(column[-1] - column[0]) / (abs(column[0]) or 1):.0f}",
-            "ratio": f"{max(column) / (min(column) or 1):.1f}",
+            "ratio": self.number(max(column) / (min(column) or 1), 1),
             "best": self.rows[column.index(max(column))],
             "worst": self.rows[column.index(min(column))],
             "count": str(len(self.rows)),
@@ -94,7 +95,10 @@ class Samples(Exhibit):
             means = [sum(c[i] for c in self.values) / len(self.values) for i in range(len(self.columns))]
             rows.append(
                 DraftRow(
-                    (plain("Mean"), *(plain(m.shown(v)) for m, v in zip(self.columns, means, strict=True))),
+                    (
+                        plain(self.labels["mean"]),
+                        *(plain(m.shown(v)) for m, v in zip(self.columns, means, strict=True)),
+                    ),
                     "total",
                 )
             )
@@ -116,15 +120,13 @@ class Samples(Exhibit):
             )
         heads = [shown(m.head(" ")) for m in self.columns]
         return Draft(
-            "large", (plain("No."), shown(self.stub() or "Group")), one_level(heads), tuple(rows),
+            "large", (plain(self.labels["number"]), shown(self.stub() or self.labels["group"])), one_level(heads), tuple(rows),
             ("l", "l", *(rng.choice("rc") * len(heads))),
         )  # fmt: skip
 
 
 class Counts(Exhibit):
     """How many there are of each, with sums that are sums."""
-
-    stubs = ("",)
 
     def draw(self) -> None:
         """Spread a number over rows and columns by their shares."""
@@ -151,12 +153,12 @@ class Counts(Exhibit):
         at = int(index) - 1 if index else sums.index(max(sums))
         columns = [sum(column) for column in zip(*self.values, strict=True)]
         answers: dict[str, str] = {
-            "total": f"{sum(sums):,}",
+            "total": self.count(sum(sums)),
             "top": self.rows[at % len(sums)][0],
-            "top-count": f"{max(sums):,}",
+            "top-count": self.count(max(sums)),
             "share": f"{100 * sums[at % len(sums)] / sum(sums):.0f}",
-            "row": f"{sums[at % len(sums)]:,}",
-            "column": f"{columns[at % len(columns)]:,}",
+            "row": self.count(sums[at % len(sums)]),
+            "column": self.count(columns[at % len(columns)]),
             "count": str(len(self.rows)),
         }
         return answers[what]
@@ -169,19 +171,19 @@ class Counts(Exhibit):
         whole = sum(map(sum, self.values))
 
         def row(label: Piece, values: Sequence[int], kind: str = "data") -> DraftRow:
-            texts = [f"{v:,}" for v in values]
-            texts += [f"{sum(values):,}"] if with_total else []
-            texts += [f"{100 * sum(values) / whole:.1f}"] if with_share else []
+            texts = [self.count(v) for v in values]
+            texts += [self.count(sum(values))] if with_total else []
+            texts += [self.number(100 * sum(values) / whole, 1)] if with_share else []
             pieces = [plain(text) for text in texts]
             return DraftRow((label, *(p.bold() if kind == "total" else p for p in pieces)), kind)
 
         rows = [row(shown(n), v) for (n, _), v in zip(self.rows, self.values, strict=True)]
         sums = [sum(c) for c in zip(*self.values, strict=True)]
-        rows.append(row(plain("Total").bold(), sums, "total"))
+        rows.append(row(plain(self.labels["total"]).bold(), sums, "total"))
         heads = (
             [n for n, _ in self.columns]
-            + (["Total"] if with_total else [])
-            + (["Share (%)"] if with_share else [])
+            + ([self.labels["total"]] if with_total else [])
+            + ([self.labels["share"]] if with_share else [])
         )
         draft = Draft(
             "counts",
@@ -203,8 +205,6 @@ class Counts(Exhibit):
 class Outcomes(Exhibit):
     """Two groups compared: means, differences with intervals, and p values that follow from sizes and spreads."""
 
-    stubs = ("Outcome", "Measure", "")
-
     def draw(self) -> None:
         """Draw what was observed around the true effects."""
         self.arms = [self.writer.fill(a) for a in self.spec["arms"]]
@@ -222,57 +222,54 @@ class Outcomes(Exhibit):
         what, _, index = words.partition(" ")
         name, treated, control, _, error, decimals = self.rows[int(index or 1) - 1]
         answers: dict[str, str] = {
-            "diff": number(abs(treated - control), decimals),
+            "diff": self.number(abs(treated - control), decimals),
             "ci": self._interval(treated - control, error, decimals),
-            "p": f"$p {_p_value((treated - control) / error).replace('<', '< ')}$",
-            "treated": number(treated, decimals),
-            "control": number(control, decimals),
+            "p": f"$p {self._p_value((treated - control) / error).replace('<', '< ').replace(',', '{,}')}$",
+            "treated": self.number(treated, decimals),
+            "control": self.number(control, decimals),
             "name": name,
-            "effect": f"{abs(treated - control) / (error / math.sqrt(1 / self.sizes[0] + 1 / self.sizes[1])):.2f}",
+            "effect": self.number(
+                abs(treated - control) / error * math.hypot(*(n**-0.5 for n in self.sizes)), 2
+            ),
         }
         return answers[what]
 
     def _interval(self, difference: float, error: float, decimals: int) -> str:
-        low, high = (number(difference + sign * _Z * error, decimals) for sign in (-1, 1))
-        return f"{low} to {high}"
+        low, high = (self.number(difference + sign * _Z * error, decimals) for sign in (-1, 1))
+        return f"{low} {self.labels['to']} {high}"
+
+    def _p_value(self, z: float) -> str:
+        p = math.erfc(abs(z) / math.sqrt(2))
+        return f"<{self.number(0.001, 3)}" if p < 0.001 else f"= {self.number(p, 3 if p < 0.1 else 2)}"
 
     def draft(self) -> Draft:
         """Groups, their difference, and p."""
         rows = []
         for name, treated, control, spreads, error, decimals in self.rows:
             cells = [
-                f"{number(v, decimals)} ({s:.{decimals}f})"
+                f"{self.number(v, decimals)} ({self.number(s, decimals)})"
                 for v, s in zip((treated, control), spreads, strict=True)
             ]
             difference = treated - control
-            interval = f"{number(difference, decimals)} ({self._interval(difference, error, decimals)})"
-            p = _p_value(difference / error)
+            interval = f"{self.number(difference, decimals)} ({self._interval(difference, error, decimals)})"
+            p = self._p_value(difference / error)
             rows.append(
                 DraftRow((shown(name), *map(plain, cells), plain(interval), plain(p.removeprefix("= "))))
             )
         gap = self.rng.choice([" ", "\n"])
-        heads = [plain(f"{a}{gap}(n = {n:,})") for a, n in zip(self.arms, self.sizes, strict=True)]
-        heads += [plain(f"Difference{gap}(95% CI)"), plain("p").italic()]
+        heads = [plain(f"{a}{gap}(n = {self.count(n)})") for a, n in zip(self.arms, self.sizes, strict=True)]
+        heads += [plain(f"{self.labels['difference']}{gap}({self.labels['interval']})"), plain("p").italic()]
         return Draft(
             "outcomes", (shown(self.stub()),), one_level(heads), tuple(rows), ("l", "c", "c", "c", "c")
         )
 
     def notes(self) -> tuple[str, ...]:
         """What the numbers are."""
-        return (
-            self.rng.choice(
-                [
-                    "Values are means (standard deviations).",
-                    "Mean (SD) unless stated otherwise. CI: confidence interval.",
-                ]
-            ),
-        )
+        return (self.say(self.rng.choice(self.words["notes"]["outcomes"])),)
 
 
 class Baseline(Exhibit):
     """Who takes part: means with spreads, counts with shares, and levels under a head, by group."""
-
-    stubs = ("Characteristic", "Variable", "")
 
     def draw(self) -> None:
         """Draw what was counted and measured in each group."""
@@ -301,7 +298,7 @@ class Baseline(Exhibit):
                     (
                         name,
                         [
-                            f"{number(m, decimals)} ± {sd * rng.uniform(0.93, 1.07):.{decimals}f}"
+                            f"{self.number(m, decimals)} ± {self.number(sd * rng.uniform(0.93, 1.07), decimals)}"
                             for m in means
                         ],
                     )
@@ -315,13 +312,14 @@ class Baseline(Exhibit):
     def _count(self, name: str, counts: Sequence[int]) -> None:
         shares = [100 * c / n for c, n in zip(counts, self.sizes, strict=True)]
         self.values.append(shares)
-        self.rows.append((name, [f"{c:,} ({s:.1f})" for c, s in zip(counts, shares, strict=True)]))
+        cells = [f"{self.count(c)} ({self.number(s, 1)})" for c, s in zip(counts, shares, strict=True)]
+        self.rows.append((name, cells))
 
     def fact(self, words: str) -> str:
         """`value 1` of a row (in the first group), `other 1` (in the second)."""
         what, _, index = words.partition(" ")
         values = self.values[int(index or 1) - 1]
-        return f"{values[0] if what == 'value' else values[-1]:.1f}"
+        return self.number(values[0] if what == "value" else values[-1], 1)
 
     def draft(self) -> Draft:
         """Levels stand under their head."""
@@ -334,20 +332,18 @@ class Baseline(Exhibit):
             )
             for name, cells in self.rows
         ]
-        heads = [plain(f"{a} (n = {n:,})") for a, n in zip(self.arms, self.sizes, strict=True)]
+        heads = [plain(f"{a} (n = {self.count(n)})") for a, n in zip(self.arms, self.sizes, strict=True)]
         return Draft(
             "baseline", (shown(self.stub()),), one_level(heads), tuple(rows), ("l", *("c" * len(heads)))
         )
 
     def notes(self) -> tuple[str, ...]:
         """What the numbers are."""
-        return ("Values are mean ± standard deviation or number (%).",)
+        return (self.say(self.rng.choice(self.words["notes"]["baseline"])),)
 
 
 class Regression(Exhibit):
     """Estimates with their errors below them, over nested models."""
-
-    stubs = ("",)
 
     def draw(self) -> None:
         """Draw estimates around the true ones; later models have more terms and explain more."""
@@ -376,14 +372,14 @@ class Regression(Exhibit):
         assert last is not None
         assert first is not None
         answers: dict[str, str] = {
-            "coef": number(last[0], 3),
-            "size": f"{abs(last[0]):.3f}",
-            "percent": f"{100 * abs(last[0]):.1f}",
-            "se": f"{last[1]:.3f}",
+            "coef": self.number(last[0], 3),
+            "size": self.number(abs(last[0]), 3),
+            "percent": self.number(100 * abs(last[0]), 1),
+            "se": self.number(last[1], 3),
             "name": self.terms[at][0],
-            "first": number(first[0], 3),
-            "n": f"{self.total:,}",
-            "fit": f"{self.fits[-1]:.2f}",
+            "first": self.number(first[0], 3),
+            "n": self.count(self.total),
+            "fit": self.number(self.fits[-1], 2),
             "models": str(self.models),
         }
         return answers[what]
@@ -403,35 +399,30 @@ class Regression(Exhibit):
                 stars = (
                     "***" if strength > 2.58 else "**" if strength > _Z else "*" if strength > 1.645 else ""
                 )
-                top.append(plain(number(estimate[0], 3)) + (raised(stars) if stars else EMPTY))
-                below.append(plain(f"({estimate[1]:.3f})"))
+                top.append(plain(self.number(estimate[0], 3)) + (raised(stars) if stars else EMPTY))
+                below.append(plain(f"({self.number(estimate[1], 3)})"))
             rows += [DraftRow(tuple(top)), DraftRow(tuple(below))]
         controls = self.spec.get("controls", [])
         for index, control in enumerate(controls):
             since = round((index + 1) * self.models / (len(controls) + 1))
-            marks = [plain("Yes" if m >= since else "No") for m in range(self.models)]
+            marks = [plain(self.labels["yes" if m >= since else "no"]) for m in range(self.models)]
             rows.append(DraftRow((plain(control), *marks), "total" if index == 0 else "data"))
-        rows.append(
-            DraftRow((plain("Observations"), *(plain(f"{self.total:,}") for _ in range(self.models))))
-        )
-        rows.append(
-            DraftRow((plain(self.spec.get("fit_name", "R²")), *(plain(f"{f:.2f}") for f in self.fits)))
-        )
+        sizes = [plain(self.count(self.total))] * self.models
+        rows.append(DraftRow((plain(self.labels["observations"]), *sizes)))
+        fits = [plain(self.number(fit, 2)) for fit in self.fits]
+        rows.append(DraftRow((plain(self.spec.get("fit_name", "R²")), *fits)))
         heads = one_level([plain(f"({i + 1})") for i in range(self.models)])
         return Draft("regression", (EMPTY,), heads, tuple(rows), ("l", *("c" * self.models)))
 
     def notes(self) -> tuple[str, ...]:
         """What the marks are."""
-        own = self.spec.get("note", "Standard errors in parentheses.")
-        return (
-            f"{self.say(own)} {self.rng.choice(['* p < 0.10, ** p < 0.05, *** p < 0.01.', '*** p < 0.01, ** p < 0.05, * p < 0.10.'])}",
-        )
+        notes = self.words["notes"]
+        own = self.spec.get("note") or self.rng.choice(notes["regression"])
+        return (f"{self.say(own)} {self.say(self.rng.choice(notes['stars']))}",)
 
 
 class Settings(Exhibit):
     """What is given: parameters, constants, materials, as the subject lists them."""
-
-    stubs = ("Parameter",)
 
     def draw(self) -> None:
         """Draw the variants of its cells."""
@@ -460,8 +451,6 @@ class Settings(Exhibit):
 class Matrix(Exhibit):
     """Works against properties, with the paper itself below them."""
 
-    stubs = ("Study", "Work", "Reference")
-
     def draw(self) -> None:
         """Nothing is left to chance."""
         self.works: dict[str, str] = self.spec["rows"]
@@ -477,7 +466,7 @@ class Matrix(Exhibit):
         absent, turned = rng.choice([EMPTY, plain("✗"), plain("–")]), rng.random() < 0.3
         rows = []
         for key, flags in [*self.works.items(), ("", "1" * len(self.heads))]:
-            label = plain(self.writer.cite("citet", [key])) if key else plain("This work")
+            label = plain(self.writer.cite("citet", [key])) if key else plain(self.labels["this"])
             rows.append(DraftRow((label, *(plain("✓") if f == "1" else absent for f in flags))))
         heads = [plain(h).looking(turned=turned) for h in self.heads]
         return Draft(
@@ -496,8 +485,3 @@ TABLES: dict[str, type[Exhibit]] = {
     "settings": Settings,
     "matrix": Matrix,
 }
-
-
-def _p_value(z: float) -> str:
-    p = math.erfc(abs(z) / math.sqrt(2))
-    return "<0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"

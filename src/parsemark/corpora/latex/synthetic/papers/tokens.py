@@ -54,7 +54,8 @@ class PaperBlock:
 class Register:
     """Numbers all words and boxes of a document."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = "english") -> None:
+        self.language = language
         self.blocks: list[PaperBlock] = []
         self._next = 1
 
@@ -78,7 +79,9 @@ class Register:
     ) -> tuple[int, str]:
         """The number of the first word, which TeX itself sets if `own_first`, and LaTeX of the others."""
         chosen = list(tokens)
-        block = PaperBlock(category, chosen, self._next, attributes=text_attributes("english"), parent=parent)
+        block = PaperBlock(
+            category, chosen, self._next, attributes=text_attributes(self.language), parent=parent
+        )
         self.blocks.append(block)
         self._next += block.count
         parts: list[str] = []

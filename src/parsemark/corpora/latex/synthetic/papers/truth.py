@@ -157,7 +157,7 @@ def page_truth(
             is_next = before is None or after is None or after == before + 1
             # with a float between them, the parts are read apart
             relations.append(Relation("truncated" if is_next else "continued", identifier, following))
-    text = text_attributes("english")
+    text = text_attributes(str(attributes.get("language", "english")))
     for position, piece in enumerate(furniture.sheet(number).pieces()):
         box = marks.blocks.get(FURNITURE + number * 10 + position)
         if box is None:

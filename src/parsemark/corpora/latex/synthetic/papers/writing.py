@@ -16,7 +16,7 @@ from typing import Any
 from parsemark.corpora.latex.synthetic.papers.axes import PLOT_LOOKS
 from parsemark.corpora.latex.synthetic.papers.exhibits import Exhibit, number
 from parsemark.corpora.latex.synthetic.papers.figures import FIGURES, Plot
-from parsemark.corpora.latex.synthetic.papers.subject import Subject, common, people
+from parsemark.corpora.latex.synthetic.papers.subject import Subject, common, homes, people
 from parsemark.corpora.latex.synthetic.papers.tables import TABLES
 
 MARK = re.compile(r"⟦(\w+):([^⟧]*)⟧")
@@ -24,6 +24,9 @@ MARK = re.compile(r"⟦(\w+):([^⟧]*)⟧")
 _SLOT = re.compile(r"\{([A-Za-z][\w-]*)(?::([^{}]*))?\}")
 _VARIANTS = re.compile(r"\[([^\[\]]*\|[^\[\]]*)\]")
 _MATH = re.compile(r"\$([^$]+)\$")
+_TOGETHER = 0.65
+"""Share of authors that come from where the one before them does."""
+_PROCEEDINGS = ("Conference", "Symposium", "Workshop", "Advances in", "Actes", "Journées", "Colloque")
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,19 @@ class Reference:
     year: int
     volume: int
     pages: tuple[int, int]
-    is_book: bool
-    doi: str | None
+    kind: str = "article"
+    """`article`, `talk` (in the proceedings of a conference), `book`, `thesis` or `preprint`."""
+    issue: int = 0
+    """Of the volume, where the list names them."""
+    doi: str = ""
+    """With what stands before it."""
+    conjunction: str = "and"
+    """Before the last author."""
 
     @property
-    def is_talk(self) -> bool:
-        """Whether it stands in the proceedings of a conference."""
-        return any(word in self.venue for word in ("Conference", "Symposium", "Workshop", "Advances in"))
+    def sentence(self) -> str:
+        """The title with its stop."""
+        return self.title if self.title.endswith("?") else f"{self.title}."
 
     @property
     def short(self) -> str:
@@ -51,14 +60,24 @@ class Reference:
         names = [family for _, family in self.authors]
         if len(names) == 1:
             return names[0]
-        return f"{names[0]} and {names[1]}" if len(names) == 2 else f"{names[0]} et al."
+        return f"{names[0]} {self.conjunction} {names[1]}" if len(names) == 2 else f"{names[0]} et al."
+
+
+@dataclass(frozen=True)
+class _ListStyle:
+    """What the reference list of a paper says of articles: their issues, and DOIs of a share of them."""
+
+    issues: bool
+    dois: float
+    doi: str
 
 
 class Writer:
     """Writes one paper."""
 
     def __init__(self, rng: random.Random, subject: Subject) -> None:
-        self.rng, self.subject = rng, subject
+        self.rng, self.subject, self.language = rng, subject, subject.language
+        self.words = common(subject.language)
         data = subject.data
         self.year = rng.randint(*data["year"])
         self.amounts: dict[str, float] = {}
@@ -68,6 +87,11 @@ class Writer:
         self.cited: list[int] = []
         """In the order of their first citation."""
         self._keys: dict[str, int] = {}
+        self._list_style = _ListStyle(
+            rng.random() < 0.4,
+            rng.choice([0.0, 0.3, 0.5, 0.9]),
+            rng.choice(["doi:", "doi:", "https://doi.org/"]),
+        )
         for key, work in data["works"].items():
             self._add_work(key, work)
         self.plot_look = rng.choice(PLOT_LOOKS)
@@ -95,10 +119,10 @@ class Writer:
             if isinstance(low, float):
                 decimals = len(str(low).partition(".")[2])
                 self.amounts[key] = round(self.rng.uniform(low, high), decimals)
-                self._names[key] = f"{self.amounts[key]:.{decimals}f}"
+                self._names[key] = number(self.amounts[key], decimals, self.language)
             else:
                 self.amounts[key] = self.rng.randrange(low, high + 1, step[0] if step else 1)
-                self._names[key] = number(self.amounts[key], 0)
+                self._names[key] = number(self.amounts[key], 0, self.language)
         for key, parts in data.get("splits", {}).items():
             self._split(key, parts)
 
@@ -107,7 +131,7 @@ class Writer:
         left, shares = int(self.amounts[key]), sum(parts.values())
         for name, share in parts.items():
             count = round(left * share / shares * (self.rng.uniform(0.985, 1.015) if share < shares else 1))
-            self.amounts[name], self._names[name] = count, number(count, 0)
+            self.amounts[name], self._names[name] = count, number(count, 0, self.language)
             left, shares = left - count, shares - share
 
     def _methods(self, specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -117,31 +141,53 @@ class Writer:
         return methods
 
     def _add_work(self, key: str, work: str) -> None:
-        """A work of the list: `title|year`, with `|book` behind it if it is one."""
-        title, year, *kind = work.split("|")
+        """A work of the list: `title|year`, with `|book` behind it if it is one, and `|abroad` if it is in English."""
+        title, year, *marks = work.split("|")
         rng = self.rng
-        authors: dict[tuple[str, str], None] = {}
         acting = re.compile(rf"citet:{key}\}}")  # what a work says, its authors say
         least = 2 if any(acting.search(part.text) for part in self.subject.parts) else 1
-        count = max(least, rng.choice([1, 2, 2, 3, 3, 4, 5]))
-        while len(authors) < count:
-            authors[self.person()] = None
+        kind, venue = self._appeared(marks, int(year), is_joint=least > 1)
+        count = 1 if kind == "thesis" else max(least, rng.choice([1, 2, 2, 3, 3, 4, 5]))
         first = rng.randint(1, 1800)
-        venues = people()["publisher"] if kind else self.subject.data["venues"]
         doi = f"10.{rng.randint(1001, 1190)}/{rng.choice('abcdjs')}.{rng.randint(10**5, 10**7)}"
         self._keys[key] = len(self.references)
         self.references.append(
             Reference(
-                tuple(authors), self.fill(title), rng.choice(venues), int(year), rng.randint(2, 140),
-                (first, first + rng.randint(4, 28)), bool(kind), doi if rng.random() < 0.4 else None,
+                self.persons(count, 0.9 if "abroad" in marks else 0.2), self.fill(title), venue, int(year),
+                rng.randint(2, 140), (first, first + rng.randint(4, 28)), kind,
+                rng.randint(1, 6) if self._list_style.issues else 0,
+                self._list_style.doi + doi if rng.random() < self._list_style.dois else "",
+                self.words["labels"]["and"],
             )
         )  # fmt: skip
 
-    def person(self) -> tuple[str, str]:
-        """A given name and a family name of the same origin."""
-        origins = people()["origins"]
-        origin = self.rng.choices(origins, [origin["weight"] for origin in origins])[0]
-        return self.rng.choice(origin["given"]), self.rng.choice(origin["family"])
+    def _appeared(self, marks: Sequence[str], year: int, *, is_joint: bool) -> tuple[str, str]:
+        """As what a work appeared, and where: most in a journal or at a conference."""
+        rng, data = self.rng, self.subject.data
+        chance = rng.random()
+        if "book" in marks:
+            return "book", rng.choice(self.words.get("publisher") or people()["publisher"])
+        if chance < 0.06 and not is_joint and "abroad" not in marks:
+            return "thesis", rng.choice(homes(self.language))[0]
+        if chance > 0.93 and year >= 2010 and "arxiv" in data:
+            number = f"{year % 100:02d}{rng.randint(1, 12):02d}.{rng.randint(100, 9999):05d}"
+            return "preprint", f"arXiv preprint arXiv:{number}"
+        venue = rng.choice(data["venues_abroad" if "abroad" in marks else "venues"])
+        return "talk" if any(word in venue for word in _PROCEEDINGS) else "article", venue
+
+    def persons(self, count: int, foreign: float = 0.1) -> tuple[tuple[str, str], ...]:
+        """Given and family names. Most authors of a work come from the same place; `foreign` is the share of works
+        from elsewhere, where the language of the paper has an origin.
+        """
+        rng, origins = self.rng, people()["origins"]
+        at_home = [origin for origin in origins if origin.get("language") == self.language]
+        origin, found = None, dict[str, str]()
+        while len(found) < count:
+            if origin is None or rng.random() > _TOGETHER:
+                among = at_home if at_home and rng.random() >= foreign else origins
+                origin = rng.choices(among, [one["weight"] for one in among])[0]
+            found.setdefault(rng.choice(origin["family"]), rng.choice(origin["given"]))
+        return tuple((given, family) for family, given in found.items())
 
     def one_of(self, texts: Sequence[str]) -> str:
         """One of several texts, filled; each is said once as long as there are others."""
@@ -151,7 +197,7 @@ class Writer:
 
     def heading(self, text: str) -> str:
         """A heading, or another that can stand for it."""
-        for group in common()["headings"]:
+        for group in self.words["headings"]:
             if text in group:
                 return str(self.rng.choice(group))
         return self.fill(text)
@@ -167,10 +213,12 @@ class Writer:
             if drawn == text:
                 break
             text = drawn
-        text = _phrases().sub(lambda m: self.rng.choice(_groups()[m[0]]), text)
+        groups = _groups(self.language)
+        text = _phrases(self.language).sub(lambda m: self.rng.choice(groups[m[0]]), text)
         text = _fill_outside_formulas(text, lambda m: self._slot(m, facts))
         text = _MATH.sub(lambda m: f"⟦math:{m[1]}⟧", text)
-        return re.sub(r"  +", " ", text).replace(" %", "%").strip()
+        text = re.sub(r"  +", " ", text).strip()
+        return _with_blanks(text, self.words["typesetting"]["apart"])
 
     def _slot(self, match: re.Match[str], facts: Callable[[str], str] | None) -> str:
         name, argument = match[1], match[2]
@@ -204,15 +252,20 @@ class Writer:
         self.cited += [number for number in works if number not in self.cited]
 
 
-@lru_cache(maxsize=1)
-def _groups() -> dict[str, list[str]]:
+def _with_blanks(text: str, apart: str) -> str:
+    """Blanks at which no line ends, at the marks that a language sets apart; others have none before them."""
+    return re.sub(rf"(?<=«) | (?=[{apart}])", "\xa0", text) if apart else text.replace(" %", "%")
+
+
+@lru_cache(maxsize=4)
+def _groups(language: str) -> dict[str, list[str]]:
     """Phrases, and those that can stand for them."""
-    return {phrase: group for group in common()["rephrase"] for phrase in group}
+    return {phrase: group for group in common(language)["rephrase"] for phrase in group}
 
 
-@lru_cache(maxsize=1)
-def _phrases() -> re.Pattern[str]:
-    longest = sorted(_groups(), key=len, reverse=True)
+@lru_cache(maxsize=4)
+def _phrases(language: str) -> re.Pattern[str]:
+    longest = sorted(_groups(language), key=len, reverse=True)
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b")
 
 
