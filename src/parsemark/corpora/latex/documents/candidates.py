@@ -69,12 +69,16 @@ class Candidates:
     tables: list[TabularCandidate] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Tables that cannot be read, with the reason."""
+    passed_over: int = 0
+    """Tables that TeX does not read."""
 
 
 def read_candidates(document: SourceDocument, main: str) -> Candidates:
     """The tables of the source; `array` is a formula here."""
     found = Candidates()
-    text = without_unset(flattened(document, main))
+    whole = flattened(document, main)
+    text = without_unset(whole)
+    found.passed_over = max(0, len(find_environments(whole)) - len(find_environments(text)))
     definitions = document_definitions(document.tex_files())
     for environment in find_environments(text):
         if environment.name in ("array", "NiceArray"):

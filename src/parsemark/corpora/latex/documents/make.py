@@ -251,7 +251,7 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
         "cpu_s": round(build.cpu_s, 2),
         "tables": sum(len(by_page.get(page.number, [])) for page in kept),
         "layout": layout,
-        "not_set": sum(not c.is_used for c in candidates.tables),
+        "not_set": candidates.passed_over + sum(not c.is_used for c in candidates.tables),
         "notes": [*report.notes, *build.notes, *candidates.problems],
     }
     return _Made(report.model_copy(update=update), samples)
