@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.corpora.small_files import make_pdf
+from tests.packages import write_entry_points
 
 from parsemark.store import Run
 
@@ -23,15 +24,12 @@ def install(folder: Path, files: dict[str, str], points: dict[str, dict[str, str
     folder.mkdir()
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
-    info = folder / "acme_parsemark-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-parsemark\nVersion: 1\n")
     lines = [
         line
         for group, entries in points.items()
         for line in (f"[{group}]", *(f"{k} = {v}" for k, v in entries.items()))
     ]
-    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    write_entry_points(folder, "acme_parsemark", "\n".join(lines) + "\n")
 
 
 def parsemark(work: Path, command: str, code: int = 0) -> str:
@@ -132,20 +130,20 @@ BROKEN = {
 @pytest.fixture
 def broken(work: Path) -> Path:
     """The same with broken ones beside."""
-    info = work / "package" / "bad-1.dist-info"
-    if not info.exists():
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1\n")
-        (info / "entry_points.txt").write_text(
+    package = work / "package"
+    if not (package / "bad-1.dist-info").exists():
+        write_entry_points(
+            package,
+            "bad",
             "[parsemark.metrics]\nabsent = bad_import:Metric\nraises = bad_metric:Raises\nnone = json:loads\n"
             "leaves = bad_metric:Leaves\nseven = bad_metric:Seven\n"
             "other = bad_metric:Seven\nbye = bad_exit:Metric\n"
             "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
             "no_summary = bad_protocol:NoSummary\nsome_pages = bad_protocol:SomePages\n"
-            "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n"
+            "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n",
         )
         for name, content in BROKEN.items():
-            (work / "package" / name).write_text(content)
+            (package / name).write_text(content)
     return work
 
 

@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.packages import write_entry_points
 from tests.parsers.pages import write_page
 from tests.parsers.scripts import write_worker
 from typer.testing import CliRunner
@@ -41,10 +42,7 @@ def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
 
 
 def test_a_broken_plugin_has_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = tmp_path / "broken_package-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-package\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[parsemark.parsers]\nbroken = no_such_module:WORKER\n")
+    write_entry_points(tmp_path, "broken_package", "[parsemark.parsers]\nbroken = no_such_module:WORKER\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     lines = run().splitlines()
     assert len(lines) == len(parser_names())

@@ -12,7 +12,7 @@ from parsemark.corpora.check_page import _compare as compare
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.look import corpus_info, draw_truth
 from parsemark.model import Box, Cell
-from parsemark.pdf import Glyph
+from parsemark.pdf import Glyph, PageInk
 
 from .small_files import make_picture
 
@@ -75,6 +75,23 @@ def test_a_cell_that_says_something_else_is_listed_by_cause(one: Path) -> None:
     report = check_corpus(load_corpus(str(one)))
     assert report.causes == {"cell: characters missing": 1}
     assert "zz" in report.disagreements[0]
+    assert "(cell: characters missing; not shown z z)" in report.disagreements[0]
+
+
+def test_the_message_names_what_cannot_be_seen() -> None:
+    glyphs = [Glyph(c, Box(6.0 * i, 0, 6.0 * i + 5, 8)) for i, c in enumerate("ab")]
+    found = compare(Cell(0, 0, "a\u2063b"), glyphs, any_order=False)
+    assert found is not None
+    assert "U+2063" in found[1]
+
+
+def test_the_ground_on_which_a_table_stands_is_not_its_ink() -> None:
+    table = Box(10, 10, 90, 50)
+    own = (Box(10, 10, 90, 11), Box(10, 49, 90, 50))
+    slide, box, row_too_much = Box(0, 0, 120, 60), Box(9.8, 0, 90.2, 60), Box(10, 10, 90, 62)
+    ink = PageInk(120, 60, (), (*own, slide, box))
+    assert ink.inside(table, 0.5) == list(own)
+    assert row_too_much in PageInk(120, 80, (), (*own, row_too_much)).inside(table, 0.5)
 
 
 def test_a_minus_that_is_not_shown_is_found(one: Path) -> None:

@@ -9,12 +9,15 @@ import pytest
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
+from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_tables
 from parsemark.corpora.latex.documents.look import _is_half as is_half
+from parsemark.corpora.latex.documents.look import _prose as prose
 from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
 from parsemark.corpora.latex.documents.repairs import missing_file, package_of
 from parsemark.corpora.latex.header_rows import header_rows
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
 from parsemark.model import Box, Cell, Table
+from parsemark.pdf import Glyph
 
 
 def letters(text: str, x: float = 0.0, y: float = 10.0, size: float = 10.0) -> list[Character]:
@@ -73,8 +76,27 @@ def test_columns_of_a_page() -> None:
     assert column_layout(two, 600) == "double_column"
     assert column_layout(both, 600) == "1andmore_column"
     assert column_layout([], 600) == "single_column"
+    beside_a_table = [
+        *(box for i in range(20) for box in line(310, 550, 50 + 12 * i)),
+        *(box for i in range(4) for box in line(50, 290, 400 + 12 * i)),
+    ]
+    assert column_layout(beside_a_table, 600) == "double_column"
+    ends = ((50, 250), (540, 555))
+    numbered = [box for i in range(30) for x0, x1 in ends for box in line(x0, x1, 50 + 12 * i)]
+    assert column_layout(numbered, 600) == "single_column"
     left = [box for i in range(30) for box in line(50, 290, 50 + 12 * i)]
     assert is_half(left, 600) and not is_half(one, 600) and not is_half(left[:100], 600)
+
+
+def test_leaders_are_no_text() -> None:
+    def entry(y: float) -> list[Glyph]:
+        words = [Glyph("a", Box(50 + 5 * i, y, 54 + 5 * i, y + 8)) for i in range(20)]
+        dots = [Glyph(".", Box(x, y + 7, x + 1, y + 8)) for x in range(160, 540, 10)]
+        return [*words, *dots, Glyph("7", Box(545, y, 550, y + 8))]
+
+    boxes = prose([glyph for i in range(30) for glyph in entry(50 + 12 * i)], [])
+    assert len(boxes) == 30 * 21
+    assert column_layout(boxes, 600) == "single_column"
 
 
 def test_languages() -> None:
@@ -164,6 +186,38 @@ def test_a_group_of_data_is_no_header() -> None:
     found = marked(cells, 6, 2, lines(30, 50))
     spans = [Cell(m.row, m.col, m.text, 2 if m.text == "group" else 1, box=m.box) for m in found.cells]
     assert header_rows(Table(6, 2, tuple(spans)), found) is None
+
+
+def parts_of(*parts: list[str]) -> list[JoinedTable]:
+    """The parts of a long table of two columns, from the page; a row without `|` spans both columns."""
+    found = []
+    for rows in parts:
+        texts = [row.split("|") for row in rows]
+        whole = marked(
+            [(r, c, t) for r, row in enumerate(texts) for c, t in enumerate(row)], len(rows), 2, []
+        )
+        cells = tuple(replace(c, colspan=2) if len(texts[c.row]) == 1 else c for c in whole.cells)
+        found.append(DocumentPart(len(found) + 1, replace(whole, cells=cells)))
+    return list(join_tables([found], []))
+
+
+def test_parts_of_a_long_table_repeat_their_header_below_their_caption() -> None:
+    head = "Run|Energy"
+    joined = parts_of(
+        ["TABLE IV: Runs", head, "1|20", "2|30", "Table 4 continued"],
+        ["TABLE IV: (Continued)", head, "3|40", "Table 4 continued"],
+        ["to be continued", head, "4|50", "5|60"],
+        ["TABLE IV: (Continued)", head],
+    )
+    elements = [part.element for part in joined if part.element is not None]
+    grids = [e.table.text_rows() for e in elements if e.table is not None]
+    assert grids == [
+        [["Run", "Energy"], ["1", "20"], ["2", "30"]],
+        [["Run", "Energy"], ["3", "40"]],
+        [["to be continued"] * 2, ["Run", "Energy"], ["4", "50"], ["5", "60"]],
+        [["Run", "Energy"]],
+    ]
+    assert [e.attributes.get("header_rows") for e in elements] == [1, 1, 2, 1]
 
 
 def test_a_long_table_in_the_columns_of_a_page_has_a_part_in_each() -> None:

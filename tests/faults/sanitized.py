@@ -7,6 +7,8 @@ import os
 import random
 import sys
 
+import numpy as np
+
 from parsemark.kernels import pure
 
 spec = importlib.util.spec_from_file_location("parsemark.kernels._native", os.environ["PARSEMARK_KERNEL"])
@@ -33,6 +35,16 @@ def main() -> None:
         queries, candidates = ([text(chosen)[:80] for _ in range(chosen.randint(0, 8))] for _ in range(2))
         arguments = (queries, candidates, chosen.choice([0.1, 0.3, 0.6, 1.0]))
         say("close_matches", native.close_matches(*arguments) == pure.close_matches(*arguments))
+    for _ in range(60):
+        a, b = ([text(chosen)[:64] for _ in range(chosen.randint(0, 40))] for _ in range(2))
+        found = native.similarity_matrix(a, b)
+        say("similarity_matrix", bool((found == pure.similarity_matrix(a, b)).all()))
+        ids = np.array([[chosen.randrange(len(a)) for _ in range(3)] for _ in range(4)]) if a else None
+        if ids is not None:
+            say(
+                "column_maxima",
+                bool((native.column_maxima(found, ids) == pure.column_maxima(found, ids)).all()),
+            )
 
 
 def say(name: str, same: bool) -> None:

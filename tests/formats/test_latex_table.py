@@ -93,6 +93,17 @@ def test_columns_and_rows_that_are_always_spanned_go() -> None:
 def test_text_between_columns_joins_them() -> None:
     table = tabular(r"\multicolumn{2}{c}{x} & y \\ 12 & 5 & 1", r"r@{.}l@{\hspace{3pt}}c")
     assert table.text_rows() == [["x", "y"], ["12.5", "1"]]
+    table = tabular(r"a & 1.5 & 0.2 \\ b & nan & n/a \\ c & -- & \\ d & $-3$ & 5(3)", r"lr@{ $\pm$ }l")
+    assert table.text_rows() == [["a", "1.5 ± 0.2"], ["b", "nan ± n/a"], ["c", "– ±"], ["d", "−3 ± 5(3)"]]
+
+
+def test_text_between_words_belongs_to_the_cell_before() -> None:
+    table = tabular(r"Author & A Name \\ Year & 2001", r"l@{ : }l")
+    assert table.text_rows() == [["Author :", "A Name"], ["Year :", "2001"]]
+    table = tabular(r"Year & Number \\ 2001 & 5", r"l@{ -- }l")
+    assert table.text_rows() == [["Year –", "Number"], ["2001 –", "5"]]
+    table = tabular(r"\multicolumn{1}{c}{Hit} & \multicolumn{1}{c}{Miss} \\ 10 & 2", r"r@{/}r")
+    assert table.text_rows() == [["Hit", "Miss"], ["10/", "2"]]
 
 
 def test_math_columns_and_repeated_ones() -> None:

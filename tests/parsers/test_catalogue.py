@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.packages import write_entry_points
 from tests.parsers.scripts import HEADER, WORKING, write_worker
 
 from parsemark.errors import ParserError, UnknownNameError, UsageError
@@ -105,12 +106,11 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "their_package.py").write_text(
         f"WORKER = {str(script)!r}\ndef broken(): raise RuntimeError('oops')\n"
     )
-    facts = tmp_path / "their_package-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text(
+    write_entry_points(
+        tmp_path,
+        "their_package",
         "[parsemark.parsers]\ntheirs = their_package:WORKER\n"
-        "oops = their_package:broken\ngone = their_package:NOTHING\n"
+        "oops = their_package:broken\ngone = their_package:NOTHING\n",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     return script

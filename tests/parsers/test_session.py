@@ -51,6 +51,20 @@ def test_whatever_a_library_prints_does_not_touch_the_protocol(tmp_path: Path) -
     assert json.loads(answer.output)["content"] == "fine"
 
 
+def test_modules_beside_the_script_can_be_imported_and_shadow_nothing(tmp_path: Path) -> None:
+    (tmp_path / "helper_of_mine.py").write_text("WORD = 'helped'\n")
+    (tmp_path / "json.py").write_text("raise RuntimeError('not the module that was meant')\n")
+    body = """
+    import json
+    from helper_of_mine import WORD
+    from parsemark_worker import serve, text_output
+
+    serve(lambda pdf, page, options: text_output("text", json.loads('"' + WORD + '"')))
+    """
+    (answer,) = ask(tmp_path, body)
+    assert json.loads(answer.output or b"")["content"] == "helped"
+
+
 def test_a_child_cannot_eat_requests(tmp_path: Path) -> None:
     body = """
     import subprocess

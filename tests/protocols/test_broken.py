@@ -1,18 +1,18 @@
 """Pages that a protocol did not score, because it broke or because the parser failed, stay in its figures."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, truth
+from tests.packages import installed_protocol
 from tests.protocols.share_protocol import ShareProtocol
 
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.score_chunk import _score
 from parsemark.engine.scoring import score_run
 from parsemark.model import Page, Prediction, Status
-from parsemark.protocols import PROTOCOLS, PageScores, Summary, get_protocol
+from parsemark.protocols import PageScores, Summary, get_protocol
 from parsemark.protocols.base import BROKEN
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.comparison import compare_runs
@@ -23,17 +23,8 @@ PAGES = ["fine", "fine", "error", "crash", "fine", "fine"]
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    folder = tmp_path_factory.mktemp("plugin")
-    shutil.copy(Path(__file__).with_name("share_protocol.py"), folder)
-    (folder / "share-1.dist-info").mkdir()
-    (folder / "share-1.dist-info" / "METADATA").write_text("Name: share\nVersion: 1\n")
-    entry = "[parsemark.protocols]\nshare = share_protocol:ShareProtocol\n"
-    (folder / "share-1.dist-info" / "entry_points.txt").write_text(entry)
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.setattr(PROTOCOLS, "_plugins", None)
-    get_protocol.cache_clear()
-    yield
-    get_protocol.cache_clear()
+    module, folder = Path(__file__).with_name("share_protocol.py"), tmp_path_factory.mktemp("plugin")
+    yield from installed_protocol(module, "share", "ShareProtocol", monkeypatch, folder)
 
 
 def scored(folder: Path, behaviours: list[str], protocol: str) -> tuple[Run, Summary]:

@@ -1,19 +1,19 @@
 """A protocol that nobody has heard of shows up everywhere: the contract of `protocols/base.py`."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
+from tests.packages import installed_protocol
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.protocols import PROTOCOLS, Summary, canonical_specs, get_protocol, with_options
+from parsemark.protocols import Summary, canonical_specs, get_protocol, with_options
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown
@@ -23,17 +23,8 @@ from parsemark.store import Run
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """As another package would do it: by an entry point, which scoring processes see too."""
-    folder = tmp_path_factory.mktemp("plugin")
-    shutil.copy(Path(__file__).with_name("word_protocol.py"), folder)
-    (folder / "words-1.dist-info").mkdir()
-    (folder / "words-1.dist-info" / "METADATA").write_text("Name: words\nVersion: 1\n")
-    entry = "[parsemark.protocols]\nwords = word_protocol:WordProtocol\n"
-    (folder / "words-1.dist-info" / "entry_points.txt").write_text(entry)
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.setattr(PROTOCOLS, "_plugins", None)
-    get_protocol.cache_clear()
-    yield
-    get_protocol.cache_clear()
+    module, folder = Path(__file__).with_name("word_protocol.py"), tmp_path_factory.mktemp("plugin")
+    yield from installed_protocol(module, "words", "WordProtocol", monkeypatch, folder)
 
 
 @pytest.fixture

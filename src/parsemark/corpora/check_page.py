@@ -166,20 +166,21 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
     any_order = any(is_right_to_left(cell.text) for cell in cells)
     for index, cell in enumerate(cells):
         figures.cells += 1
-        cause = _compare(cell, by_cell[index], any_order)
-        if cause is None:
+        found = _compare(cell, by_cell[index], any_order)
+        if found is None:
             figures.cells_equal += 1
             continue
+        cause, which = found
         figures.causes[cause] += 1
         shown = "".join(g.text for g in by_cell[index])
         figures.disagreements.append(
             f"{sample.id}, element {element.id}, cell ({cell.row}, {cell.col}): "
-            f"truth {cell.text!r}, shown {shown!r} ({cause})."
+            f"truth {cell.text!r}, shown {shown!r} ({cause}{which})."
         )
 
 
-def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> str | None:
-    """None if truth and glyphs agree, else why not."""
+def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> tuple[str, str] | None:
+    """None if truth and glyphs agree, else why not, and which characters make the difference."""
     glyphs = list(glyphs)
     wanted, shown = _key(cell.text), _key("".join(g.text for g in glyphs))
     divided = _key(_without_divisions(glyphs))
@@ -189,7 +190,7 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> str | None
         wanted, shown = _mirrored(_without_accents(wanted)), _mirrored(_without_accents(shown))
     if sorted(wanted) == sorted(shown):
         has_formula = any(mark in cell.text for mark in "^_√∛∜")  # which a file may have in any order
-        return None if any_order or has_formula else "cell: order of glyphs"
+        return None if any_order or has_formula else ("cell: order of glyphs", "")
     missing, extra = without_extension_signs(
         Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
     )
@@ -197,11 +198,22 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> str | None
     unsaid = without_written_signs(missing) if is_stacked else missing
     if not extra and not unsaid:
         return None
+    which = "".join(
+        f"; {label} {_named(own)}" for label, own in (("not shown", missing), ("more", extra)) if own
+    )
     if "�" in extra:
-        return "cell: glyph without Unicode"
+        return "cell: glyph without Unicode", which
     if missing and extra:
-        return "cell: other characters"
-    return "cell: characters missing" if missing else "cell: characters too many"
+        return "cell: other characters", which
+    return ("cell: characters missing" if missing else "cell: characters too many"), which
+
+
+def _named(characters: Counter[str]) -> str:
+    """The characters, with the code of those that can be taken for others."""
+    return " ".join(
+        c if c.isascii() and c.isprintable() else f"{c} (U+{ord(c):04X})"
+        for c in sorted(characters.elements())
+    )
 
 
 def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
@@ -261,7 +273,7 @@ def _centre_inside(box: Box, frame: Box) -> bool:
 
 def _ink_distance(box: Box, ink: PageInk) -> float:
     """The largest distance between an edge of the box and that of the ink in it."""
-    inside = [b for b in ink.boxes if _centre_inside(b, box)]
+    inside = ink.inside(box, INK_TOLERANCE)
     if not inside:
         return float("inf")
     hull = Box.hull(inside)

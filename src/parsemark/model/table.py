@@ -100,12 +100,13 @@ class Table:
             header_rows: How many leading rows are headers; None if that is not known.
         """
         materialised = [list(row) for row in rows]
-        cells = tuple(
-            Cell(r, c, text, header=None if header_rows is None else r < header_rows)
+        headers = [None if header_rows is None else r < header_rows for r in range(len(materialised))]
+        cells = [
+            Cell(r, c, text, 1, 1, headers[r])
             for r, row in enumerate(materialised)
             for c, text in enumerate(row)
-        )
-        return cls(len(materialised), max((len(row) for row in materialised), default=0), cells)
+        ]
+        return cls(len(materialised), max(map(len, materialised), default=0), tuple(cells))
 
     @cached_property
     def grid(self) -> tuple[tuple[int, ...], ...]:

@@ -30,6 +30,9 @@ needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs p
          "\\left( \\begin{array} { l l } { a } & { b } \\\\ { c } & { d } \\end{array} \\right)"),
         ("\\operatorname*{argmax}_x", "\\operatorname * { a r g m a x } _ { x }"),
         ("a \\text{ if } b", "a \\mathrm { ~ i f ~ } b"),
+        ("\\begin{align}\\begin{aligned}a\\end{aligned}&b\\end{align}",
+         "\\begin{array} { r l } { \\begin{array} { r } { a } \\end{array} } & { { } b } \\end{array}"),
+        ("x + \\frac{a}", "x + \\frac { a }"),
     ],
 )  # fmt: skip
 def test_tokens(formula: str, tokens: str) -> None:
@@ -40,6 +43,12 @@ def test_every_sign_has_its_own_colour() -> None:
     coloured = colour(normalise(tokenise("\\frac{a}{b}+c")))
     assert coloured.tokens == ("\\frac", "a", "b", "+", "c")
     assert len({colour_of(i) for i in range(1, 5832)}) == 5831
+
+
+def test_what_stands_in_an_optional_argument_is_in_braces_of_its_own() -> None:
+    shown = colour(normalise(tokenise("\\sqrt[\\frac{1}{2}]{x}"))).latex
+    shown = re.sub(r"\\mathcolor\[RGB\]\{[0-9,]*\}", "C", shown).replace(" ", "")
+    assert shown == "C{\\sqrt[{C{\\frac{{C{1}}}{{C{2}}}}}]{C{x}}}"
 
 
 def _row(tokens: str, dx: int = 0, dy: int = 0) -> DrawnFormula:

@@ -10,8 +10,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-
-from parsemark.metrics import Score, score
+from tests.metrics.reader.reading import read, value
 
 Rows = list[list[str]]
 
@@ -30,16 +29,6 @@ def latex(*lines: str, n_header: int = 1) -> str:
     marked = [line + r" \\" for line in lines]
     body = "\n".join([r"\toprule", *marked[:n_header], r"\midrule", *marked[n_header:], r"\bottomrule"])
     return f"\\begin{{tabular}}{{{'l' * width}}}\n{body}\n\\end{{tabular}}"
-
-
-def read(truth: str, pred: str) -> Score:
-    return score(truth, pred, metrics=["reader"])["reader"]
-
-
-def value(truth: str, pred: str) -> float:
-    found = read(truth, pred).value
-    assert found is not None
-    return found
 
 
 def told(truth: str, pred: str) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.metrics.reader.reading import read, value
 
-from parsemark.metrics import Score, score
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.stack import parts_beside
 
@@ -38,16 +38,6 @@ def in_parts(rows: Rows, at: int) -> Rows:
 def listed(rows: Rows) -> Rows:
     found = [[row[0], key, text] for row in rows[1:] for key, text in zip(rows[0][1:], row[1:], strict=True)]
     return [[rows[0][0], "Key", "Amount"], *found]
-
-
-def read(truth: str, pred: str) -> Score:
-    return score(truth, pred, metrics=["reader"])["reader"]
-
-
-def value(truth: str, pred: str) -> float:
-    found = read(truth, pred).value
-    assert found is not None
-    return found
 
 
 def kinds(truth: str, pred: str) -> set[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.metrics.reader.reading import value
 
 from parsemark.formats import write_table
 from parsemark.metrics import score
-from parsemark.model import Status, Table
+from parsemark.model import Table
 
 WORDS = st.sampled_from(
     ["a", "Acc.", "1.2", "-3", "", "—", "10%", "σ=15", "R<sub>1</sub>", "|x|", "Total", "2024", "{", "^"]
@@ -19,13 +20,6 @@ def tables(draw: st.DrawFn) -> Table:
     n_cols = draw(st.integers(1, 5))
     rows = draw(st.lists(st.lists(WORDS, min_size=n_cols, max_size=n_cols), min_size=1, max_size=6))
     return Table.from_rows(rows, header_rows=draw(st.none() | st.integers(0, 2)))
-
-
-def value(truth: Table | str, pred: Table | str) -> float:
-    result = score(truth, pred, metrics=["reader"])["reader"]
-    assert result.status is Status.OK, result.message
-    assert result.value is not None
-    return result.value
 
 
 @settings(max_examples=100)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from tests.metrics.reader.reading import read, value
 
 import parsemark.metrics
 from parsemark.metrics.reader import align
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.model import Score, Status, Table
+from parsemark.model import Status, Table
 
 TRUTH = r"""
 \begin{tabular}{llcc}
@@ -36,16 +37,6 @@ MARKDOWN = """
 | Second | Baseline | 79.3% | N/A |
 | Second | Ours β | 76.5% | −2.8 |
 """
-
-
-def read(truth: str | Table, pred: str | Table) -> Score:
-    return parsemark.metrics.score(truth, pred, metrics=["reader"])["reader"]
-
-
-def value(truth: str | Table, pred: str | Table) -> float:
-    result = read(truth, pred)
-    assert result.value is not None, result.message
-    return result.value
 
 
 def messages(truth: str, pred: str) -> list[str]:

@@ -7,19 +7,9 @@ are made up. The ranges are wide: they hold the order of harm, not a number.
 from __future__ import annotations
 
 import pytest
+from tests.metrics.reader.reading import read, value
 
-from parsemark.metrics import Score, score
 from parsemark.metrics.reader.likeness import Change, difference
-
-
-def read(truth: str, pred: str) -> Score:
-    return score(truth, pred, metrics=["reader"])["reader"]
-
-
-def value(truth: str, pred: str) -> float:
-    found = read(truth, pred).value
-    assert found is not None
-    return found
 
 
 def kinds(truth: str, pred: str) -> set[str]:

@@ -7,8 +7,7 @@ ranges are wide: they hold the order of harm, not a number.
 from __future__ import annotations
 
 import pytest
-
-from parsemark.metrics import Score, score
+from tests.metrics.reader.reading import read, value
 
 Rows = list[list[str]]
 
@@ -26,16 +25,6 @@ def latex(table: Rows, n_header: int = 1) -> str:
     lines = [" & ".join(row) + r" \\" for row in table]
     body = "\n".join([r"\toprule", *lines[:n_header], r"\midrule", *lines[n_header:], r"\bottomrule"])
     return f"\\begin{{tabular}}{{{'l' * len(table[0])}}}\n{body}\n\\end{{tabular}}"
-
-
-def read(truth: str, pred: str) -> Score:
-    return score(truth, pred, metrics=["reader"])["reader"]
-
-
-def value(truth: str, pred: str) -> float:
-    found = read(truth, pred).value
-    assert found is not None
-    return found
 
 
 def messages(truth: str, pred: str) -> str:

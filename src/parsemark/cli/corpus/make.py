@@ -138,6 +138,7 @@ _story_maker("docx", "Make Word documents, set by LibreOffice; the DOCX is kept 
 
 @make_app.command()
 def latex(
+    more: Annotated[list[Path] | None, typer.Argument(help="More of them.", show_default=False)] = None,
     *,
     sources: Annotated[list[Path], typer.Option(help="LaTeX files, folders, or .tar.gz and .zip archives.")],
     out: opt.NewCorpus,
@@ -151,6 +152,7 @@ def latex(
     from parsemark.corpora.latex.documents.make import REPORT, make_documents
     from parsemark.corpora.latex.sources import locate
 
+    sources += more or []
     with page_progress("Making documents", len(locate(sources))) as progress:
         manifest, report = make_documents(
             sources, out, name=name, licence=licence, latexml=latexml, workers=workers, progress=progress

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
 from parsemark.model import Box, Cell, Table
@@ -17,6 +19,8 @@ MAX_LEVELS = 4
 """More rows than this above a line are rather a first group of data."""
 MANY_LINES = 0.6
 """Where more than this share of the rows have a line below, lines part rows and no header."""
+MAX_NOTES = 2
+"""Rows of one cell each that may stand above the header which a long table repeats."""
 MANY_BOLD = 0.25
 """Where more than this share of the other rows are bold too, bold type says nothing."""
 
@@ -36,6 +40,32 @@ def header_rows(table: Table, marked: MarkedTable) -> int | None:
     return None if head is None or head >= table.n_rows or rows.is_cut(head) else head
 
 
+def repeated_heads(parts: Sequence[MarkedTable]) -> list[int | None]:
+    """How many header rows each part of a long table has: those at its top that the first part has, too.
+
+    A note such as "continued" may stand above them. None for each part if nothing is repeated.
+    """
+    texts = [_row_texts(part) for part in parts]
+    found: list[tuple[int, int]] = []
+    for own in texts[1:]:
+        start = next((row for row, cells in enumerate(own) if len(cells) > 1), 0)
+        common = takewhile(lambda pair: pair[0] == pair[1], zip(own[start:], texts[0], strict=False))
+        found.append((start, sum(1 for _ in common)))
+    count = min((n for _, n in found), default=0)
+    if not count or any(start > MAX_NOTES for start, _ in found):
+        return [None] * len(parts)
+    return [count, *(start + count for start, _ in found)]
+
+
+def _row_texts(marked: MarkedTable) -> list[list[str]]:
+    """The texts of each row, without empty cells."""
+    rows: list[list[str]] = [[] for _ in range(marked.n_rows)]
+    for cell in sorted(marked.cells, key=lambda c: c.col):
+        if cell.text:
+            rows[cell.row].append(cell.text)
+    return rows
+
+
 def _by_lines(rows: _RowContents) -> int | None:
     """A double line if there is one only, or the first line where it can be that of a header."""
     drawn = [row for row in range(rows.count - 1) if rows.lines[row] and not rows.is_cut(row + 1)]
@@ -45,7 +75,7 @@ def _by_lines(rows: _RowContents) -> int | None:
     if not drawn or (rows.count > 2 and len(drawn) > MANY_LINES * (rows.count - 1)):
         return None
     head = drawn[0] + 1
-    if not rows.can_be_header(head):
+    if not rows.can_be_header(head) or rows.is_group_of_data(head):
         return None
     is_block = head == 1 or len(drawn) == 1 or rows.belongs_together(head)
     return head if is_block or rows.bold_rows() >= head else None
@@ -120,6 +150,44 @@ class _RowContents:
         firsts = [bool(cell.text) for cell in own if cell.col == 0]
         return sum(firsts) <= 1
 
+    def is_group_of_data(self, head: int) -> bool:
+        """Whether the first rows are data under the label of a group, as those below the line are.
+
+        Above columns of numbers a header has words in one of its rows. Where there are no such columns,
+        groups of several rows each follow one another.
+        """
+        if head < 2 or self.bold_rows() >= head or not self._is_labelled_group(0, head):
+            return False
+        body = range(head, self.count)
+        numbers = [col for col in self._columns() if self._has_numbers(body, col)]
+        if numbers:
+            return all(
+                2 * sum(self._has_numbers([row], col) for col in numbers) > len(numbers)
+                for row in range(head)
+            )
+        following = [row for row in body if any(c.col == 0 and c.text for c in self.cells[row])]
+        ends = [*following[1:], self.count]
+        return len(following) > 0 and all(
+            self._is_labelled_group(row, end) for row, end in zip(following, ends, strict=True)
+        )
+
+    def _is_labelled_group(self, first: int, end: int) -> bool:
+        """Whether some rows have one label before them all and plain cells with text behind it."""
+        own = [cell for row in range(first, end) for cell in self.cells[row]]
+        labels = [cell for cell in own if cell.col == 0 and cell.text]
+        others = [cell for cell in own if cell.col > 0]
+        is_plain = all(cell.colspan == cell.rowspan == 1 and cell.text for cell in others)
+        return end > first + 1 and bool(others) and is_plain and [c.row for c in labels] == [first]
+
+    def _columns(self) -> set[int]:
+        """The columns behind that of the labels."""
+        return {cell.col for own in self.cells.values() for cell in own if cell.col > 0}
+
+    def _has_numbers(self, rows: Iterable[int], col: int) -> bool:
+        """Whether most cells of a column are numbers in these rows."""
+        texts = [cell.text for row in rows for cell in self.cells[row] if cell.col == col and cell.text]
+        return 2 * sum(_is_number(text) for text in texts) > len(texts)
+
     def bold_rows(self) -> int:
         """How many rows at the top are bold."""
         return next((row for row in range(self.count) if not self.is_bold(row)), self.count)
@@ -132,6 +200,11 @@ class _RowContents:
     def _is_bold_cell(self, cell: Cell) -> bool:
         own = [m for m in self.marked.cells if m.text and cell.box is not None and _lies_in(m.box, cell.box)]
         return bool(own) and all(m.is_bold for m in own)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text has more figures than letters."""
+    return sum(c.isdecimal() for c in text) > sum(c.isalpha() for c in text)
 
 
 def _lies_in(inner: Box, outer: Box) -> bool:

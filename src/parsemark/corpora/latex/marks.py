@@ -184,6 +184,8 @@ def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
             tables.setdefault(numbers[0], RawTable(numbers[0])).box = box
         elif kind == "U" and rest:
             unmarked.append(rest[0])
+        elif kind == "P":
+            ink.pictures.append(box)
     found = [part for table in tables.values() if table.cells for part in columns_of(table)]
     for table in found:
         take_loose(table, ink.loose)

@@ -24,6 +24,7 @@ _SECTIONS = "|".join(
 )
 _TABLE = re.compile(rf"<table{_ATTRIBUTES}>{_SPACE}{_ROWS}(?:{_SECTIONS})*+</table>")
 _PART = re.compile(r"<(/thead|t(?:r|d|h|head))\b([^>]*+)>([^<]*+)")
+_CELL = re.compile(r"<td[^>]*+>([^<]*+)")
 _ATTRIBUTE = re.compile(r"([a-z-]++)=\"([^\"]*+)\"")
 _Part = tuple[str, str, str]
 """A tag, what stands in it, and the text behind it."""
@@ -38,11 +39,20 @@ def read_plain_table(source: str, position: int | None = None) -> Table | None:
     """
     if _TABLE.fullmatch(source) is None:
         return None
+    if "<th" not in source and "span" not in source and len(source) <= MAX_CELL_CHARS:
+        return _bare(source, position)
     parts: list[_Part] = _PART.findall(source)
     if len(source) > MAX_CELL_CHARS and max((len(text) for _, _, text in parts), default=0) > MAX_CELL_CHARS:
         return None
     says_headers = "<th" in source and _says_headers(parts)
     return (_spanning if "span" in source else _regular)(parts, says_headers, position)
+
+
+def _bare(source: str, position: int | None) -> Table:
+    """The table of which nothing is said but the texts of its cells."""
+    rows = [_CELL.findall(row) for row in source.split("<tr")[1:]]
+    check_grid(len(rows), max(map(len, rows), default=0), position)
+    return Table.from_rows([[" ".join(text.split()) for text in row] for row in rows])
 
 
 def _says_headers(parts: list[_Part]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import re
+from itertools import groupby, pairwise
 
 from parsemark.errors import FormatError
 from parsemark.formats.cell_text import clean_limited
@@ -17,15 +18,28 @@ from parsemark.formats.latex.special import SPECIAL
 from parsemark.formats.limits import MAX_LATEX_RUN
 
 _PLAIN = ColumnSpec()
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_NO_NUMBERS = frozenset({"nan", "inf", "na", "n/a"})
+"""What stands in the place of a number that cannot be had."""
 
 
 def print_cells(grid: TexGrid) -> list[PrintedCell]:
-    """The cells of a grid with their texts; columns with text between them are one cell."""
+    """The cells of a grid with their texts; columns that only align the parts of a number are one cell."""
     printer = _CellPrinter(grid)
-    cells: list[PrintedCell] = []
-    for _, row in groupby(grid.cells, key=lambda placed: placed.row):
-        cells += printer.row(list(row))
-    return cells
+    rows = [list(row) for _, row in groupby(grid.cells, key=lambda placed: placed.row)]
+    seams = printer.seams(rows)
+    return [cell for row in rows for cell in printer.row(row, seams)]
+
+
+def _is_number(left: str, right: str) -> bool:
+    """Whether two texts can be the parts of one number, or one of them is empty: `12` and `5(3)`."""
+    left, right = left.strip(), right.strip()
+    if not left or not right:
+        return True
+    last = next((c for c in reversed(left) if c.isalnum()), "0")
+    first = next((c for c in right if c.isalnum()), "0")
+    begins = left.casefold() in _NO_NUMBERS or (last.isdecimal() and not _WORD.search(left))
+    return begins and (right.casefold() in _NO_NUMBERS or first.isdecimal())
 
 
 class _CellPrinter:
@@ -36,8 +50,18 @@ class _CellPrinter:
         self.decorations: dict[tuple[Range, ...], str] = {(): ""}
         self.between = [self._decoration(column.after) for column in grid.columns]
 
-    def row(self, row: list[PlacedCell]) -> list[PrintedCell]:
-        """One row, with cells joined over text that stands between their columns."""
+    def seams(self, rows: list[list[PlacedCell]]) -> set[int]:
+        """The columns that go on in the next one, over the text between them: in all rows as numbers do."""
+        found = {col for col, text in enumerate(self.between) if text}
+        for row in rows if found else ():
+            for left, right in pairwise(row):
+                seam = left.col + left.cell.colspan - 1
+                if seam in found and not _is_number(*(self._text(c, self._column(c)) for c in (left, right))):
+                    found.discard(seam)
+        return found
+
+    def row(self, row: list[PlacedCell], seams: set[int]) -> list[PrintedCell]:
+        """One row, with cells joined over seams; other text between columns belongs to the cell before."""
         cells: list[PrintedCell] = []
         glue: str | None = None
         for number, placed in enumerate(row):
@@ -48,7 +72,7 @@ class _CellPrinter:
             last_col = placed.col + cell.colspan - 1
             after = self._decoration(column.after) if cell.is_multicolumn else self._between(last_col)
             is_last = number == len(row) - 1
-            if is_last and not cell.is_multicolumn:
+            if not cell.is_multicolumn and (is_last or last_col not in seams):
                 own += after
             if glue is not None and cells:
                 left = cells[-1]
@@ -58,7 +82,7 @@ class _CellPrinter:
                 cells.append(
                     PrintedCell(placed.row, placed.col, clean_limited(own), cell.rowspan, cell.colspan)
                 )
-            is_glued = bool(self._between(last_col)) and not is_last
+            is_glued = last_col in seams and not is_last
             glue = (" " if cell.is_multicolumn else after) if is_glued else None
         return cells
 

@@ -6,7 +6,8 @@ What the grid of the result is, where TeX leaves it open:
   such a place is kept: the span ends before it.
 - A column in which no cell begins, because each row spans over it, is taken out; so is such a row. TeX needs
   them, the reader of the page does not see them.
-- Columns with text between them (`r@{.}l`) are one column: `12 & 5` shows 12.5.
+- Columns that only align the parts of a number (`r@{.}l`) are one column: `12 & 5` shows 12.5. Other text
+  between columns (`l@{ : }l`) belongs to the cell before it.
 - Short rows leave holes at their end. A row without `&` and without content is only vertical space and goes.
 - Header cells are those above the first `\midrule`, above longtable's `\endhead`, or above the first inner
   `\hline` where not every row has one. Where that is not certain, `Cell.header` is None.

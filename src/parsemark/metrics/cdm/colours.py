@@ -278,30 +278,30 @@ class _Colourer:
         red, green, blue = colour_of(len(self.names))
         return f"\\mathcolor[RGB]{{{red},{green},{blue}}}{{"
 
-    def run(self, start: int, end: int) -> list[str]:
-        """The tokens of a range, coloured."""
+    def run(self, start: int, end: int, braced: bool = False) -> list[str]:
+        """The tokens of a range, coloured; in an optional argument each in braces of its own."""
         out: list[str] = []
         position = start
         while position < end:
-            piece, position = self.piece(position, end)
+            piece, position = self.piece(position, end, braced)
             out += piece
         return out
 
-    def piece(self, at: int, end: int) -> tuple[list[str], int]:
+    def piece(self, at: int, end: int, braced: bool) -> tuple[list[str], int]:
         token = self.tokens[at]
         if token in self.phantom:
             return self._skipped(at, end)
         if token in _INVISIBLE and at + 1 < end and self.tokens[at + 1] == "{":
             close = min(_closing(self.tokens, at + 1, "{", "}"), end)
-            return [token, "{", *self.run(at + 2, close), "}"], close + 1
+            return [token, "{", *self.run(at + 2, close, braced), "}"], close + 1
         if token in _TWO or token in self.one or token in _OPTIONAL:
-            return self._wrapped(at, end, 2 if token in _TWO else 1, token in _OPTIONAL)
+            return self._wrapped(at, end, 2 if token in _TWO else 1, braced)
         if token in ("\\multicolumn", "\\multirow"):
             return self._third_group(at, end)
         if not self._counts(at):
             return [token], at + 1
         inner = f"{self.wrapper(token)}{token}}}"
-        return [f"{{{inner}}}" if at and self.tokens[at - 1] == "_" else inner], at + 1
+        return [f"{{{inner}}}" if braced or (at and self.tokens[at - 1] == "_") else inner], at + 1
 
     def _skipped(self, at: int, end: int) -> tuple[list[str], int]:
         if at + 1 < end and self.tokens[at + 1] == "{":
@@ -309,25 +309,21 @@ class _Colourer:
             return self.tokens[at : close + 1], close + 1
         return [self.tokens[at]], at + 1
 
-    def _wrapped(self, at: int, end: int, wanted: int, optional: bool) -> tuple[list[str], int]:
+    def _wrapped(self, at: int, end: int, wanted: int, braced: bool) -> tuple[list[str], int]:
         token = self.tokens[at]
         out = [self.wrapper(token) + token]
         position = at + 1
-        if optional and position < end and self.tokens[position] == "[":
+        if token in _OPTIONAL and position < end and self.tokens[position] == "[":
             close = _closing(self.tokens, position, "[", "]")
-            inner = [
-                p if p.startswith("{") or not p.startswith("\\mathcolor") else f"{{{p}}}"
-                for p in self.run(position + 1, close)
-            ]
-            out += ["[", *inner, "]"]
+            out += ["[", *self.run(position + 1, close, braced=True), "]"]
             position = close + 1
         for _ in range(wanted):
             if position < end and self.tokens[position] == "{":
                 close = _closing(self.tokens, position, "{", "}")
-                out += ["{", *self.run(position + 1, close), "}"]
+                out += ["{", *self.run(position + 1, close, braced), "}"]
                 position = close + 1
         out.append("}")
-        before = at > 0 and self.tokens[at - 1] == "_"
+        before = braced or (at > 0 and self.tokens[at - 1] == "_")
         after = position < len(self.tokens) and self.tokens[position] == "_"
         if before or (token in self.one and after and token != "\\underbrace"):
             out[0] = "{" + out[0]

@@ -12,18 +12,18 @@ from parsemark.errors import FormatError
 from parsemark.metrics.cdm.printer import OPERATORS, print_nodes
 
 MAX_CHARACTERS = 20_000
+_MAX_SOURCE = 2 * MAX_CHARACTERS
+"""With comments and labels, which are taken out before the limit is looked at."""
 _PERCENT = "\ue000"
 """Stands for an escaped per cent sign while comments are cut."""
 _CJK_CLASS = "\u4e00-\u9fff\u3400-\u4dbf"
 _CJK = re.compile(f"[{_CJK_CLASS}]")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _CJK_RUN = re.compile(rf"\\text\{{[{_CJK_CLASS}]+\}}|[{_CJK_CLASS}]+")
-_ALIGNED = re.compile(
-    r"\\begin\{(split|align|alignedat|alignat|eqnarray)\*?\}((?:(?!\\end\{\1).)+)\\end\{\1\*?\}", re.DOTALL
-)
-_SMALL = re.compile(r"\\begin\{smallmatrix\*?\}((?:(?!\\end\{small).)+)\\end\{smallmatrix\*?\}", re.DOTALL)
+_ALIGNED = re.compile(r"\\begin\{(split|align|alignedat|alignat|eqnarray)\*?\}(.+?)\\end\{\1\*?\}", re.DOTALL)
+_SMALL = re.compile(r"\\begin\{smallmatrix\*?\}(.+?)\\end\{smallmatrix\*?\}", re.DOTALL)
 _LABEL = re.compile(r"\\label\{[^}\n]*\}")
-_SPACED_LABEL = re.compile(r"\\label \{ [^}]* \}")
+_SPACED_LABEL = re.compile(r"\\label \{ .*? \}")
 _COMMAND_CJK = re.compile(rf"(\\[A-Za-z]+)(?=[{_CJK_CLASS}])")
 _OPERATOR = re.compile(r"\\operatorname\s*\{([^{}]*)\}")
 
@@ -57,6 +57,7 @@ def _unwrap_cjk(spaced: str) -> str:
 
 
 def _tokenise_formula(text: str) -> str:
+    _check_length(text, _MAX_SOURCE)
     text = _ALIGNED.sub(r"\\begin{aligned}\2\\end{aligned}", text)
     text = _SMALL.sub(r"\\begin{matrix}\1\\end{matrix}", text)
     text = text.removeprefix("%").partition("%")[0].replace("\\~", " ")
@@ -93,9 +94,13 @@ def _glued_fences(spaced: str) -> str:
     return " ".join(out)
 
 
+def _check_length(text: str, limit: int) -> None:
+    if len(text) > limit:
+        raise FormatError(f"The formula has {len(text):,} characters; at most {limit:,} are drawn.")
+
+
 def _check(text: str) -> None:
-    if len(text) > MAX_CHARACTERS:
-        raise FormatError(f"The formula has {len(text):,} characters; at most {MAX_CHARACTERS:,} are drawn.")
+    _check_length(text, MAX_CHARACTERS)
     if is_bad(text):
         raise FormatError("Braces, environments or delimiters of the formula do not fit together.")
 
@@ -104,7 +109,7 @@ def _nodes(text: str) -> list[Any]:
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
 
     try:
-        nodes, _, _ = LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
+        nodes, _, _ = LatexWalker(text).get_latex_nodes()
     except LatexWalkerError as error:
         raise FormatError(f"The formula cannot be parsed: {error}") from error
     return list(nodes)

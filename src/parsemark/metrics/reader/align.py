@@ -27,6 +27,8 @@ _HEADER_SHARE = 0.3
 """Share of the header in the likeness of two columns; the rest is their values."""
 _TOP = 3
 """Rows at the top of a prediction that are looked at for headers, at least."""
+_OTHER_NUMBERS = np.float32(0.3)
+"""What is left of the likeness of a number to a text with others."""
 _TIE = 1e-6
 _LEAST_ROW = 0.15
 """Rows less alike than this do not answer each other."""
@@ -137,10 +139,10 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
     numeric_one = np.array([f.numeric for f in ours], dtype=bool)
     numeric_other = np.array([f.numeric for f in theirs], dtype=bool)
     signature: dict[tuple[str, ...], int] = {}
-    signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours])
-    signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs])
+    signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours], dtype=np.int32)
+    signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs], dtype=np.int32)
     wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
-    np.multiply(matrix, 0.3, out=matrix, where=wrong)
+    np.multiply(matrix, np.where(wrong, _OTHER_NUMBERS, np.float32(1.0)), out=matrix)
     empty_one = [k for k, t in enumerate(one) if not t]
     empty_other = [k for k, p in enumerate(other) if not p]
     matrix[empty_one, :] = 0.0

@@ -348,7 +348,7 @@ def _lines_of(pages: Pages, truth: Sheet, heads: frozenset[str]) -> Iterable[tup
         yield items, _RECORDS
     if not pages.lines:
         return
-    words = {tight(text) for row in truth.texts for text in row if text}
+    words = set(map(tight, filter(None, set().union(*truth.texts))))
     said = tight(pages.outside)
     if not words or sum(word in said for word in words) < len(words) / 3:
         return

@@ -440,10 +440,17 @@ def _script_name() -> str:
 
 
 def run_script(path: str) -> None:
-    """Run a worker script with its streams already protected, so that its imports may print."""
+    """Run a worker script with its streams already protected, so that its imports may print.
+
+    It may import the modules beside it. They come last: a script `pdfplumber.py` means the package of that
+    name, and workers of ours have only packages.
+    """
     _end_with_parent()
     _streams()
     sys.argv = [path]
+    folder = Path(path).resolve().parent
+    if folder != Path(__file__).resolve().parents[1] / "workers":
+        sys.path.append(str(folder))
     runpy.run_path(path, run_name="__main__")
 
 

@@ -22,7 +22,8 @@ from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.look import line_style
 from parsemark.corpora.latex.documents.places import PLACE, filled
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
-from parsemark.corpora.latex.header_rows import header_rows
+from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
+from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors
 from parsemark.corpora.latex.marks import MarkedPage, MarkedTable
 from parsemark.corpora.latex.tex_grids import cells_in, covers
 from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
@@ -108,17 +109,25 @@ def is_table(parts: Sequence[DocumentPart]) -> bool:
     n_rows = sum(part.marked.n_rows for part in parts)
     n_cols = max(part.marked.n_cols for part in parts)
     pictures = max(part.marked.picture_share for part in parts)
-    return n_rows > 1 and n_cols > 1 and n_filled >= 4 and pictures <= MAX_PICTURES
+    is_grid = n_rows > 1 and n_cols > 1 and n_filled >= 4 and pictures <= MAX_PICTURES
+    return is_grid and not (is_to_sign(parts[0].marked) or names_authors(parts[0].marked))
 
 
 def join_tables(
     found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
 ) -> Iterator[JoinedTable]:
     """The truth of each part of each table."""
-    whole = [[replace(part, marked=_without_caption(part.marked)) for part in parts] for parts in found]
-    sources = _sources([parts if is_table(parts) else [] for parts in whole], candidates)
+    whole = [
+        [replace(part, marked=_without_caption(part.marked, is_long=len(parts) > 1)) for part in parts]
+        for parts in found
+    ]
+    sources = _sources(whole, candidates)
     for number, (parts, plain) in enumerate(zip(found, whole, strict=True)):
-        if not is_table(parts):
+        first = parts[0]
+        others = [p.marked for own in found for p in own if p.page == first.page and own is not parts]
+        if not is_table(parts) or (len(parts) == 1 and has_notes_of(first.marked, others)):
+            if number in sources:  # else its words on the page would be those of a table that was not marked
+                sources[number].is_used = True
             yield from (JoinedTable(part.page, None, is_layout=True) for part in parts)
             continue
         for part, joined in zip(parts, _join_parts(plain, sources.get(number)), strict=True):
@@ -126,21 +135,22 @@ def join_tables(
 
 
 def _join_parts(parts: Sequence[DocumentPart], candidate: TabularCandidate | None) -> list[JoinedTable]:
+    numbers = range(len(parts)) if len(parts) > 1 else (None,)
+    heads = repeated_heads([part.marked for part in parts])
     if candidate is None:
-        numbers = range(len(parts)) if len(parts) > 1 else (None,)
-        return [_from_page(part, number) for part, number in zip(parts, numbers, strict=True)]
+        return [_from_page(*own) for own in zip(parts, numbers, heads, strict=True)]
     candidate.is_used = True
     joined: list[JoinedTable] = []
     next_row = 0
-    for number, part in enumerate(parts):
+    for part, number, head in zip(parts, numbers, heads, strict=True):
         marked, rows = _rows_of(part.marked, candidate, next_row)
-        own = number if len(parts) > 1 else None
         if _filled_rows(part.marked) > _filled_rows(marked):  # rows that the source does not have
-            joined.append(_from_page(part, own))
+            joined.append(_from_page(part, number, head))
             continue
         body = [row for row in rows if candidate.grid.sections[row] == ""]
         next_row = max(body, default=next_row - 1) + 1
-        joined.append(_joined(replace(part, marked=marked), candidate, rows, own) or _from_page(part, own))
+        from_source = _joined(replace(part, marked=marked), candidate, rows, number)
+        joined.append(from_source or _from_page(part, number, head))
     return joined
 
 
@@ -181,11 +191,18 @@ def _marked_rows(marked: MarkedTable) -> list[str]:
     return rows
 
 
-def _without_caption(marked: MarkedTable) -> MarkedTable:
-    """Long tables set their caption as a row of its own."""
-    first = [c for c in marked.cells if c.row == 0 and c.text]
-    is_caption = len(first) == 1 and first[0].colspan == marked.n_cols and _CAPTION.match(first[0].text)
-    return _without_rows(marked, {0}) if is_caption and marked.n_rows > 2 else marked
+def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
+    """Long tables set their caption as a row of its own, and some say below each part that it goes on."""
+    captions = {
+        cell.row
+        for cell in marked.cells
+        if cell.row in (0, marked.n_rows - 1 if is_long else 0)
+        and cell.colspan == marked.n_cols
+        and _CAPTION.match(cell.text)
+    }
+    return (
+        _without_rows(marked, captions) if marked.n_rows - len(captions) > (0 if is_long else 1) else marked
+    )
 
 
 def _rows_of(
@@ -350,19 +367,28 @@ def _seen(cell: MarkedCell) -> str:
     return cell.text.replace(DIVISION, "")
 
 
-def _from_page(part: DocumentPart, number: int | None) -> JoinedTable:
-    """The table as TeX set it, without its source."""
+def _from_page(part: DocumentPart, number: int | None, head: int | None) -> JoinedTable:
+    """The table as TeX set it, without its source; with the header rows that it repeats, if it is long."""
     part = replace(part, marked=with_whole_numbers(part.marked))
     try:
         cells = tuple(
-            Cell(c.row, c.col, _seen(c), c.rowspan, c.colspan, box=rounded(c.box)) for c in part.marked.cells
+            Cell(
+                c.row,
+                c.col,
+                _seen(c),
+                c.rowspan,
+                c.colspan,
+                header=None if head is None else c.row < head,
+                box=rounded(c.box),
+            )
+            for c in part.marked.cells
         )
         table = Table(part.marked.n_rows, part.marked.n_cols, cells)
     except ValueError as error:
         return JoinedTable(part.page, None, f"a table's cells are no grid: {error}")
     if any(UNKNOWN in c.text for c in cells):
         return JoinedTable(part.page, None, "a table has glyphs that the PDF gives no meaning")
-    return _finished(part, table, number, None, {"text_from": "glyphs"})
+    return _finished(part, table, number, None, {"text_from": "glyphs"}, has_head=head is not None)
 
 
 def _finished(

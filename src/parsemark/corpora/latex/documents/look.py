@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
@@ -18,8 +19,18 @@ GUTTER_PT = 8.0
 """A gap in a line of text that is at least this wide can be the one between two columns."""
 LINE_PT = 6.0
 """Glyphs whose middles are no further apart than this stand in one line."""
+LONG = 20
+"""A line with more glyphs than this is one of flowing text."""
 MIN_LINES = 8
 """Lines beside each other that make two columns."""
+MIN_SIDE_LINES = 3
+"""Long lines on each side of the middle without which those on the other side are no column."""
+HALF_LINE = 0.25
+"""The share of a page's width that a long line of a column fills."""
+NUMBER_PT = 25.0
+"""What stands apart at an end of a line and is no wider is its number, or that of a page or formula."""
+MIN_HALF_LINES = 4
+"""Lines on one side that are a column, in a document that has two on most pages."""
 MIN_WORDS = 25
 """A page with fewer known words says nothing about its language."""
 
@@ -80,12 +91,18 @@ def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, Page
     usual = Counter(language for language in languages if language).most_common(1)
     prose = [_prose(glyphs, tables.get(index + 1, ())) for index, glyphs in enumerate(pages)]
     layouts = [column_layout(boxes, width) for boxes, width in zip(prose, widths, strict=True)]
-    has_columns = 2 * sum(layout != SINGLE for layout in layouts) >= len(layouts)
+    halves = [_is_half(boxes, width) for boxes, width in zip(prose, widths, strict=True)]
+    n_columns = sum(layout != SINGLE for layout in layouts)
+    n_without = sum(
+        layout == SINGLE and not half and sum(len(line) > LONG for line in _lines(boxes)) >= MIN_LINES
+        for layout, half, boxes in zip(layouts, halves, prose, strict=True)
+    )
+    has_columns = n_columns > 0 and n_columns >= n_without
     looks: dict[int, PageLook] = {}
     for index in range(len(pages)):
         language = languages[index] or (usual[0][0] if usual else language_of(" ".join(texts)))
         layout = layouts[index]
-        if layout == SINGLE and has_columns and _is_half(prose[index], widths[index]):
+        if layout == SINGLE and has_columns and halves[index]:
             layout = "double_column"
         attributes: dict[str, AttributeValue] = {"layout": layout}
         if language is not None:
@@ -95,19 +112,28 @@ def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, Page
 
 
 def _prose(glyphs: Iterable[Glyph], tables: Sequence[Box]) -> list[Box]:
-    """The glyphs of a page that are in none of its tables."""
+    """The glyphs of a page that are in none of its tables, without the leaders of its lists."""
+    shown = [g for g in glyphs if g.text.strip() and not g.generated]
+    leaders = {
+        index
+        for index, (one, other) in enumerate(pairwise(shown))
+        if one.text == other.text == "." and abs(one.box.y0 - other.box.y0) < 1.0
+    }
     return [
         g.box
-        for g in glyphs
-        if g.text.strip() and not g.generated and not any(box.contains(g.box, 1.0) for box in tables)
+        for index, g in enumerate(shown)
+        if index not in leaders
+        and index - 1 not in leaders
+        and not any(box.contains(g.box, 1.0) for box in tables)
     ]
 
 
 def _is_half(glyphs: Iterable[Box], width: float) -> bool:
     """Whether the lines of text of a page stand on one side of its middle, as on the last one of a paper."""
-    ends = [(min(b.x0 for b in line), max(b.x1 for b in line)) for line in _lines(glyphs) if len(line) > 20]
+    lines = (_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > LONG)
+    ends = [own for own, _ in lines]
     sides = sum(x1 < 0.52 * width or x0 > 0.48 * width for x0, x1 in ends)
-    return len(ends) >= MIN_LINES and sides >= 0.8 * len(ends)
+    return len(ends) >= MIN_HALF_LINES and sides >= 0.8 * len(ends)
 
 
 def language_of(text: str) -> str | None:
@@ -132,17 +158,23 @@ def language_of(text: str) -> str | None:
 
 
 def column_layout(glyphs: Iterable[Box], width: float) -> str:
-    """OmniDocBench's name for the columns of a page, by the lines of text that a gutter parts."""
-    gaps = [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > 3]
+    """OmniDocBench's name for the columns of a page, by the lines of text that a gutter parts.
+
+    Lines on one side count, too, where both sides have some: beside a table or a figure there is no text.
+    """
+    lines = [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > 3]
     best, crossing = 0, 0
     for percent in range(40, 61):
         x = width * percent / 100
-        parted = sum(any(a <= x <= b for a, b in line[1]) for line in gaps)
-        if parted > best:
-            best = parted
+        parted = sum(any(a <= x <= b for a, b in gaps) for _, gaps in lines)
+        long = [ends for ends, _ in lines if ends[1] - ends[0] > HALF_LINE * width]
+        sides = sum(x1 <= x for _, x1 in long), sum(x0 >= x for x0, _ in long)
+        found = parted + (sum(sides) if min(sides) >= MIN_SIDE_LINES else 0)
+        if found > best:
+            best = found
             crossing = sum(
-                line[0][0] < x - 20 and line[0][1] > x + 20 and not any(a <= x <= b for a, b in line[1])
-                for line in gaps
+                ends[0] < x - 20 and ends[1] > x + 20 and not any(a <= x <= b for a, b in gaps)
+                for ends, gaps in lines
             )
     if best < MIN_LINES or crossing > 2 * best:
         return SINGLE
@@ -162,14 +194,18 @@ def _lines(glyphs: Iterable[Box]) -> list[list[Box]]:
 
 
 def _gaps(line: Sequence[Box]) -> tuple[tuple[float, float], list[tuple[float, float]]]:
-    """The extent of a line of text, and the wide gaps in it."""
+    """The extent of a line of text without numbers at its ends, and the wide gaps in it."""
     gaps = []
-    end = line[0].x1
+    start, end = line[0].x0, line[0].x1
     for box in line[1:]:
         if box.x0 - end >= GUTTER_PT:
             gaps.append((end, box.x0))
         end = max(end, box.x1)
-    return (line[0].x0, end), gaps
+    if gaps and gaps[0][0] - start <= NUMBER_PT:
+        start = gaps.pop(0)[1]
+    if gaps and end - gaps[-1][1] <= NUMBER_PT:
+        end = gaps.pop()[0]
+    return (start, end), gaps
 
 
 def line_style(table: MarkedTable) -> str:

@@ -291,15 +291,10 @@ def _at_ink(element: Element, ink: PageInk) -> Element:
     """The element with the box of its ink in the published PDF, where the marks moved a rule by a hair."""
     if element.box is None:
         return element
-    inside = [box for box in ink.boxes if element.box.contains(_centre(box))]
+    inside = ink.inside(element.box, MAX_SNAP)
     hull = Box.hull(inside) if inside else element.box
     moved = max(abs(a - b) for a, b in zip(hull.as_tuple(), element.box.as_tuple(), strict=True))
     return _cut(replace(element, box=hull), hull) if MIN_SNAP < moved <= MAX_SNAP else element
-
-
-def _centre(box: Box) -> Box:
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return Box(x, y, x, y)
 
 
 def _clipped(element: Element, width: float, height: float) -> Element:

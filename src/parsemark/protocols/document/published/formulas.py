@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
 from parsemark.matching.adjacency import assignment, ned, ned_matrix
@@ -142,11 +143,26 @@ def _hungarian_rows(prepared: _Prepared) -> list[Record]:
     g, p = prepared.n_truths, prepared.n_preds
     if g == 0:
         return []
-    matrix = np.ones((g + p, g + p))
-    matrix[:g, :p] = ned_matrix(prepared.strings.norm_truths, prepared.strings.norm_preds)
-    matrix[g:, p:] = 0
-    pairs = dict(assignment(matrix))
+    strings = prepared.strings
+    pairs = dict(assignment(_with_stand_ins(ned_matrix(strings.norm_truths, strings.norm_preds))))
     return [prepared.row(t, (pairs[t],) if pairs[t] < p else ()) for t in range(g)]
+
+
+def _with_stand_ins(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the published code assigns: rows and columns that stand for no answer, at a cost of 1.
+
+    Where no truth need go without an answer they change nothing, not even among equally good assignments: an
+    answer costs no more than a stand-in and is taken before it, and the rows of stand-ins, which come last,
+    find their own columns or free ones. They are left out then, since of thousands of predictions they would
+    make gigabytes.
+    """
+    g, p = distances.shape
+    if p >= g:
+        return distances
+    square = np.ones((g + p, g + p))
+    square[:g, :p] = distances
+    square[g:, p:] = 0
+    return square
 
 
 # --- monotone alignment ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
+from parsemark.protocols.document.published.older_tags import as_older_parser
 from parsemark.protocols.document.published.page import Order, PageRecords
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -116,7 +117,7 @@ def _tree(text: str) -> Any:
 
     parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
     try:
-        root = html.fromstring(text.encode("utf-8", "replace"), parser=parser)
+        root = html.fromstring(as_older_parser(text).encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return None
     tables: Any = root.xpath("body/table")

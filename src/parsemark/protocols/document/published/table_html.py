@@ -65,8 +65,14 @@ def preload() -> None:
 
 
 def parse_html(text: str) -> Any:
-    """The tree that Beautiful Soup makes with Python's own parser."""
-    return _beautiful_soup()(text, "html.parser")
+    """The tree that Beautiful Soup 4.11.1 makes with Python's own parser."""
+    if "/>" not in text or _VOID.search(text) is None:
+        return _beautiful_soup()(text, "html.parser")
+    soup = _beautiful_soup()(_mark_left_open(text), "html.parser")
+    for tag in soup.find_all(lambda found: found.name.startswith(_LEFT_OPEN)):
+        tag.name = tag.name.removeprefix(_LEFT_OPEN)
+        tag.can_be_empty_element = True
+    return soup
 
 
 @lru_cache(maxsize=1)
@@ -119,9 +125,6 @@ def _mark_left_open(text: str) -> str:
         return match[0]
 
     return _VOID.sub(marked, text)
-
-
-_EMPTY_LEFT_OPEN = re.compile(rf"<{_LEFT_OPEN}([^<>]*)></{_LEFT_OPEN}\w+>")
 
 
 # --- tables whose tree is as it is written -----------------------------------------------------------------
@@ -205,8 +208,7 @@ def _simplified(text: str, profile: Profile) -> str:
 
 
 def _simplified_by_tree(text: str, profile: Profile) -> str:
-    is_mixed = "/>" in text and _VOID.search(text) is not None
-    soup = parse_html(_mark_left_open(text) if is_mixed else text)
+    soup = parse_html(text)
     lower = text.lower()
     unwrapped = ("thead", "tbody") if profile.normalises_table_cells else ("thead",)
     if "<th" in lower:
@@ -219,8 +221,6 @@ def _simplified_by_tree(text: str, profile: Profile) -> str:
             else:
                 tag.unwrap()
     serialised = str(soup)
-    if is_mixed:
-        serialised = _EMPTY_LEFT_OPEN.sub(r"<\1/>", serialised).replace(_LEFT_OPEN, "")
     return _with_norm_cells(serialised) if profile.normalises_table_cells else serialised
 
 

@@ -1,0 +1,80 @@
+"""Alignments that have the grid of a table and are none: lines to sign on, authors, the notes of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedCell, MarkedTable, turn
+
+MIN_LINE = 20.0
+"""A line of a cell that one can sign on is at least this long, in points."""
+NEAR_TABLE = 15.0
+"""How far below its table a block of notes begins at most, in points."""
+
+_LEADERS = re.compile(r"(?:[._\u2026·]\s*){4,}")
+_ADDRESS = re.compile(r"\S+@\S+\.\w+")
+_SIGNS = "*∗⋆†‡§¶‖#"
+_NOTE_MARK = re.compile(rf"\^?\{{?\(?([a-z]|\d{{1,2}}|[{re.escape(_SIGNS)}]{{1,3}})[).:]?\}}?")
+_RAISED = re.compile(r"\^(?:\{([^{}]*)\}|(\S))")
+
+
+def is_to_sign(marked: MarkedTable) -> bool:
+    """Whether names stand under lines: at least every second row has nothing but leaders and lone lines."""
+    rows: dict[int, list[MarkedCell]] = {}
+    for cell in marked.cells:
+        if cell.text or cell.ink is not None:
+            rows.setdefault(cell.row, []).append(cell)
+    lines = [row for row, cells in rows.items() if all(_is_line(cell, marked.angle) for cell in cells)]
+    return bool(lines) and 2 * len(lines) >= len(rows)
+
+
+def _is_line(cell: MarkedCell, angle: int) -> bool:
+    if cell.text:
+        return _LEADERS.fullmatch(cell.text) is not None
+    ink = None if cell.ink is None else turn(cell.ink, angle)
+    return ink is not None and ink.height < RULE_HEIGHT and ink.width >= MIN_LINE
+
+
+def names_authors(marked: MarkedTable) -> bool:
+    """Whether people stand beside each other, with a row of their addresses below, and no lines."""
+    rows: dict[int, list[str]] = {}
+    for cell in marked.cells:
+        if cell.text:
+            rows.setdefault(cell.row, []).append(cell.text)
+    has_addresses = any(
+        row > 0 and len(texts) > 1 and all(_ADDRESS.search(text) for text in texts)
+        for row, texts in rows.items()
+    )
+    return has_addresses and not marked.rules
+
+
+def has_notes_of(marked: MarkedTable, others: Iterable[MarkedTable]) -> bool:
+    """Whether it explains the raised marks of a table that stands right above it."""
+    if marked.n_cols != 2:
+        return False
+    texts = [cell.text for cell in sorted(marked.cells, key=lambda c: c.row) if cell.col == 0]
+    found = [_NOTE_MARK.fullmatch(text) for text in texts]
+    marks = {match[1] for match in found if match is not None}
+    if len(texts) < marked.n_rows or not all(found):
+        return False
+    return any(_is_above(other, marked) and marks <= _raised_marks(other) for other in others)
+
+
+def _is_above(other: MarkedTable, marked: MarkedTable) -> bool:
+    if other.angle != marked.angle:
+        return False
+    upper, lower = turn(other.box, other.angle), turn(marked.box, marked.angle)
+    beside = min(upper.x1, lower.x1) - max(upper.x0, lower.x0)
+    return beside > 0.5 * min(upper.width, lower.width) and abs(lower.y0 - upper.y1) <= NEAR_TABLE
+
+
+def _raised_marks(table: MarkedTable) -> set[str]:
+    """What stands above the line in its cells, and signs at their ends."""
+    raised: set[str] = set()
+    for cell in table.cells:
+        for match in _RAISED.finditer(cell.text):
+            raised.update(re.split(r"[\s,;]+", match[1] or match[2]))
+        end = len(cell.text.rstrip(_SIGNS))
+        raised.add(cell.text[end:])
+    return raised
