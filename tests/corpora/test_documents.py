@@ -334,6 +334,21 @@ def read_from_page(folder: Path, cells: Mapping[str, str], size: str = "normalsi
     return [row[1] for row in element.table.text_rows()[1:]]
 
 
+def test_a_table_never_has_the_source_of_another(tmp_path: Path) -> None:
+    rows = r"Method & Score & Rank\\ Alpha & %s & 12\\ Beta & 63.2 & 14\\ Gamma & 77.1 & 9"
+    plain = rf"\begin{{tabular}}{{lrr}}{rows}\end{{tabular}}"
+    own = r"\def\bt{\begin{tabular}{lrr}}\def\et{\end{tabular}}"
+    body = (
+        rf"\newif\ifdraft {own}{WORDS} \iffalse\ifdraft x\fi {plain % '61.5'}\fi \bt {rows % '61.6'}\et"
+        rf"\par \bt {rows % '61.7'}\et\par {plain % '61.8'}"
+    )
+    text = rf"\documentclass{{article}}\begin{{document}}{body}\end{{document}}"
+    samples, _ = make_one(tmp_path, {"main.tex": text})
+    found = [element for sample in samples.values() for element in tables(sample)]
+    assert [e.table.text_rows()[1][1] for e in found if e.table] == ["61.6", "61.7", "61.8"]
+    assert [e.latex for e in found] == [None, None, plain % "61.8"]
+
+
 def test_cells_with_numbers_from_elsewhere_keep_their_source(tmp_path: Path) -> None:
     cells = {
         r"mini\_x~\cite{a}": "mini_x [1]",
@@ -365,6 +380,18 @@ def test_signs_of_several_glyphs_are_read_from_the_page_as_one(tmp_path: Path) -
         r"$x\neq y$, $a\notin B$": "x ≠ y, a ∉ B", r"$a\mapsto b$ $\longmapsto$": "a ↦ b ⟼",
         r"$\Longrightarrow$ $\longleftarrow$ $\iff$": "⟹ ⟵ ⟺", r"$A\cong B$ $\models$": "A ≅ B ⊨",
         r"$A\hookrightarrow B$ $\doteq$": "A ↪ B ≐", r"\underline{low} t7$\to$": "low t7→",
+    }  # fmt: skip
+    assert read_from_page(tmp_path, cells) == list(cells.values())
+
+
+def test_formulas_are_read_from_the_page_as_one_writes_them(tmp_path: Path) -> None:
+    cells = {
+        r"$\frac12$ x": "1/2 x", r"$\frac{a+b}{c}$": "(a+b)/c", r"$\displaystyle\frac{a}{b}$": "a/b",
+        r"$1\frac12$": "1 1/2", r"$\sqrt{x+1}$, $\sqrt2$": "√(x+1), √2", r"$\sqrt{\frac{a}{b}}$": "√(a/b)",
+        r"$\left(\frac{a}{b}\right)^2$": "(a/b)^2", r"$\big(x\big)$": "(x)", r"$\biggl(x\biggr)$": "(x)",
+        r"$\Biggl\{x\Biggr\}$": "{x}", r"$\left|\frac xy\right|$": "|x/y|", r"$\overline{x}+y$": "x̄ + y",
+        r"\shortstack{\underline{12.3}\\0.4}": "12.3 0.4", r"$\overbrace{a+b}$": "a + b",
+        r"$x^2_{ij}$ $z_1^{22}$": "x_{ij}^2 z_1^{22}",
     }  # fmt: skip
     assert read_from_page(tmp_path, cells) == list(cells.values())
 

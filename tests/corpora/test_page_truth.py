@@ -9,7 +9,7 @@ import pytest
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable, RawCell, RawTable, columns_of
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
-from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_table
+from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_tables
 from parsemark.corpora.latex.documents.look import _is_half as is_half
 from parsemark.corpora.latex.documents.look import _prose as prose
 from parsemark.corpora.latex.documents.look import column_layout, language_of, line_style
@@ -198,7 +198,7 @@ def parts_of(*parts: list[str]) -> list[JoinedTable]:
         )
         cells = tuple(replace(c, colspan=2) if len(texts[c.row]) == 1 else c for c in whole.cells)
         found.append(DocumentPart(len(found) + 1, replace(whole, cells=cells)))
-    return join_table(found, [])
+    return list(join_tables([found], []))
 
 
 def test_parts_of_a_long_table_repeat_their_header_below_their_caption() -> None:

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from parsemark.formats.latex.printer import fraction
 from parsemark.model import Box
 from parsemark.pdf.text import LINE_END_HYPHEN
 
@@ -33,6 +34,14 @@ DIVISION = "\u00ad"
 UNDERSCORE, UNDERSCORE_SHIFT = (0.2, 0.45), 0.15
 """How wide a rule is that stands for an underscore, and how far from the baseline, in sizes of the font:
 TeX's oldest encoding has no such glyph."""
+MATH_AXIS = 0.25
+"""Height of the rules of fractions over the baseline, in sizes of the font."""
+STACK_HEIGHT = 1.4
+"""How far from its rule the baseline of a numerator or a denominator is, at most, in sizes of its font."""
+SMALL_FRACTION, LARGE_FRACTION, UNDERLINE, DEEP_UNDERLINE = 1.15, 0.36, 0.17, 0.5
+"""Distance of the baselines of a small fraction, and of a large one's numerator from its rule; what is
+underlined is closer to it, without and with letters that reach below the line. In sizes of the font."""
+_DEEP = frozenset("gjpqyQ()[]{},;|/βγημρφχψςξζϕ")
 ACCENT_SHIFT = 0.5
 """By how much of the size an accent is raised over a capital, at most."""
 JOINT = 0.1
@@ -84,7 +93,7 @@ def composed_text(characters: Sequence[Character], rules: Sequence[Box] = ()) ->
     >>> composed_text([*line, Character("a", Box(16, 0, 20, 5), 10, 10)])
     'm^2 a'
     """
-    seen = _with_accents(_with_strokes(characters))
+    seen = _with_stacks(_with_accents(_with_strokes(characters)), rules)
     lines = [_with_joined(_with_underscores(line, rules)) for line in _lines(seen)]
     text = ""
     for line in lines:
@@ -100,11 +109,16 @@ def _with_strokes(characters: Sequence[Character]) -> list[Character]:
     """Only what is seen; the stroke of `ł` is a glyph at the code of a blank, under the letter."""
     seen: list[Character] = []
     stroke: Character | None = None
+    top = 0.0
     for character in characters:
         if stroke is not None and character.text in ("l", "L") and _overlap(stroke.box, character.box):
             seen.append(replace(character, text={"l": "ł", "L": "Ł"}[character.text]))
+        elif character.text in ("|", "‖") and seen and _goes_on(seen[-1], character):
+            seen[-1] = replace(seen[-1], baseline=(top + character.baseline) / 2)
+            continue
         elif character.text.strip():
             seen.append(character)
+            top = character.baseline
         stroke = None if character.text.strip() else character
     return seen
 
@@ -131,6 +145,12 @@ def _baseline(line: Sequence[Character]) -> float:
     """Of the last glyph that has the full size."""
     size = max(c.size for c in line)
     return next(c.baseline for c in reversed(line) if c.size > SCRIPT_SIZE * size or c is line[0])
+
+
+def _goes_on(one: Character, other: Character) -> bool:
+    """Whether the second is the next piece of a tall bar."""
+    is_below = other.baseline > one.baseline
+    return one.text == other.text and is_below and abs(one.box.x0 - other.box.x0) < 0.05 * one.size
 
 
 def _with_accents(characters: Sequence[Character]) -> list[Character]:
@@ -165,6 +185,89 @@ def _carries(letter: Character, accent: Character) -> bool:
 
 def _middle(character: Character) -> float:
     return (character.box.x0 + character.box.x1) / 2
+
+
+def _with_stacks(characters: list[Character], rules: Sequence[Box]) -> list[Character]:
+    """Fractions and roots as one character each, in the notation of a line; inner ones, whose rules are
+    shorter, first.
+    """
+    for rule in sorted(rules, key=lambda rule: rule.width):
+        inside = [c for c in characters if _is_along(c, rule)]
+        above = [c for c in inside if 0 <= rule.y0 - c.baseline <= STACK_HEIGHT * c.size]
+        below = [c for c in inside if 0 < c.baseline - rule.y1 <= STACK_HEIGHT * c.size]
+        higher = [other for other in rules if other.y0 < rule.y0]
+        signs = [c for c in characters if c.text == "√" and _begins(c, rule)]
+        sign = next((c for c in signs if not any(_begins(c, other) for other in higher)), None)
+        if sign is not None and below:
+            inner = composed_text(below)
+            text = f"√{inner}" if len(inner) == 1 or inner.isdecimal() else f"√({inner.replace(' ', '')})"
+            size = max(c.size for c in below)
+            base = next(c for c in below if c.size == size)
+            whole = replace(base, text=text, box=Box.hull([sign.box, rule]))
+            characters = _replaced(characters, [sign, *below], whole)
+        elif above and below and _is_fraction(above, below, rule):
+            over, under = (composed_text(part).replace(" ", "") for part in (above, below))
+            text = str(fraction(over, under))
+            base = _beside(characters, [*above, *below], rule)
+            before = [c for c in characters if c.box.x1 <= rule.x0 + 0.5 and c.text[-1:].isdecimal()]
+            is_mixed = any(rule.x0 - c.box.x1 < base.size and c.baseline == base.baseline for c in before)
+            whole = replace(base, text=" " * is_mixed + text, box=rule)
+            characters = _replaced(characters, [*above, *below], whole)
+        elif len(below) == 1 and not above and below[0].text.isalpha() and _is_bar(below[0], rule):
+            letter = replace(below[0], text=unicodedata.normalize("NFC", below[0].text + "\u0304"))
+            characters = _replaced(characters, below, letter)
+    return characters
+
+
+def _is_along(character: Character, rule: Box) -> bool:
+    slack = 0.15 * character.size
+    return rule.x0 - slack <= character.box.x0 and character.box.x1 <= rule.x1 + slack
+
+
+def _begins(sign: Character, rule: Box) -> bool:
+    """Whether the rule goes on from a sign of a root."""
+    return abs(sign.box.x1 - rule.x0) < 0.15 * sign.size and abs(sign.baseline - rule.y1) < 3 * sign.size
+
+
+def _is_bar(letter: Character, rule: Box) -> bool:
+    """Whether the rule is a bar over one letter."""
+    height = (letter.baseline - rule.y1) / letter.size
+    return 0.4 < height < 1.0 and rule.width < 1.3 * letter.box.width
+
+
+def _is_fraction(above: Sequence[Character], below: Sequence[Character], rule: Box) -> bool:
+    """Whether the rule is that of a fraction and does not underline a line above another one.
+
+    TeX sets what is underlined closer to its rule than a numerator; small fractions have their lines closer
+    together than any text, large ones are further from their rule than what is underlined.
+    """
+    size = max(c.size for c in above)
+    top = next(c.baseline for c in above if c.size == size)
+    bottom = next(c.baseline for c in below if c.size == max(d.size for d in below))
+    shift, distance = ((rule.y0 + rule.y1) / 2 - top) / size, (bottom - top) / size
+    is_deep = any(c.text in _DEEP for c in above)
+    if distance <= SMALL_FRACTION:
+        return is_deep or shift > UNDERLINE
+    return shift > (DEEP_UNDERLINE if is_deep else LARGE_FRACTION)
+
+
+def _beside(characters: Sequence[Character], own: Sequence[Character], rule: Box) -> Character:
+    """The character of the line in which a fraction stands; else one of its own as if it were of the line."""
+    axis = (rule.y0 + rule.y1) / 2
+    near = [
+        c for c in characters if c not in own and abs(c.baseline - axis - MATH_AXIS * c.size) < 0.1 * c.size
+    ]
+    if near:
+        return min(near, key=lambda c: max(c.box.x0 - rule.x1, rule.x0 - c.box.x1))
+    size = max(c.size for c in own)
+    return replace(own[0], size=size, baseline=axis + MATH_AXIS * size)
+
+
+def _replaced(characters: Sequence[Character], own: Sequence[Character], whole: Character) -> list[Character]:
+    gone = {id(c) for c in own}
+    place = next(i for i, c in enumerate(characters) if id(c) in gone)
+    before = [c for c in characters[:place] if id(c) not in gone]
+    return [*before, whole, *(c for c in characters[place:] if id(c) not in gone)]
 
 
 def _with_underscores(line: list[Character], rules: Sequence[Box]) -> list[Character]:
@@ -230,6 +333,8 @@ def _line_text(line: Sequence[Character]) -> str:
         return ""
     size = _text_size(line)
     pieces: list[tuple[str, str]] = []  # the script ("", "^" or "_") and the text
+    starts: list[float] = []
+    ends: list[float] = []
     end: float | None = None
     for index, character in enumerate(line):
         script = _script(line, index, size)
@@ -237,11 +342,19 @@ def _line_text(line: Sequence[Character]) -> str:
         blank = " " if gap > GAP * max(character.size, 0.7 * size) else ""
         if pieces and pieces[-1][0] == script:
             pieces[-1] = (script, pieces[-1][1] + blank + character.text)
-        elif blank and script == "":
+            ends[-1] = character.box.x1
+            end = character.box.x1
+            continue
+        starts.append(character.box.x0)
+        ends.append(character.box.x1)
+        if blank and script == "":
             pieces.append((script, blank + character.text))
         else:
             pieces.append((script, character.text))
         end = character.box.x1
+    for place in range(1, len(pieces)):
+        if (pieces[place - 1][0], pieces[place][0]) == ("^", "_") and starts[place] < ends[place - 1]:
+            pieces[place - 1], pieces[place] = pieces[place], pieces[place - 1]
     return "".join(_written(script, text) for script, text in pieces)
 
 

@@ -20,7 +20,7 @@ EXTENSION_FONT = re.compile(
 """Names of fonts in the encoding of TeX's extension font (OMX)."""
 EXTENSION_SIGNS = {
     **dict(zip(map(chr, range(32)), "()[]⌊⌋⌈⌉{}⟨⟩|‖/\\()()[]⌊⌋⌈⌉{}⟨⟩/\\", strict=True)),
-    **dict(zip("!\"#$%&'*+,-.", ")[]⌊⌋⌈⌉⟨⟩/\\/", strict=True)),
+    **dict(zip(" !\"#$%&'*+,-.", "()[]⌊⌋⌈⌉⟨⟩/\\/", strict=True)),
     **dict(zip("012389DEFGHIJKLMNO", "()[]{}⟨⟩⊔⊔∮∮⨀⨀⨁⨁⨂⨂", strict=True)),
     **dict.fromkeys("4567:;<=>?@ABC", ""),
     **dict(zip("PQRSTUVWXYZ", "∑∏∫⋃⋂⨄⋀⋁∑∏∫", strict=True)),
@@ -31,6 +31,27 @@ EXTENSION_SIGNS = {
 Brackets of several pieces have their sign at the first and nothing at the others. Codes that a PDF which does
 say can mean as well (brackets, slashes, `^`, `_`) are not here.
 """
+_LARGEST_BRACES = {"(": "{", ")": "}"}
+_BRACE_WIDTH = 0.798
+_BRACE_PIECES, _PIECE_HEIGHT = "z{|}", 0.5
+
+
+def extension_sign(character: str, width: float, height: float) -> str | None:
+    """What a glyph of an extension font shows; None if the PDF says it. Sizes are in those of the font.
+
+    A code can be the bracket that it looks like, if a PDF says so, or another sign: the largest braces
+    (0.806) are wider than all parentheses (0.792), and pieces of a brace over or under a formula are flat.
+
+    >>> extension_sign("(", 0.806, 3.0), extension_sign("(", 0.458, 1.2), extension_sign("{", 0.45, 0.3)
+    ('{', None, '')
+    """
+    if character in _LARGEST_BRACES:
+        return _LARGEST_BRACES[character] if width > _BRACE_WIDTH else None
+    if character in _BRACE_PIECES:
+        return "" if height < _PIECE_HEIGHT else None
+    return EXTENSION_SIGNS.get(character)
+
+
 _NO_GLYPH = re.compile(r"[\s_^{}\x00-\x1f]")
 
 

@@ -25,9 +25,9 @@ from parsemark.corpora.latex.cell_boxes import (
     take_loose,
     turn,
 )
-from parsemark.corpora.latex.cell_text import Character, character_of
+from parsemark.corpora.latex.cell_text import MATH_AXIS, Character, character_of
 from parsemark.corpora.latex.drawn_grids import is_ruled_grid
-from parsemark.corpora.latex.glyphs import EXTENSION_FONT, EXTENSION_SIGNS
+from parsemark.corpora.latex.glyphs import EXTENSION_FONT, extension_sign
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import open_document, to_page_box
@@ -228,7 +228,8 @@ def _read_ink(page: Any) -> _Ink:
         kind = raw.FPDFPageObj_GetType(item)
         is_text = kind == raw.FPDF_PAGEOBJ_TEXT
         text = _utf16(lambda b, n, i=item: raw.FPDFTextObj_GetText(i, text_page, b, n)) if is_text else ""
-        if is_text and not text.strip():
+        font = _font(item, fonts) if is_text else _Font()
+        if is_text and not text.strip() and not font.is_extension:  # there, codes of blanks are signs
             continue
         if _is_beside(page, box) or (not is_text and _is_unseen(item, box)):
             continue
@@ -252,7 +253,7 @@ def _read_ink(page: Any) -> _Ink:
             elif tag == MATRIX_TAG:
                 ink.matrices[number][not is_text].append(box)
         if is_text:
-            cells_of[ctypes.addressof(item.contents)] = cells, angle, _font(item, fonts)
+            cells_of[ctypes.addressof(item.contents)] = cells, angle, font
             has_cells |= bool(cells)
     if has_cells:
         _read_characters(page, text_page, cells_of, ink)
@@ -308,14 +309,19 @@ def _read_characters(
         origin = to_page_box(page, x.value, y.value, x.value, y.value)
         scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         size = raw.FPDFText_GetFontSize(text_page, index) * scale
-        text = EXTENSION_SIGNS.get(chr(code)) if font.is_extension and code < 128 else None
+        raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
+        tight = to_page_box(page, left.value, bottom.value, right.value, top.value)
+        own, baseline, text = turn(box, angle), turn(origin, angle).y0, None
+        if font.is_extension and size > 0:
+            inked = turn(tight, angle)
+            text = extension_sign(chr(code), own.width / size, inked.height / size) if code < 128 else None
+            if text not in ("ˆ", "˜"):  # these signs hang from their origin, around the middle of their line
+                baseline = (inked.y0 + inked.y1) / 2 + MATH_AXIS * size
         text = character_of(code) if text is None else text
-        character = Character(text, turn(box, angle), turn(origin, angle).y0, size, font.is_bold)
+        character = Character(text, own, baseline, size, font.is_bold)
         for cell in cells:
             ink.characters[cell].append(character)
         if not cells:
-            raw.FPDFText_GetCharBox(text_page, index, left, right, bottom, top)
-            tight = to_page_box(page, left.value, bottom.value, right.value, top.value)
             ink.loose.append((tight, angle, character))
 
 

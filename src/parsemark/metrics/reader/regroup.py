@@ -198,10 +198,10 @@ def _locate(
             continue
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
-        begin, end = max(begin, b), min(end, e)
-        if other[begin:end] != text:  # a comma or bracket that the truth has too sets nothing off
-            begin, end = _whole(other, begin, end)
-        held_by[where].append((column, begin - b, end - b))
+        part = max(begin, b), min(end, e)
+        if other[part[0] : part[1]] != text:  # a comma or bracket that the truth has too sets nothing off
+            part = _whole(other, *part)
+        held_by[where].append((column, part[0] - b, part[1] - b))
     return _Row(dict(held_by), spread, spanning)
 
 

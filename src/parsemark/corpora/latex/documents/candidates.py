@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from parsemark.corpora.latex.documents.main_file import flattened
@@ -15,6 +16,28 @@ from parsemark.formats.latex.definitions import expand, read_definitions
 from parsemark.formats.latex.environments import find_environments
 from parsemark.formats.latex.grid import TexGrid, read_grid
 
+_COMMENT = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
+_NEW_IF = re.compile(r"\\newif\s*\\(if[A-Za-z@]+)")
+_CONDITIONAL = re.compile(r"(?P<new>\\newif\s*)?\\(?P<name>if[A-Za-z@]*|else|fi)(?![A-Za-z@])\s?")
+_IFS = frozenset(
+    [
+        *(
+            "if",
+            "ifcat",
+            "ifx",
+            "ifcase",
+            "ifnum",
+            "ifdim",
+            "ifodd",
+            "ifvmode",
+            "ifhmode",
+            "ifmmode",
+            "ifinner",
+        ),
+        *("ifvoid", "ifhbox", "ifvbox", "ifeof", "iftrue", "iffalse", "ifdefined", "ifcsname", "iffontchar"),
+    ]
+)
+"""Conditionals of TeX's own; those that a document declares come with them."""
 MIN_ROW, MIN_ROWS = 6, 2
 """Glyphs of a row by which it can be found on a page, and rows by which a table can."""
 
@@ -46,12 +69,16 @@ class Candidates:
     tables: list[TabularCandidate] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Tables that cannot be read, with the reason."""
+    passed_over: int = 0
+    """Tables that TeX does not read."""
 
 
 def read_candidates(document: SourceDocument, main: str) -> Candidates:
     """The tables of the source; `array` is a formula here."""
     found = Candidates()
-    text = flattened(document, main)
+    whole = flattened(document, main)
+    text = without_unset(whole)
+    found.passed_over = max(0, len(find_environments(whole)) - len(find_environments(text)))
     definitions = document_definitions(document.tex_files())
     for environment in find_environments(text):
         if environment.name in ("array", "NiceArray"):
@@ -64,6 +91,41 @@ def read_candidates(document: SourceDocument, main: str) -> Candidates:
         except FormatError as error:
             found.problems.append(f"a table cannot be read: {error}")
     return found
+
+
+def without_unset(text: str) -> str:
+    r"""The text without what TeX passes over for certain: `\iffalse … \fi`, the other branch of `\iftrue`,
+    and `comment` environments.
+
+    >>> without_unset(r"a \iffalse b\ifx\p\q c\fi d\else e \fi f \iftrue g \else h \fi i")
+    'a e f g i'
+    """
+    text = _COMMENT.sub("", text)
+    conditionals = _IFS | set(_NEW_IF.findall(text))
+    kept: list[str] = []
+    taken: list[bool | None] = []
+    """Whether TeX takes the branch of each open conditional; None if only TeX can tell."""
+    copied = 0
+    for match in _CONDITIONAL.finditer(text):
+        name, is_seen = match["name"], False not in taken
+        if match["new"] or (name not in conditionals if name.startswith("if") else not taken):
+            continue
+        if is_seen:
+            kept.append(text[copied : match.start()])
+        if name.startswith("if"):
+            taken.append({"iffalse": False, "iftrue": True}.get(name))
+            own = taken[-1]
+        elif name == "else":
+            own = taken[-1]
+            taken[-1] = None if own is None else not own
+        else:
+            own = taken.pop()
+        if own is None and is_seen:
+            kept.append(match[0])
+        copied = match.end()
+    if False in taken:  # its end is made by a macro
+        return text
+    return "".join([*kept, text[copied:]])
 
 
 def row_glyphs(grid: TexGrid) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
@@ -41,6 +41,7 @@ MIN_AGREEMENT = 0.5
 MAX_PICTURES = 0.25
 """An alignment of which pictures cover more than this share is a figure."""
 OVER_EDGE = "a table runs over the edge of the page"
+_NUMBER = re.compile(r"[-+−±]?\d[\d.,\s]*%?")
 _HEAD = ("endhead", "endfirsthead")
 _CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabela|tabella|tab\.)\s*[\divxla-c.]+", re.IGNORECASE)
 
@@ -112,34 +113,30 @@ def is_table(parts: Sequence[DocumentPart]) -> bool:
     return is_grid and not (is_to_sign(parts[0].marked) or names_authors(parts[0].marked))
 
 
-def join_table(
-    parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate], others: Iterable[DocumentPart] = ()
-) -> list[JoinedTable]:
-    """The truth of each part of a table.
-
-    Args:
-        parts: The table, as TeX set it.
-        candidates: The tables of the source.
-        others: All alignments of the document, of which one may be the table that this one has the notes of.
-    """
-    beside = [o.marked for o in others if o.page == parts[0].page and o.marked.id != parts[0].marked.id]
-    if not is_table(parts) or (len(parts) == 1 and has_notes_of(parts[0].marked, beside)):
-        own = _best(parts, candidates)
-        if own is not None:  # else its words on the page would be those of a table that was not marked
-            own.is_used = True
-        return [JoinedTable(part.page, None, is_layout=True) for part in parts]
-    return [
-        JoinedTable(part.page, None, OVER_EDGE) if part.marked.leaves_page else joined
-        for part, joined in zip(parts, _join_parts(parts, candidates), strict=True)
+def join_tables(
+    found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
+) -> Iterator[JoinedTable]:
+    """The truth of each part of each table."""
+    whole = [
+        [replace(part, marked=_without_caption(part.marked, is_long=len(parts) > 1)) for part in parts]
+        for parts in found
     ]
+    sources = _sources(whole, candidates)
+    for number, (parts, plain) in enumerate(zip(found, whole, strict=True)):
+        first = parts[0]
+        others = [p.marked for own in found for p in own if p.page == first.page and own is not parts]
+        if not is_table(parts) or (len(parts) == 1 and has_notes_of(first.marked, others)):
+            if number in sources:  # else its words on the page would be those of a table that was not marked
+                sources[number].is_used = True
+            yield from (JoinedTable(part.page, None, is_layout=True) for part in parts)
+            continue
+        for part, joined in zip(parts, _join_parts(plain, sources.get(number)), strict=True):
+            yield JoinedTable(part.page, None, OVER_EDGE) if part.marked.leaves_page else joined
 
 
-def _join_parts(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> list[JoinedTable]:
-    is_long = len(parts) > 1
-    parts = [replace(part, marked=_without_caption(part.marked, is_long=is_long)) for part in parts]
-    numbers = range(len(parts)) if is_long else (None,)
+def _join_parts(parts: Sequence[DocumentPart], candidate: TabularCandidate | None) -> list[JoinedTable]:
+    numbers = range(len(parts)) if len(parts) > 1 else (None,)
     heads = repeated_heads([part.marked for part in parts])
-    candidate = _best(parts, candidates)
     if candidate is None:
         return [_from_page(*own) for own in zip(parts, numbers, heads, strict=True)]
     candidate.is_used = True
@@ -157,19 +154,28 @@ def _join_parts(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandi
     return joined
 
 
-def _best(parts: Sequence[DocumentPart], candidates: Sequence[TabularCandidate]) -> TabularCandidate | None:
-    """The first unused table of the source that is most like the one that was set."""
-    shown = "".join(row for part in parts for row in _marked_rows(part.marked))
-    best, best_score = None, MIN_SIMILARITY
-    for candidate in candidates:
-        if candidate.is_used or _common_share(shown, candidate.glyphs) <= best_score:
-            continue
-        score = Levenshtein.normalized_similarity(shown, candidate.glyphs)
-        if score > best_score:
-            best, best_score = candidate, score
-        if score == 1.0:
-            break
-    return best
+def _sources(
+    found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
+) -> dict[int, TabularCandidate]:
+    """The source of each table: the most alike find each other first, so that a table whose own source cannot
+    be read does not take that of another one.
+    """
+    pairs: list[tuple[float, int, int]] = []
+    for number, parts in enumerate(found):
+        shown = "".join(row for part in parts for row in _marked_rows(part.marked))
+        for index, candidate in enumerate(candidates):
+            if shown and _common_share(shown, candidate.glyphs) > MIN_SIMILARITY:
+                score = Levenshtein.normalized_similarity(
+                    shown, candidate.glyphs, score_cutoff=MIN_SIMILARITY
+                )
+                pairs.append((-score, number, index))
+    sources: dict[int, TabularCandidate] = {}
+    taken: set[int] = set()
+    for score, number, index in sorted(pairs):
+        if -score > MIN_SIMILARITY and number not in sources and index not in taken:
+            sources[number] = candidates[index]
+            taken.add(index)
+    return sources
 
 
 def _common_share(one: str, other: str) -> float:
@@ -298,13 +304,27 @@ def _joined(
     shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
     texts = [_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
     share = sum(text is not None for text in texts) / len(texts) if texts else 1.0
-    if share < MIN_AGREEMENT:
+    if share < MIN_AGREEMENT or _has_other_numbers(placed, shown):
         return None
     table = _with_page(placed, shown, texts)
     if any(UNKNOWN in cell.text for cell in table.cells):
         return None
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
+
+
+def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]]) -> bool:
+    """Whether a cell shows another number than the source says: then it is the source of another table.
+
+    It may show fewer figures: some are rounded away, or white to align the others.
+    """
+    for cell, own in zip(placed.table.cells, shown, strict=True):
+        seen = "".join(c.text for c in own)
+        if _NUMBER.fullmatch(cell.text) and _NUMBER.fullmatch(seen):
+            figures = ["".join(filter(str.isdecimal, text)) for text in (cell.text, seen)]
+            if figures[1] not in figures[0]:
+                return True
+    return False
 
 
 def _text(source: str, shown: Sequence[MarkedCell]) -> str | None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.documents.candidates import read_candidates
-from parsemark.corpora.latex.documents.join import alignments, join_table
+from parsemark.corpora.latex.documents.join import alignments, join_tables
 from parsemark.corpora.latex.documents.latexml import LatexmlDisagreement, compare_with_latexml, find_latexml
 from parsemark.corpora.latex.documents.look import page_looks
 from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
@@ -214,15 +214,12 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
     by_page: dict[int, list[Element]] = {}
     left_out = dict(typeset_document.left_out)
     layout = 0
-    found = alignments(typeset_document.pages)
-    all_parts = [part for parts in found for part in parts]
-    for parts in found:
-        for joined in join_table(parts, candidates.tables, all_parts):
-            layout += joined.is_layout
-            if joined.element is not None:
-                by_page.setdefault(joined.page, []).append(joined.element)
-            elif not joined.is_layout:  # never a page without the table that it shows
-                left_out.setdefault(joined.page, joined.note)
+    for joined in join_tables(alignments(typeset_document.pages), candidates.tables):
+        layout += joined.is_layout
+        if joined.element is not None:
+            by_page.setdefault(joined.page, []).append(joined.element)
+        elif not joined.is_layout:  # never a page without the table that it shows
+            left_out.setdefault(joined.page, joined.note)
     for number, own in by_page.items():
         ink = page_ink(typeset_document.pdf, number)
         by_page[number] = [_at_ink(element, ink) for element in own]
@@ -254,7 +251,7 @@ def _join(document: SourceDocument, main: str, typeset_document: Typeset, report
         "cpu_s": round(build.cpu_s, 2),
         "tables": sum(len(by_page.get(page.number, [])) for page in kept),
         "layout": layout,
-        "not_set": sum(not c.is_used for c in candidates.tables),
+        "not_set": candidates.passed_over + sum(not c.is_used for c in candidates.tables),
         "notes": [*report.notes, *build.notes, *candidates.problems],
     }
     return _Made(report.model_copy(update=update), samples)
