@@ -191,14 +191,17 @@ def _locate(
     bounds = [(column, end - len(text), end) for (column, text), end in zip(theirs, ends, strict=True)]
     held_by: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     spread: dict[int, tuple[int, ...]] = {}
-    for (column, _), (begin, end) in zip(ours, pairwise(places), strict=True):
+    for (column, text), (begin, end) in zip(ours, pairwise(places), strict=True):
         first, last = bisect_right(ends, begin), bisect_left(ends, end) + 1
         held = [(min(end, e) - max(begin, b), c, b, e) for c, b, e in bounds[first:last]]
         if not end or not held:
             continue
         spread[column] = tuple(c for _, c, _, _ in held)
         _, where, b, e = max(held, key=lambda h: h[0])
-        held_by[where].append((column, max(begin, b) - b, min(end, e) - b))
+        part = max(begin, b), min(end, e)
+        if other[part[0] : part[1]] != text:  # a comma or bracket that the truth has too sets nothing off
+            part = _whole(other, *part)
+        held_by[where].append((column, part[0] - b, part[1] - b))
     return _Row(dict(held_by), spread, spanning)
 
 
@@ -230,18 +233,21 @@ def _are_set_off(text: str, parts: list[tuple[int, int, int]]) -> bool:
     return all(not _BEGINS.isdisjoint(text[max(0, end - 1) : begin + 1]) for (_, end), (begin, _) in ends)
 
 
-def _whole(piece: str) -> str:
+def _whole(text: str, begin: int, end: int) -> tuple[int, int]:
     """A piece of a text without what set it off: commas around it, brackets that were cut apart."""
-    while piece:
-        opened, closed = piece[0] in "([", piece[-1] in ")]"
+    first, last = begin, end
+    while first < last:
+        piece = text[first:last]
         inside = sum((c in "([") - (c in ")]") for c in piece)
-        if piece[0] in _BETWEEN or (opened and inside > 0):
-            piece = piece[1:]
-        elif piece[-1] in _BETWEEN or (closed and inside < 0) or (piece[-1] in "([" and inside > 0):
-            piece = piece[:-1]
+        if piece[0] in _BETWEEN or (piece[0] in "([" and inside > 0):
+            first += 1
+        elif (
+            piece[-1] in _BETWEEN or (piece[-1] in "([" and inside > 0) or (piece[-1] in ")]" and inside < 0)
+        ):
+            last -= 1
         else:
-            break
-    return piece
+            return first, last
+    return begin, end
 
 
 def _rebuilt(
@@ -284,7 +290,7 @@ def _cut(
                 found[k].append(_cell(pred, r, column, starts=k == 0 and pred.starts[r][column]))
             elif line in parts:
                 b, e = parts[line]
-                piece = _whole(text[b:e]) or text[b:e]
+                piece = text[b:e]
                 found[k].append((pred.folded(piece), piece, pred.starts[r][column], True, False))
             else:
                 found[k].append(("", "", True, False, False))
