@@ -224,6 +224,26 @@ def test_accents_that_old_fonts_set_apart_are_no_difference(truth: str, shown: s
     assert compare(Cell(0, 0, truth), glyphs, any_order=False) is None
 
 
+@pytest.mark.parametrize(
+    ("truth", "shown", "is_right"),
+    [
+        ("a ⟹ b, c ↦ d", "a=⇒b,c7→d", True),
+        ("⟼ ≅ ⊨ ∉ ⋈", "7−→∼=|=/∈▷◁", True),
+        ("x ≠ y, Łódź", "x\u0338=y,L´od´z", True),
+        ("(nk)", "\ufffdnk\x01", True),
+        ("a ⟹ b", "a=b", False),
+        ("a ↦ 7", "a→7", False),
+        ("x ≠ y", "x\ufffdy", False),
+        ("Łódź", "Lad´z", False),
+    ],
+)
+def test_signs_may_be_shown_by_the_glyphs_that_they_are_made_of(
+    truth: str, shown: str, is_right: bool
+) -> None:
+    glyphs = [Glyph(text, Box(5 * i, 0, 5 * i + 5, 8)) for i, text in enumerate(shown)]
+    assert (compare(Cell(0, 0, truth), glyphs, any_order=False) is None) == is_right
+
+
 def test_a_tilde_in_a_text_layer_without_blanks_is_no_tie() -> None:
     glyphs = [Glyph(text, Box(5 * i, 0, 5 * i + 5, 8)) for i, text in enumerate("and~tilde")]
     assert compare(Cell(0, 0, "and ~ tilde"), glyphs, any_order=False) is None

@@ -8,7 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from parsemark.corpora.latex.glyphs import ROOTS, without_extension_signs, without_written_signs
+from parsemark.corpora.latex.glyphs import (
+    ROOTS,
+    without_extension_signs,
+    without_joined_signs,
+    without_written_signs,
+)
 from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.formats.notation import fold_notation
 from parsemark.model import Box, Cell, Element, Sample
@@ -191,9 +196,9 @@ def _compare(cell: Cell, glyphs: Iterable[Glyph], any_order: bool) -> tuple[str,
     if sorted(wanted) == sorted(shown):
         has_formula = any(mark in cell.text for mark in "^_√∛∜")  # which a file may have in any order
         return None if any_order or has_formula else ("cell: order of glyphs", "")
-    missing, extra = without_extension_signs(
-        Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted)
-    )
+    missing, extra = without_joined_signs(Counter(wanted) - Counter(shown), Counter(shown) - Counter(wanted))
+    plain, given = (Counter(_without_accents("".join(c.elements()))) for c in (missing, extra))
+    missing, extra = without_extension_signs(plain - given, given - plain)
     is_stacked = _is_stacked(cell, glyphs) or _is_divided(cell, glyphs)
     unsaid = without_written_signs(missing) if is_stacked else missing
     if not extra and not unsaid:

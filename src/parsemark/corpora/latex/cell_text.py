@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from parsemark.corpora.latex.glyphs import JOINED_SIGNS
 from parsemark.formats.latex.printer import fraction
 from parsemark.model import Box
 from parsemark.pdf.text import LINE_END_HYPHEN
@@ -54,12 +55,6 @@ _COMBINING = {
 }  # fmt: skip
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
 _NEGATION = "\u0338"
-_JOINED = {
-    "7→": "↦", "7−→": "⟼", "−→": "⟶", "←−": "⟵", "←→": "⟷", "=⇒": "⟹", "⇐=": "⟸", "⇐⇒": "⟺",
-    ",→": "↪", "←-": "↩", "∼=": "≅", ".=": "≐", "|=": "⊨", "|−": "⊢", "/∈": "∉", "▷◁": "⋈",
-}  # fmt: skip
-"""Signs that TeX sets from glyphs over each other, by what readers take these for: `7` is the foot of a
-mapping arrow, a comma its hook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +305,7 @@ def _with_joined(line: Sequence[Character]) -> list[Character]:
 def _sign(glyphs: str) -> str:
     if len(glyphs) == 2 and glyphs[0] == _NEGATION:
         return unicodedata.normalize("NFC", glyphs[1] + _NEGATION)
-    return _JOINED.get(glyphs, "")
+    return JOINED_SIGNS.get(glyphs, "")
 
 
 def _is_over(one: Character, other: Character) -> bool:

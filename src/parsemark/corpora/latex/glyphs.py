@@ -13,6 +13,12 @@ ROOTS = {"∛": "3√", "∜": "4√"}
 """Roots as pages set them: the index is a glyph of its own."""
 STROKED = {"Ł": "L", "ł": "l", "ħ": "h", "ℏ": "h"}
 """Letters that old fonts set with a stroke of its own, which text layers have as a blank or not at all."""
+JOINED_SIGNS = {
+    "7→": "↦", "7−→": "⟼", "−→": "⟶", "←−": "⟵", "←→": "⟷", "=⇒": "⟹", "⇐=": "⟸", "⇐⇒": "⟺",
+    ",→": "↪", "←-": "↩", "∼=": "≅", ".=": "≐", "|=": "⊨", "|−": "⊢", "/∈": "∉", "▷◁": "⋈",
+}  # fmt: skip
+"""Signs that TeX sets from glyphs over each other, by what readers take these for: `7` is the foot of a
+mapping arrow, a comma its hook."""
 _SAME_GLYPH = str.maketrans({"◦": "°", "∘": "°", "ˆ": "", "˜": "", "¯": "", "∆": "Δ", **ROOTS, **STROKED})
 EXTENSION_FONT = re.compile(
     r"(?:^|\+)(?:CMEX|LMMathExtension|EUEX|MTEX|TXEX|PXEX)\d*(?:-Regular)?$", re.IGNORECASE
@@ -75,12 +81,34 @@ def without_extension_signs(missing: Counter[str], extra: Counter[str]) -> tuple
     """
     missing, extra = missing.copy(), extra.copy()
     hyphen = ("-", EXTENSION_SIGNS[chr(LINE_END_HYPHEN)])
-    for code, sign in (*EXTENSION_SIGNS.items(), hyphen):
+    nothing = ("\ufffd", EXTENSION_SIGNS["\0"])
+    for code, sign in (*EXTENSION_SIGNS.items(), hyphen, nothing):
         for glyph in glyph_text(sign):
             n = min(missing[glyph], extra[code])
             missing[glyph] -= n
             extra[code] -= n
     return +missing, +extra
+
+
+def without_joined_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Counter[str], Counter[str]]:
+    """The same without signs and letters for which a text layer has the glyphs that they are made of.
+
+    >>> without_joined_signs(Counter("⟹≅x"), Counter("=⇒~=y"))
+    (Counter({'x': 1}), Counter({'y': 1}))
+    """
+    missing, extra = missing.copy(), extra.copy()
+    # The longest first: a long arrow is the foot of a mapping one as well.
+    made = {sign: fold_notation(pieces) for pieces, sign in sorted(JOINED_SIGNS.items(), key=_longest_first)}
+    for sign, pieces in {**made, **STROKED}.items():
+        n = min(missing[sign], *(extra[piece] for piece in pieces))
+        missing[sign] -= n
+        for piece in pieces:
+            extra[piece] -= n
+    return +missing, +extra
+
+
+def _longest_first(item: tuple[str, str]) -> int:
+    return -len(item[0])
 
 
 def without_written_signs(missing: Counter[str]) -> Counter[str]:
