@@ -75,7 +75,7 @@ def test_outputs_of_crops_are_scored_as_pages_are(spec: str, tmp_path: Path) -> 
     out = tmp_path / "out"
     arguments = ["corpus", "crops", spec, "--kind", "table", "--out", str(out)]
     shown = CliRunner().invoke(app, arguments, catch_exceptions=False).output
-    assert "1 crops, 1 left out" in " ".join(shown.split())
+    assert "1 crop, 1 left out" in " ".join(shown.split())
     answers = tmp_path / "answers"
     answers.mkdir()
     (answers / "doc.pdf_1.md").write_text(HTML)

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parsemark.plain_words import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -34,10 +36,8 @@ def score_task(
             "layout a file of boxes."
         )
     result = _result(chosen, corpus, _read(predictions), protocols)
-    unit = "pages" if task == "layout" else "elements"
-    console.print(
-        f"{task}: {result.n} {unit} scored, {result.n_missing} without a prediction", highlight=False
-    )
+    scored = counted(result.n, "page" if task == "layout" else "element")
+    console.print(f"{task}: {scored} scored, {result.n_missing} without a prediction", highlight=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("figure")
     table.add_column("value", justify="right")

@@ -82,7 +82,7 @@ def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["score", "--task", "ocr", "--predictions", str(file), "--out", str(out)]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0 and "1 elements scored" in result.output
+    assert result.exit_code == 0 and "1 element scored" in result.output
     assert json.loads((out / "ocr_ocr_result.json").read_text())["figures"]["ALL_page_avg"] == 0
     with pytest.raises(UsageError, match="choose one of"):
         CliRunner().invoke(app, [*arguments[:2], "ocrs", *arguments[3:]], catch_exceptions=False)
