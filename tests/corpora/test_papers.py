@@ -56,6 +56,17 @@ OPTIONS = SyntheticOptions(
 )
 
 
+def holds_the_bars(corpus: Path) -> None:
+    report = check_corpus(load_corpus(str(corpus)))
+    figures = report.figures
+    assert report.problems == []
+    assert figures.tables == figures.tables_at_ink > 0
+    assert report.grids == report.grids_equal > 0
+    assert figures.glyphs_inside == figures.glyphs > 0
+    assert figures.cells_equal == figures.cells > 0
+    assert figures.elements_found == figures.elements > 0
+
+
 def paper(look: str, seed: int, folder: Path, pages: int = 3) -> Paper:
     names = subject_names("english")
     subject = read_subject(names[seed % len(names)])
@@ -479,14 +490,7 @@ def test_papers_in_french_hold_the_bars_of_check(double: float, tmp_path: Path) 
     assert {page.attributes["language"] for page in pages} == {"french"}
     assert {page.attributes["look"] for page in pages} <= set(FRENCH_LOOKS)
     assert {page.attributes["subject"] for page in pages} <= set(subject_names("french"))
-    report = check_corpus(load_corpus(str(tmp_path / "out")))
-    figures = report.figures
-    assert report.problems == []
-    assert figures.tables == figures.tables_at_ink > 0
-    assert report.grids == report.grids_equal > 0
-    assert figures.glyphs_inside == figures.glyphs > 0
-    assert figures.cells_equal == figures.cells > 0
-    assert figures.elements_found == figures.elements > 0
+    holds_the_bars(tmp_path / "out")
 
 
 def test_citations_are_written_as_the_styles_have_them() -> None:
@@ -585,14 +589,7 @@ def test_a_table_over_pages_stands_in_the_appendix_of_a_paper(tmp_path: Path) ->
 def test_papers_hold_the_bars_of_check(made: Path) -> None:
     manifest = read_manifest(made)
     assert "replaced" not in manifest.settings
-    report = check_corpus(load_corpus(str(made)))
-    figures = report.figures
-    assert report.problems == []
-    assert figures.tables == figures.tables_at_ink > 0
-    assert report.grids == report.grids_equal > 0
-    assert figures.glyphs_inside == figures.glyphs > 0
-    assert figures.cells_equal == figures.cells > 0
-    assert figures.elements_found == figures.elements > 0
+    holds_the_bars(made)
 
 
 @pytest.mark.latex

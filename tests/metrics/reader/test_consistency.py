@@ -10,18 +10,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from tests.metrics.reader.reading import read, value
-
-Rows = list[list[str]]
-
-
-def rows(*lines: str) -> Rows:
-    return [[cell.strip() for cell in line.split("&")] for line in lines]
-
-
-def markdown(table: Rows) -> str:
-    lines = [table[0], ["---"] * len(table[0]), *table[1:]]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+from tests.metrics.reader.reading import Rows, markdown, read, rows, value
 
 
 def latex(*lines: str, n_header: int = 1) -> str:

@@ -7,18 +7,7 @@ ranges are wide: they hold the order of harm, not a number.
 from __future__ import annotations
 
 import pytest
-from tests.metrics.reader.reading import read, value
-
-Rows = list[list[str]]
-
-
-def rows(*lines: str) -> Rows:
-    return [[cell.strip() for cell in line.split("&")] for line in lines]
-
-
-def markdown(table: Rows) -> str:
-    lines = [table[0], ["---"] * len(table[0]), *table[1:]]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+from tests.metrics.reader.reading import Rows, markdown, read, rows, value
 
 
 def latex(table: Rows, n_header: int = 1) -> str:
