@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import header_rows
 
 _LEAST_MEMBERS = 2
-_Cell = tuple[str, str, bool, bool, bool]
-"""Its folded text, its text, and whether it begins, says something, is a hole."""
 
 
 def given_to_members(sheet: Sheet) -> Sheet | None:
@@ -23,34 +22,24 @@ def given_to_members(sheet: Sheet) -> Sheet | None:
     group_of = {member: group for group, members in _groups(sheet, n_header) for member in members}
     if not group_of:
         return None
-    nothing = ("", "", True, False, False)
-    cells: list[list[_Cell]] = []
-    for row in range(sheet.n_rows):
-        own = [_cell(sheet, row, c) for c in range(sheet.n_cols)]
-        if row in group_of:
-            first = row == group_of[row] + 1
-            of_group = [_cell(sheet, group_of[row], c, starts=first) for c in range(sheet.n_cols)]
-            shared = [theirs if theirs[3] else ours for ours, theirs in zip(own, of_group, strict=True)]
-            cells.append([of_group[0], own[0], *shared[1:]])
-        elif row < n_header:
-            cells.append([nothing, *own])
-        elif row not in group_of.values():
-            cells.append([own[0], _cell(sheet, row, 0, starts=False), *own[1:]])
-    texts, shown, starts, present, holes = (
-        [[cell[k] for cell in line] for line in cells] for k in range(len(nothing))
-    )
-    return Sheet(texts, shown, starts, present, holes, n_header)
-
-
-def _cell(sheet: Sheet, row: int, col: int, *, starts: bool | None = None) -> _Cell:
-    begins = sheet.starts[row][col] if starts is None else starts
-    return (
-        sheet.texts[row][col],
-        sheet.shown[row][col],
-        begins,
-        sheet.present[row][col],
-        sheet.holes[row][col],
-    )
+    groups = set(group_of.values())
+    kept = [row for row in range(sheet.n_rows) if row not in groups]
+    wide = sheet.part(kept, [0, *range(sheet.n_cols)])
+    for at, row in enumerate(kept):
+        group = group_of.get(row)
+        if row < n_header:  # the header is that of the names, not of the groups
+            wide.texts[at][0] = wide.shown[at][0] = ""
+            wide.present[at][0] = False
+        elif group is None:  # its name spans both columns
+            wide.starts[at][1] = False
+        else:
+            for c in (c for c in range(sheet.n_cols) if sheet.present[group][c]):
+                place = c + 1 if c else 0
+                wide.texts[at][place] = sheet.texts[group][c]
+                wide.shown[at][place] = sheet.shown[group][c]
+                wide.starts[at][place] = row == group + 1
+                wide.present[at][place] = True
+    return dataclasses.replace(wide, header_rows=n_header)
 
 
 def _groups(sheet: Sheet, n_header: int) -> Iterable[tuple[int, range]]:
