@@ -151,3 +151,44 @@ def test_intervals_are_no_citations() -> None:
         value(plain, markdown(rows("Model & Range", "Leaf & 117 [3]", "Volt & 210 [4]", "Bolt & 383 [5]")))
         < 9
     )
+
+
+CONFUSED = latex(
+    r"& & \multicolumn{3}{c}{Predicted}",
+    "& & Wolf & Dog & Fox",
+    r"\multirow{3}{*}{Actual} & Wolf & 81 & 19 & 4",
+    "& Dog & 7 & 93 & 2",
+    "& Fox & 5 & 11 & 88",
+    n_header=2,
+)
+COUNTS = rows("Wolf & 81 & 19 & 4", "Dog & 7 & 93 & 2", "Fox & 5 & 11 & 88")
+
+
+def axes(over: str, beside: str) -> str:
+    head = f"<tr><td></td><td colspan=3>{over}</td></tr>" if over else ""
+    names = f"<tr><td>{beside}</td><td>Wolf</td><td>Dog</td><td>Fox</td></tr>"
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{head}{names}{body}</table>"
+
+
+def test_exchanged_axes_cost_more_than_lost_ones() -> None:
+    lost, exchanged = value(CONFUSED, axes("", "")), value(CONFUSED, axes("Actual", "Predicted"))
+    assert exchanged < lost - 1.5
+    assert value(CONFUSED, axes("Predicted", "Actual")) > 9.5
+    assert "“Actual” stands over column “Predicted / Wolf”, where “Predicted” belongs" in told(
+        CONFUSED, axes("Actual", "Predicted")
+    )
+
+
+def titled(title: str) -> str:
+    named = "".join(f"<td>{name}</td>" for name in ("Base", "Acid", "Salt", "Water"))
+    over = f"<tr><td></td><td colspan=3>{title}</td></tr>" if title else ""
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{over}<tr>{named}</tr>{body}</table>"
+
+
+@pytest.mark.parametrize("wrong", ["Time (h)", "Melting point", "see below"])
+def test_another_title_costs_more_than_none(wrong: str) -> None:
+    truth = titled("Yield (%)")
+    assert value(truth, titled(wrong)) < value(truth, titled("")) - 0.5
+    assert value(truth, titled("Yleld (%)")) > value(truth, titled(""))

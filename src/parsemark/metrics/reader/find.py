@@ -58,10 +58,12 @@ def find_events(
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         of_rows, of_columns = _named_in_the_corner(side)
-        judge(list(_columns(values)), COLUMNS, Around(outside, heads, of_columns), causes)
+        around = Around(outside, heads, of_columns, asked.only_beside_rows)
+        judge(list(_columns(values)), COLUMNS, around, causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        judge(list(_rows(values)), ROWS, Around(outside, corner=of_rows), causes)
+        around = Around(outside, corner=of_rows, of_others=asked.only_over_columns)
+        judge(list(_rows(values)), ROWS, around, causes)
     return Account((*causes.events(), *of_values), values.total)
 
 
