@@ -50,6 +50,8 @@ class Side:
     alignment: Alignment
     in_names: frozenset[int] = frozenset()
     """Columns of the truth whose values are given in the names of rows."""
+    torn: frozenset[int] = frozenset()
+    """Rows of the truth that the prediction gives as several."""
 
     @cached_property
     def pred_header(self) -> int:
