@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -308,7 +308,9 @@ def _explain(
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
             needed = needed or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
-        elif told and (instead := others.misplaced.get(level.text) or _of_the_other_axis(found, around)):
+        elif told and (
+            instead := others.misplaced.get(level.text) or _named_in(found.extra, around.of_others)
+        ):
             stands = f"{quote(instead)} stands over {axis.noun.lower()} {_shown(name)}"
             message = f"{stands}, where {quote(level.text)} belongs."
             event = Event(axis.lost, name.extent, message, name.where)
@@ -316,7 +318,7 @@ def _explain(
             false = True
         elif (told and any_level) or not name.needed:
             # Another name in its place is one cause with it: the span is wrong.
-            reached = told and any(text in others.texts for text in found.extra)
+            reached = told and _named_in(found.extra, others.texts - set(name.truth)) is not None
             if not reached and not _is_known(level.text, others, around):
                 _context_lost(name, level.text, axis, around, causes)
         else:
@@ -348,9 +350,11 @@ def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Ca
     causes.add((axis.context, text), Event(axis.context, name.extent, message, name.where, severity))
 
 
-def _of_the_other_axis(found: PathMatch, around: Around) -> str:
-    """What stands over a column though it names rows, or the other way round."""
-    return next((text for text in found.extra if text in around.of_others), "")
+def _named_in(given: Path, names: Set[str]) -> str | None:
+    """The first of some names that given texts hold."""
+    if not given or len(names) > _MOST_GROUPS:
+        return next((text for text in given if text in names), None)
+    return next((name for name in sorted(names) if any(holds(text, name) for text in given)), None)
 
 
 def _is_known(text: str, others: Others, around: Around) -> bool:

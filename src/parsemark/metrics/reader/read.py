@@ -219,7 +219,7 @@ class _Reader:
         """The truth and a table, aligned, torn rows joined."""
         alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
         joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
-        if torn:
+        if joined is not pred:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
         return Side(self.truth, self.structure, joined, alignment, in_names, torn)
 

@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
+from parsemark.metrics.reader.deviations import says_deviations
 from parsemark.metrics.reader.likeness import is_numeric, likeness, most_alike, tight, weight
 from parsemark.metrics.reader.sheet import Sheet
 
@@ -53,7 +54,9 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) 
         if len(best) > 1:
             groups[partner] = best
             taken.update(best)
-            torn.append(row)
+            # Deviations may stand below their values.
+            if not all(says_deviations(pred, r, 1) for r in best if r != partner):
+                torn.append(row)
     return Joined(_merge(pred, groups), frozenset(torn)) if groups else Joined(pred)
 
 
