@@ -134,8 +134,8 @@ def _columns(values: Values) -> Iterable[Named]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
                 continue
-        # The only column of values is known without a name.
-        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
+        # The only column of values is known without a name, and so is what stands in a name.
+        needed = col not in side.stubs | side.in_names and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
 
@@ -325,6 +325,8 @@ def _filled_down(
 ) -> dict[int, list[str]]:
     """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
 
+    It repeats nothing where a name to its left begins anew: that row has one name less.
+
     Args:
         sheet: The table.
         columns: The label columns.
@@ -335,13 +337,18 @@ def _filled_down(
     heads = {tuple(sheet.texts[r]) for r in range(n_header)}
     rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
     filled: dict[int, list[str]] = {}
+    anew: set[int] = set()
     for col in columns:
         texts = [row[col] for row in sheet.texts]
         head = [texts[r] for r in range(n_header) if texts[r]] if hanging else []
         name = head[-1] if head else ""
+        begun: list[int] = []
         for row in rows:
-            name = texts[row] = texts[row] or name
+            if texts[row] and texts[row] != name:
+                begun.append(row)
+            name = texts[row] = texts[row] or ("" if row in anew else name)
         filled[col] = texts
+        anew.update(begun)
     return filled
 
 
@@ -435,13 +442,16 @@ class _Said:
     def _sections(self) -> list[int]:
         return sorted(self.structure.sections)
 
-    def in_row(self, row: int) -> set[str]:
-        """The texts of a row and the section heading above it."""
+    def says_in_row(self, row: int, text: str) -> bool:
+        """Whether a text stands in a row, in the section heading above it, or is a part of its name."""
         if row not in self._in_rows:
             above = bisect_right(self._sections, row)
             section = self.truth.texts[self._sections[above - 1]][0] if above else ""
-            self._in_rows[row] = {tight(text) for text in (section, *self.truth.texts[row])}
-        return self._in_rows[row]
+            self._in_rows[row] = {tight(said) for said in (section, *self.truth.texts[row])}
+        if tight(text) in self._in_rows[row]:
+            return True
+        names = (self.name(row, col) for col in self.structure.stubs)
+        return not is_numeric(text) and any(holds(name, text) for name in names)
 
     @cached_property
     def _names(self) -> dict[int, list[str]]:
@@ -488,7 +498,7 @@ def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in said.anywhere else 1
             elif c not in cols:
-                if tight(text) not in said.in_row(answered) or again(r, text):
+                if not said.says_in_row(answered, text) or again(r, text):
                     by_column[c].add(r)
             elif not side.truth.present[answered][cols[c]] and text != said.name(answered, cols[c]):
                 single.append((r, c))

@@ -48,6 +48,8 @@ class Side:
     structure: Structure
     pred: Sheet
     alignment: Alignment
+    in_names: frozenset[int] = frozenset()
+    """Columns of the truth whose values are given in the names of rows."""
 
     @cached_property
     def pred_header(self) -> int:
