@@ -14,7 +14,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
-from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match
+from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match, worded
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import is_section
 from parsemark.metrics.reader.values import Asked, Position, Side, Values
@@ -45,7 +45,12 @@ def find_events(
     """
     values = Values(side, asked)
     moved = _moved_rows(values)
-    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())), *_torn(values))
+    lost = (
+        *_missing(values, set(moved)),
+        *_invented(values, set(moved.values())),
+        *_torn(values),
+        *_notes_lost(side, outside),
+    )
     if hopeless(account := Account(lost, values.total)):
         return account
     causes = Causes()
@@ -422,6 +427,20 @@ def _torn(values: Values) -> Iterable[Event]:
         message = f"Row {values.name(rows[0], values.side.truth.n_cols - 1)}{more}: torn into several rows."
         extent = sum(values.of_row[r] for r in rows)
         yield Event(Kind.ROW_SPLIT, extent, message, {"row": rows[0], "col": None})
+
+
+def _notes_lost(side: Side, outside: str) -> Iterable[Event]:
+    """Notes below the data that stand neither in the prediction nor around it."""
+    truth = side.truth
+    row = truth.n_rows - 1
+    while row in side.structure.sections:
+        words = worded(truth.texts[row][0]).split()
+        said = {word for line in side.pred.texts for text in line for word in worded(text).split()}
+        said.update(worded(outside).split())
+        if 2 * sum(word in said for word in words) < len(words):
+            message = f"The note {quote(truth.shown[row][0])} is lost."
+            yield Event(Kind.SECTION_LOST, 1.0, message, {"row": row, "col": 0})
+        row -= 1
 
 
 def _runs(chosen: list[int], all_of_them: list[int]) -> Iterable[list[int]]:
