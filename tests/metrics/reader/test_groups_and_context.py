@@ -308,3 +308,15 @@ def test_the_sign_of_deviations_is_one_event() -> None:
     assert 4 < none < 7
     assert read(truth, markdown(RUNS).replace(" ±", "")).details["counts"] == {"notation": 1}
     assert value(truth, markdown(RUNS).replace(" ± ", "")) < 1
+
+
+LAKES = rows("Lake & Depth & Area", *(f"L{k} & {3 * k + 17} & {7 * k + 101}" for k in range(8)))
+
+
+def test_values_that_slip_to_other_rows_cost_more_than_lost_ones() -> None:
+    truth = latex(*(" & ".join(row) for row in LAKES))
+    depths = [row[1] for row in LAKES[1:]]
+    slipped = [LAKES[0], *([a, d, b] for (a, _, b), d in zip(LAKES[1:], [*depths[1:], ""], strict=True))]
+    emptied = [LAKES[0], *([a, "", b] for a, _, b in LAKES[1:])]
+    assert value(truth, markdown(slipped)) < value(truth, markdown(emptied))
+    assert "its values have slipped by a row" in told(truth, markdown(slipped))

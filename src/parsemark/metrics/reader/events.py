@@ -13,6 +13,8 @@ from typing import Any
 from parsemark.metrics.reader.parameters import Parameters
 
 FULL_SCORE = 10.0
+MISLEADING = 1.3
+"""Severity of what belongs to another row or column, or of no name at all, against 1 for a part of a name."""
 _MOST_TOLD = 50
 """Events beyond this many are counted, not told."""
 _LONGEST_QUOTE = 60
