@@ -121,7 +121,7 @@ class Account:
     @property
     def known(self) -> float:
         """Share of the values that are there."""
-        gone = sum(e.extent * e.severity for e in self.events if e.kind in _GONE)
+        gone = sum(e.extent * min(1.0, e.severity) for e in self.events if e.kind in _GONE)
         return max(0.0, 1.0 - gone / self.total) if self.total else 1.0
 
     def score(self, parameters: Parameters) -> float:
