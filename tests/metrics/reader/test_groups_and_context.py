@@ -151,3 +151,101 @@ def test_intervals_are_no_citations() -> None:
         value(plain, markdown(rows("Model & Range", "Leaf & 117 [3]", "Volt & 210 [4]", "Bolt & 383 [5]")))
         < 9
     )
+
+
+CONFUSED = latex(
+    r"& & \multicolumn{3}{c}{Predicted}",
+    "& & Wolf & Dog & Fox",
+    r"\multirow{3}{*}{Actual} & Wolf & 81 & 19 & 4",
+    "& Dog & 7 & 93 & 2",
+    "& Fox & 5 & 11 & 88",
+    n_header=2,
+)
+COUNTS = rows("Wolf & 81 & 19 & 4", "Dog & 7 & 93 & 2", "Fox & 5 & 11 & 88")
+
+
+def axes(over: str, beside: str) -> str:
+    head = f"<tr><td></td><td colspan=3>{over}</td></tr>" if over else ""
+    names = f"<tr><td>{beside}</td><td>Wolf</td><td>Dog</td><td>Fox</td></tr>"
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{head}{names}{body}</table>"
+
+
+def test_exchanged_axes_cost_more_than_lost_ones() -> None:
+    lost, exchanged = value(CONFUSED, axes("", "")), value(CONFUSED, axes("Actual", "Predicted"))
+    assert exchanged < lost - 1.5
+    flat = markdown([["Predicted", "Actual Wolf", "Actual Dog", "Actual Fox"], *COUNTS])
+    assert value(CONFUSED, flat) < lost - 1.5
+    assert value(CONFUSED, axes("Predicted", "Actual")) > 9.5
+    assert "“Actual” stands over column “Predicted / Wolf”, where “Predicted” belongs" in told(
+        CONFUSED, axes("Actual", "Predicted")
+    )
+
+
+def titled(title: str) -> str:
+    named = "".join(f"<td>{name}</td>" for name in ("Base", "Acid", "Salt", "Water"))
+    over = f"<tr><td></td><td colspan=3>{title}</td></tr>" if title else ""
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{over}<tr>{named}</tr>{body}</table>"
+
+
+@pytest.mark.parametrize("wrong", ["Time (h)", "Melting point", "see below"])
+def test_another_title_costs_more_than_none(wrong: str) -> None:
+    truth = titled("Yield (%)")
+    assert value(truth, titled(wrong)) < value(truth, titled("")) - 0.5
+    assert value(truth, titled("Yleld (%)")) > value(truth, titled(""))
+
+
+PANELS = latex(
+    "& Wage & Hours",
+    r"\multicolumn{3}{l}{Panel A: Towns}",
+    "Leave & 0.42 & 1.5",
+    "Bonus & 0.21 & 0.6",
+    r"\multicolumn{3}{l}{Panel B: Farms}",
+    "Leave & 0.67 & 2.8",
+    "Bonus & 0.33 & 1.2",
+)
+
+
+def panels(corner: str, first: str) -> str:
+    above = [[first, "", ""]] if first else []
+    one = rows("Leave & 0.42 & 1.5", "Bonus & 0.21 & 0.6", "Panel B: Farms & &")
+    return markdown(
+        [[corner, "Wage", "Hours"], *above, *one, *rows("Leave & 0.67 & 2.8", "Bonus & 0.33 & 1.2")]
+    )
+
+
+def test_the_first_heading_may_have_fallen_into_the_corner() -> None:
+    whole, lost = value(PANELS, panels("", "Panel A: Towns")), value(PANELS, panels("", ""))
+    assert whole > 9.5
+    assert lost + 1.5 < value(PANELS, panels("Panel A: Towns", "")) < whole - 1
+    assert value(PANELS, panels("Panel C", "")) <= lost
+
+
+THEMES = latex(
+    "Theme & Finding & Share",
+    "Lost control & Nurses felt that all plans were made without asking them for their consent. & 17.8",
+    "Trust & Patients did not ask for a second opinion. & 11.2",
+    "Slow visits & Every visit took far longer than it did in the year before. & 30.5",
+)
+
+
+def wrapped(first: str, second: str) -> str:
+    return markdown(
+        rows(
+            "Theme & Finding & Share",
+            f"Lost & Nurses felt that all plans were made & {first}",
+            f"control & without asking them for their consent. & {second}",
+            "Trust & Patients did not ask for a second opinion. & 11.2",
+            "Slow visits & Every visit took far longer & 30.5",
+            "& than it did in the year before. &",
+        )
+    )
+
+
+@pytest.mark.parametrize("numbers", [("17.8", ""), ("", "17.8")])
+def test_rows_that_are_torn_into_lines_are_one_event(numbers: tuple[str, str]) -> None:
+    found = read(THEMES, wrapped(*numbers))
+    assert found.details["counts"] == {"row_split": 1}
+    assert found.value is not None and 6 < found.value < 9
+    assert "Row “Lost control” and 1 more: torn into several rows." in told(THEMES, wrapped(*numbers))

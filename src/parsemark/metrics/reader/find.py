@@ -45,7 +45,7 @@ def find_events(
     """
     values = Values(side, asked)
     moved = _moved_rows(values)
-    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())))
+    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())), *_torn(values))
     if hopeless(account := Account(lost, values.total)):
         return account
     causes = Causes()
@@ -58,10 +58,12 @@ def find_events(
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         of_rows, of_columns = _named_in_the_corner(side)
-        judge(list(_columns(values)), COLUMNS, Around(outside, heads, of_columns), causes)
+        around = Around(outside, heads, of_columns, asked.only_beside_rows)
+        judge(list(_columns(values)), COLUMNS, around, causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        judge(list(_rows(values)), ROWS, Around(outside, corner=of_rows), causes)
+        around = Around(outside, corner=of_rows, of_others=asked.only_over_columns)
+        judge(list(_rows(values)), ROWS, around, causes)
     return Account((*causes.events(), *of_values), values.total)
 
 
@@ -268,6 +270,10 @@ def _rows(values: Values) -> Iterable[Named]:
     below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
+    headings = {tight(truth.texts[r][0]) for r in side.structure.sections}
+    # The heading of the first rows may have fallen into the header over them.
+    over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
+    first = next((text for text in over if text and tight(text) in headings), "")
     section = ""
     for row in body:
         if row in side.structure.sections:
@@ -286,6 +292,8 @@ def _rows(values: Values) -> Iterable[Named]:
         if emptied:
             # The name of several rows may stand at the middle one of them.
             readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
+        if first and not above:
+            readings.append((How.SHORT, _distinct([first, *[given[c][at] for c in columns]])))
         needed = len(values.of_row) > 1
         yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 
@@ -404,6 +412,16 @@ def _missing(values: Values, moved: set[int]) -> Iterable[Event]:
             more = f" and {len(run) - 1} more" if len(run) > 1 else ""
             message = f"Column {values.header(run[0])}{more}: missing."
             yield Event(Kind.COLUMN_MISSING, extent, message, {"row": None, "col": run[0]})
+
+
+def _torn(values: Values) -> Iterable[Event]:
+    """Rows that are given as several, all of them one event."""
+    rows = [r for r in sorted(values.side.torn) if r in values.of_row]
+    if rows:
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        message = f"Row {values.name(rows[0], values.side.truth.n_cols - 1)}{more}: torn into several rows."
+        extent = sum(values.of_row[r] for r in rows)
+        yield Event(Kind.ROW_SPLIT, extent, message, {"row": rows[0], "col": None})
 
 
 def _runs(chosen: list[int], all_of_them: list[int]) -> Iterable[list[int]]:
