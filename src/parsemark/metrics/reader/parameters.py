@@ -35,8 +35,8 @@ class Parameters:
     merged: float = 1.45
     """Columns or rows run together in one."""
     counted: float = 0.56
-    """Headers stand over the wrong columns, all are lines of text, or a value of several columns is given once:
-    columns have to be counted out."""
+    """Columns have to be counted out: headers stand over the wrong ones, all are lines of text, or a value of
+    several is given once."""
     padded: float = 0.05
     """Headers or names have to be carried into empty cells. Held where such tables stay equivalent."""
 
