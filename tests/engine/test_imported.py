@@ -6,6 +6,8 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.corpora.small_files import make_pdf, write
 from tests.engine.fakes import make_corpus
 from typer.testing import CliRunner
@@ -14,10 +16,10 @@ from parsemark import api
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imported import import_predictions
+from parsemark.engine.imported import import_predictions, page_texts
 from parsemark.engine.parse import ParseOptions, open_run
 from parsemark.engine.scoring import score_run
-from parsemark.errors import StoreError
+from parsemark.errors import FormatError, StoreError
 from parsemark.protocols import Figure
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
@@ -99,6 +101,11 @@ def table(page: object) -> str:
         f"<!-- page 1 -->\n{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
         f"<!-- Page: 2 -->\n{table(2)}\n<!-- Page: 1 -->\n{table(1)}\n<!-- Page: 3 -->\n{table(3)}",
         f"\n\n{{0}}{'-' * 48}\n\n{table(1)}\n\n{{1}}{'-' * 48}\n{table(2)}\n\n{{2}}{'-' * 48}\n\n{table(3)}",
+        f"{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
+        f"{table(1)}\n<!-- page 1 -->\n{table(2)}\n<!-- page 2 -->\n{table(3)}\n<!-- page 3 -->\n",
+        f"{table(1)}\n<!-- page 1 -->\n{table(2)}\n<!-- page 2 -->\n{table(3)}",
+        f"# A\n<!-- page 1 -->\n{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
+        f"{table(1)}\n{{1}}{'-' * 48}\n{table(2)}\n\n{{2}}{'-' * 48}\n\n{table(3)}",
         f"{table(1)}\n<!-- PageBreak -->\n{table(2)}\n<!-- page break -->\n{table(3)}",
     ],
 )
@@ -108,6 +115,30 @@ def test_one_file_per_document(text: str, tmp_path: Path) -> None:
     write(tmp_path / "mine" / "b.html", HTML.format("page").replace("page 1", "b"))
     (summary,) = score_run(import_predictions(tmp_path / "run", corpus, tmp_path / "mine"), n_workers=1)
     assert summary.parsers["mine"]["te_f1_con"].value == 1
+
+
+def test_a_text_whose_page_is_not_told_fails_with_the_reason(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.md", f"{table(1)}\n<!-- page 3 -->\n{table(3)}")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
+    assert [str(r.status) for r in run.records()] == ["parser_failed"] * 3 + ["no_prediction"]
+    assert "above the first mark, of page 3" in str(run.records()[0].error)
+
+
+@given(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=2, max_size=5), st.booleans(), st.data())
+def test_nothing_between_marks_is_lost(parts: list[str], above: bool, data: st.DataObject) -> None:
+    n_pages = len(parts)
+    marks = [data.draw(st.integers(1, n_pages)) for _ in parts]
+    text = "x\n" * above + "".join(
+        f"<!-- page {k} -->\n{part}\n" for k, part in zip(marks, parts, strict=True)
+    )
+    try:
+        pages = page_texts(text, n_pages)
+    except FormatError:
+        assert above and marks[0] > 2
+        return
+    assert len(pages) == n_pages
+    assert sorted("".join(pages).replace("\n", "")) == sorted("x" * above + "".join(parts))
 
 
 def test_another_number_of_pages_fails_on_the_document_only(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from parsemark.protocols.base import (
     Verdict,
 )
 from parsemark.protocols.broken import complete_sums
+from parsemark.registry import Spec, parse_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,20 @@ def require_comparable(old: Summary, new: Summary) -> None:
         *((key, old.settings.get(key, "–"), value) for key, value in new.settings.items()),
     ):
         if before != after:
+            specs = [new.protocol]
+            if old.protocol == new.protocol and what in new.settings:
+                # The protocol chose for itself, from what each run has: one choice must be named for both.
+                specs = [_with_option(new.protocol, what, choice) for choice in (before, after)]
+            choices = " or ".join(f"--protocol '{spec}'" for spec in specs)
             raise UsageError(
-                f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way: "
-                f"parsemark score RUN --protocol '{new.protocol}'"
+                f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way, "
+                f"parsemark score RUN {choices}, and say so here, too."
             )
+
+
+def _with_option(protocol: str, key: str, value: str) -> str:
+    spec = parse_spec(protocol)
+    return str(Spec(spec.name, tuple({**spec.as_dict(), key: value}.items())))
 
 
 def in_words(comparison: Comparison, *, better_first: bool = True) -> str:

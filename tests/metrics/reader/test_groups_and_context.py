@@ -151,3 +151,172 @@ def test_intervals_are_no_citations() -> None:
         value(plain, markdown(rows("Model & Range", "Leaf & 117 [3]", "Volt & 210 [4]", "Bolt & 383 [5]")))
         < 9
     )
+
+
+CONFUSED = latex(
+    r"& & \multicolumn{3}{c}{Predicted}",
+    "& & Wolf & Dog & Fox",
+    r"\multirow{3}{*}{Actual} & Wolf & 81 & 19 & 4",
+    "& Dog & 7 & 93 & 2",
+    "& Fox & 5 & 11 & 88",
+    n_header=2,
+)
+COUNTS = rows("Wolf & 81 & 19 & 4", "Dog & 7 & 93 & 2", "Fox & 5 & 11 & 88")
+
+
+def axes(over: str, beside: str) -> str:
+    head = f"<tr><td></td><td colspan=3>{over}</td></tr>" if over else ""
+    names = f"<tr><td>{beside}</td><td>Wolf</td><td>Dog</td><td>Fox</td></tr>"
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{head}{names}{body}</table>"
+
+
+def test_exchanged_axes_cost_more_than_lost_ones() -> None:
+    lost, exchanged = value(CONFUSED, axes("", "")), value(CONFUSED, axes("Actual", "Predicted"))
+    assert exchanged < lost - 1.5
+    flat = markdown([["Predicted", "Actual Wolf", "Actual Dog", "Actual Fox"], *COUNTS])
+    assert value(CONFUSED, flat) < lost - 1.5
+    assert value(CONFUSED, axes("Predicted", "Actual")) > 9.5
+    assert "“Actual” stands over column “Predicted / Wolf”, where “Predicted” belongs" in told(
+        CONFUSED, axes("Actual", "Predicted")
+    )
+
+
+def titled(title: str) -> str:
+    named = "".join(f"<td>{name}</td>" for name in ("Base", "Acid", "Salt", "Water"))
+    over = f"<tr><td></td><td colspan=3>{title}</td></tr>" if title else ""
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{over}<tr>{named}</tr>{body}</table>"
+
+
+@pytest.mark.parametrize("wrong", ["Time (h)", "Melting point", "see below"])
+def test_another_title_costs_more_than_none(wrong: str) -> None:
+    truth = titled("Yield (%)")
+    assert value(truth, titled(wrong)) < value(truth, titled("")) - 0.5
+    assert value(truth, titled("Yleld (%)")) > value(truth, titled(""))
+
+
+PANELS = latex(
+    "& Wage & Hours",
+    r"\multicolumn{3}{l}{Panel A: Towns}",
+    "Leave & 0.42 & 1.5",
+    "Bonus & 0.21 & 0.6",
+    r"\multicolumn{3}{l}{Panel B: Farms}",
+    "Leave & 0.67 & 2.8",
+    "Bonus & 0.33 & 1.2",
+)
+
+
+def panels(corner: str, first: str) -> str:
+    above = [[first, "", ""]] if first else []
+    one = rows("Leave & 0.42 & 1.5", "Bonus & 0.21 & 0.6", "Panel B: Farms & &")
+    return markdown(
+        [[corner, "Wage", "Hours"], *above, *one, *rows("Leave & 0.67 & 2.8", "Bonus & 0.33 & 1.2")]
+    )
+
+
+def test_the_first_heading_may_have_fallen_into_the_corner() -> None:
+    whole, lost = value(PANELS, panels("", "Panel A: Towns")), value(PANELS, panels("", ""))
+    assert whole > 9.5
+    assert lost + 1.5 < value(PANELS, panels("Panel A: Towns", "")) < whole - 1
+    assert value(PANELS, panels("Panel C", "")) <= lost
+
+
+THEMES = latex(
+    "Theme & Finding & Share",
+    "Lost control & Nurses felt that all plans were made without asking them for their consent. & 17.8",
+    "Trust & Patients did not ask for a second opinion. & 11.2",
+    "Slow visits & Every visit took far longer than it did in the year before. & 30.5",
+)
+
+
+def wrapped(first: str, second: str) -> str:
+    return markdown(
+        rows(
+            "Theme & Finding & Share",
+            f"Lost & Nurses felt that all plans were made & {first}",
+            f"control & without asking them for their consent. & {second}",
+            "Trust & Patients did not ask for a second opinion. & 11.2",
+            "Slow visits & Every visit took far longer & 30.5",
+            "& than it did in the year before. &",
+        )
+    )
+
+
+@pytest.mark.parametrize("numbers", [("17.8", ""), ("", "17.8")])
+def test_rows_that_are_torn_into_lines_are_one_event(numbers: tuple[str, str]) -> None:
+    found = read(THEMES, wrapped(*numbers))
+    assert found.details["counts"] == {"row_split": 1}
+    assert found.value is not None and 6 < found.value < 9
+    assert "Row “Lost control” and 1 more: torn into several rows." in told(THEMES, wrapped(*numbers))
+
+
+NOTED = latex(
+    "Grade & Yield & Purity",
+    r"Fine$^{\dagger}$ & 88.7 & 92.9",
+    "Coarse & 66.6 & 79.6$^{*}$",
+    "Raw & 71.1 & 82.4",
+    r"\multicolumn{3}{l}{$^{\dagger}$ Sieved twice. $^{*}$ Mean of eight.}",
+)
+GRADES = rows("Grade & Yield & Purity", "Fine† & 88.7 & 92.9", "Coarse & 66.6 & 79.6*", "Raw & 71.1 & 82.4")
+NOTE = "† Sieved twice. * Mean of eight."
+
+
+def test_a_note_below_the_data_is_missed() -> None:
+    assert 7.5 < value(NOTED, markdown(GRADES)) < 9.5
+    assert "Sieved twice. ^* Mean of eight.” is lost" in told(NOTED, markdown(GRADES))
+    assert value(NOTED, markdown([*GRADES, [NOTE, "", ""]])) > 9.5
+    assert value(NOTED, f"{markdown(GRADES)}\n\n{NOTE}") > 9.5
+
+
+SETTINGS = latex(
+    "Name & Value", r"Rate & $3 \times 10^{-4}$", r"Decay & $10^{-2}$", "Batch & 512", "Seeds & 7"
+)
+
+
+def settings(rate: str, decay: str = "10^-2") -> str:
+    return markdown([["Name", "Value"], ["Rate", rate], ["Decay", decay], ["Batch", "512"], ["Seeds", "7"]])
+
+
+def test_an_exponent_on_the_line_costs_the_same_with_and_without_a_factor() -> None:
+    assert value(SETTINGS, settings("3e-4")) == value(SETTINGS, settings("3 × 10⁻⁴")) == 10
+    assert 8 < value(SETTINGS, settings("3 × 10-4")) == value(SETTINGS, settings("3e-4", "10-2")) < 9.5
+    assert value(SETTINGS, settings("3 × 104")) < 6
+
+
+def test_a_truth_with_exponents_on_the_line_may_be_given_better() -> None:
+    assert value(settings("3 × 10-4"), settings("3 × 10⁻⁴")) == 10
+    assert value(settings("3 × 10-4"), settings("3 × 10⁻⁵")) < 6
+
+
+def test_a_power_is_no_product() -> None:
+    truth = latex("Method & Rate", r"A & $O(\rho^T)$", "B & $O(1/T)$", "C & $O(T)$")
+    given = rows("Method & Rate", "A & O(ρT)", "B & O(1/T)", "C & O(T)")
+    assert value(truth, markdown(given).replace("ρT", "ρ^T")) == 10
+    assert value(truth, markdown(given)) < 9
+
+
+RUNS = rows("Run & Speed & Power", "A & 52.9 ± 3.1 & 75.3 ± 6.4", "B & 58.5 ± 2.7 & 72.5 ± 5.9")
+
+
+def test_the_sign_of_deviations_is_one_event() -> None:
+    truth = latex(*(" & ".join(row).replace("±", r"$\pm$") for row in RUNS))
+    none = value(truth, markdown(RUNS).replace(" ±", ""))
+    for given in (" ±", " +", " -", " −"):
+        pred = markdown(RUNS).replace(" ±", given)
+        assert value(truth, pred) == (10 if given == " ±" else none), given
+    assert 4 < none < 7
+    assert read(truth, markdown(RUNS).replace(" ±", "")).details["counts"] == {"notation": 1}
+    assert value(truth, markdown(RUNS).replace(" ± ", "")) < 1
+
+
+LAKES = rows("Lake & Depth & Area", *(f"L{k} & {3 * k + 17} & {7 * k + 101}" for k in range(8)))
+
+
+def test_values_that_slip_to_other_rows_cost_more_than_lost_ones() -> None:
+    truth = latex(*(" & ".join(row) for row in LAKES))
+    depths = [row[1] for row in LAKES[1:]]
+    slipped = [LAKES[0], *([a, d, b] for (a, _, b), d in zip(LAKES[1:], [*depths[1:], ""], strict=True))]
+    emptied = [LAKES[0], *([a, "", b] for a, _, b in LAKES[1:])]
+    assert value(truth, markdown(slipped)) < value(truth, markdown(emptied))
+    assert "its values have slipped by a row" in told(truth, markdown(slipped))

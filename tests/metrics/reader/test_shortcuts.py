@@ -147,9 +147,9 @@ def test_names_of_which_one_is_much_longer_are_not_alike(truth: str, pred: str, 
 def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred: list[list[str]]) -> None:
     sheets = Sheet.stacked([], truth, 3), Sheet.stacked([], pred, 3)
     alignment = align(Lookup(*sheets), 1)
-    found = rejoin.joined_rows(*sheets, alignment)
+    found = rejoin.joined_rows(*sheets, alignment, 1)
     with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
-        assert rejoin.joined_rows(*sheets, alignment) == found
+        assert rejoin.joined_rows(*sheets, alignment, 1) == found
 
 
 @given(

@@ -52,11 +52,15 @@ _TABLE_FILES = (".html", ".htm", ".csv", ".tsv")
 """What lies beside PDFs for its table, and is named where there is no PDF of its name."""
 _UNREAD = frozenset({".xlsx", ".xls", ".ods", ".docx", ".doc", ".odt", ".xml", ".rtf"})
 """Formats in which people keep tables, and which are not read as truth."""
+_NO_TRUTH = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".webp", ".bmp", ".svg", ".bak"})
+"""What lies beside PDFs page by page, and is no truth."""
 PAGE_SUFFIX = ".json"
 NO_TABLES = "no-tables"
 
 _BESIDE = re.compile(r"(.+)\.p(\d{1,6})(?:\.t(\d{1,6})|\.(no-tables))?", re.IGNORECASE)
 _WITHIN = re.compile(r"page-(\d{1,6})(?:-table-(\d{1,6})|-(no-tables))?", re.IGNORECASE)
+_LIKE_NO_TABLES = re.compile(r"[._ -]no[._ -]?tables?(?![a-z])", re.IGNORECASE)
+_OF_A_PAGE = re.compile(r"[._ -]?p(?:age)?[._ -]?\d", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +164,12 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
             else:  # a table of some page of it: which pages have none cannot be told
                 likely.unplaced.append(_Unplaced(path, Remark(where, said)))
         elif (owner := _named_after(path, by_path)) is not None:
-            said = f"is named as truth of {owner.name}.pdf, but {path.suffix} is not read. Save it as .csv."
-            owner.unplaced.append(_Unplaced(path, Remark(where, said)))
+            kind = path.suffix or "a file without a suffix"
+            said = f"is named as truth of {owner.name}.pdf, but {kind} is not read. Save it as .csv."
+            if path.suffix.lower() in _UNREAD:
+                owner.unplaced.append(_Unplaced(path, Remark(where, said)))
+            else:  # it may be anything, so it says nothing of the pages
+                remarks.append(Remark(where, said))
         elif path.suffix.lower() in _TABLE_FILES:
             remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
     for document in documents:
@@ -185,9 +193,13 @@ def _label(path: Path) -> tuple[Path, _Label] | None:
 
 
 def _owner(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
-    """The document whose truth a file seems to be: it lies in its folder, or begins with its name."""
-    if path.suffix.lower() not in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}"):
-        return None
+    """The document whose truth a file seems to be: by its suffix, or since it speaks of no tables."""
+    is_truth = path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}")
+    return _beside(path, documents) if is_truth or _LIKE_NO_TABLES.search(path.name) else None
+
+
+def _beside(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+    """The document in whose folder a file lies, or with whose name its own begins."""
     if path.parent in documents:
         return documents[path.parent]
     for end in range(len(path.name), 0, -1):
@@ -209,12 +221,12 @@ def _suffix(path: Path) -> str:
 
 
 def _named_after(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
-    """The document that a file of a spreadsheet or a text program is named after, as its truth would be."""
-    if path.suffix.lower() not in _UNREAD:
+    """The document that a file of another format is named after, page and all, as its truth would be."""
+    found = _beside(path, documents)
+    if found is None or path.suffix.lower() in _NO_TRUTH or path.name.endswith("~"):
         return None
-    if beside := _BESIDE.fullmatch(path.stem):
-        return documents.get(path.with_name(beside[1]))
-    return documents.get(path.parent) if _WITHIN.fullmatch(path.stem) else None
+    rest = path.name if path.parent in documents else path.name.removeprefix(found.pdf.stem)
+    return found if _OF_A_PAGE.match(rest) else None
 
 
 def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, _Document | None]:

@@ -218,10 +218,10 @@ class _Reader:
     def side(self, pred: Sheet, in_names: frozenset[int] = frozenset()) -> Side:
         """The truth and a table, aligned, torn rows joined."""
         alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
-        joined = joined_rows(self.truth, pred, alignment)
+        joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
-        return Side(self.truth, self.structure, joined, alignment, in_names)
+        return Side(self.truth, self.structure, joined, alignment, in_names, torn)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""

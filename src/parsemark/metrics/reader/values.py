@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import repeat
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.events import Causes, Event, Kind, quote
+from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
     MARKS,
@@ -51,6 +51,8 @@ class Side:
     alignment: Alignment
     in_names: frozenset[int] = frozenset()
     """Columns of the truth whose values are given in the names of rows."""
+    torn: frozenset[int] = frozenset()
+    """Rows of the truth that the prediction gives as several."""
 
     @cached_property
     def pred_header(self) -> int:
@@ -122,6 +124,12 @@ class Asked:
             for col, weight in zip(asked, weights, strict=True):
                 self.of_column[col] = self.of_column.get(col, 0.0) + weight
         self.total = max(1.0, sum(self.weights.values()))
+        body = range(structure.n_header, truth.n_rows)
+        over = {text for r in range(structure.n_header) for text in truth.texts[r]}
+        beside = {truth.texts[r][c] for r in body for c in (stubs if r not in structure.sections else (0,))}
+        self.only_over_columns = frozenset(over - beside - {""})
+        """What names columns and no row."""
+        self.only_beside_rows = frozenset(beside - over - {""})
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
@@ -296,7 +304,8 @@ class Values:
             causes.add((Kind.CELLS_MERGED, found), event)
         elif col in self._slipped:
             slipped = f"Column {self.header(col)}: its values have slipped by a row."
-            causes.add((Kind.VALUE_WRONG, "slipped"), Event(Kind.VALUE_WRONG, weight, slipped, where))
+            event = Event(Kind.VALUE_WRONG, weight, slipped, where, MISLEADING)
+            causes.add((Kind.VALUE_WRONG, "slipped"), event)
         elif not found and (row, col) in self._gone_to_another_row:
             gone = f"{self._place(row, col)}: given in the row beside its own."
             causes.add((Kind.VALUE_SHIFTED, "row"), Event(Kind.VALUE_SHIFTED, weight, gone, where))
