@@ -17,8 +17,9 @@ The allowances for what was not drawn (`UNSEEN`, `UNSEEN_APART`) were chosen on 
 worlds judge them: documents much more and much less alike, a few documents with most of the tables, one
 quality for all tables of a document, and documents on which everything is lost now and then.
 
-Each part draws numbers of its own, so it says the same alone as with the others. All of them take a quarter of
-an hour; `python -m bench.intervals verdicts "nearly alike"` runs the parts that are named (sections, worlds).
+Each part draws numbers of its own, so it says the same alone as with the others. All of them take a quarter
+of an hour; `python -m bench.intervals verdicts "nearly alike"` runs the parts (sections, worlds) that are
+named.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Counts and problems as people say them: "1 page", and no words of a library."""
+"""Counts, figures and problems as people say them: "1 page", a dash for what is not defined."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,12 +57,36 @@ def name_for(n: int, name: str) -> str:
     return name
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign; what is 0 in so many digits has none.
+UNDEFINED = "–"
+"""Stands for a figure that a run does not define: it is neither 0 nor left blank."""
 
-    >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1)
-    ('+0.123', '-0.5', '0.000', '0.000', '0.0')
+
+def rounded(value: float | None, digits: int = 3) -> str:
+    """A figure in so many digits; a dash for one that is not defined.
+
+    >>> rounded(0.98765), rounded(-0.0001), rounded(12, 1), rounded(None), rounded(float("nan"))
+    ('0.988', '0.000', '12.0', '–', '–')
     """
+    return UNDEFINED if value is None or not math.isfinite(value) else f"{value:z.{digits}f}"
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share in per cent; a dash for one that is not defined.
+
+    >>> percent(0.256), percent(0.256, 1), percent(None)
+    ('26 %', '25.6 %', '–')
+    """
+    return UNDEFINED if share is None or not math.isfinite(share) else f"{100 * share:z.{digits}f} %"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """A difference with its sign; what is 0 in so many digits has none, what is not defined is a dash.
+
+    >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1), signed(None)
+    ('+0.123', '-0.5', '0.000', '0.000', '0.0', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
     text = f"{value:+z.{digits}f}"
     return text[1:] if float(text) == 0 else text
 
@@ -75,6 +100,16 @@ def size_in_words(n_bytes: int) -> str:
     if n_bytes < 1_000:
         return counted(n_bytes, "byte")
     return f"{n_bytes / 1_000:.0f} kB" if n_bytes < 999_500 else f"{n_bytes / 1_000_000:,.1f} MB"
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "counted": counted,
+    "percent": percent,
+    "plural": plural,
+    "rounded": rounded,
+    "signed": signed,
+}
+"""How templates write what is not text. Any figure may be undefined, so none is formatted in another way."""
 
 
 def first_problem(error: ValidationError, whole: str = "the file") -> str:

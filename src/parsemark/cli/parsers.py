@@ -11,7 +11,7 @@ import typer
 
 from parsemark.cli import options as opt
 from parsemark.cli.options import Commands
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -131,7 +131,7 @@ def try_(
     console.print(f"{_printable(label)}: {found} {where}", markup=False)
     for number, element in enumerate(tables, start=1):
         _show(console, element, number)
-    wall, cpu = (("–" if t is None else f"{t:.2f}") for t in (trial.answer.wall_s, trial.answer.cpu_s))
+    wall, cpu = (rounded(t, 2) for t in (trial.answer.wall_s, trial.answer.cpu_s))
     console.print(f"{wall} s, {cpu} s of CPU", highlight=False)
     if trial.printed.strip():
         console.print("\nThe worker printed:", highlight=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted, signed
+from parsemark.plain_words import counted, rounded, signed
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
     FigureInfo,
@@ -55,11 +55,13 @@ class Comparison:
     """Pages that differ, largest difference first."""
 
     @property
-    def gain(self) -> float:
+    def gain(self) -> float | None:
         """How much better A is than B in the primary figure: negative where it is worse, also where lower
-        values are better.
+        values are better; None where one of both has no value.
         """
         difference = self.primary.difference
+        if difference is None:
+            return None
         return difference if self.info(self.primary.figure).higher_is_better else 0.0 - difference
 
     def info(self, figure: str) -> FigureInfo:
@@ -78,9 +80,10 @@ def compare_parsers(
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
     compared = _compared(complete_sums(protocol, tables), summary.primary)
-    verdicts = [verdict for f in compared if (verdict := rank(f).verdict(a, b))]
-    if not verdicts or verdicts[0].figure != summary.primary:
+    if not compared or compared[0].info.name != summary.primary or not compared[0].samples:
         raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
+    # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
+    verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
     return _comparison(compared, verdicts, a, b, (a, b))
 
 
@@ -135,15 +138,18 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     a, b, v = comparison.a, comparison.b, comparison.primary
     if v.state == "worse" and better_first:
         a, b, v = b, a, v.seen_from(v.b)
-    interval = ""
+    label, interval = comparison.info(v.figure).label, ""
     if v.low is not None and v.high is not None:
         interval = f", simultaneous 95 % interval {signed(v.low)} to {signed(v.high)}"
-    values = f"{_number(v.value_a)} ({a}) against {_number(v.value_b)} ({b})"
+    values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
     evidence = (
-        f"{comparison.info(v.figure).label} {values}, difference {signed(v.difference)}{interval}, "
+        f"{label} {values}, difference {signed(v.difference)}{interval}, "
         f"p = {format_p(v.p)} on {counted(comparison.n_pages, 'page')} of "
         f"{counted(v.n_documents, 'document')}"
     )
+    if v.difference is None:
+        without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
+        return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
     if v.state in ("better", "worse"):
         return f"{a} is {v.state} than {b}: {evidence}."
     if v.state == "equal":
@@ -153,13 +159,9 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 
-def format_p(p: float) -> str:
+def format_p(p: float | None) -> str:
     """A p-value in words."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.3f}"
+    return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
 def _label(parser: str, run: str) -> str:

@@ -95,8 +95,8 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
         pages = [
             {
                 "sample": page.sample,
-                "old": f"{page.b:.3f}",
-                "new": f"{page.a:.3f}",
+                "old": page.b,
+                "new": page.a,
                 "difference": page.difference,
                 "gain": page.difference if higher else -page.difference,
                 "href": viewer_link(page=page.sample, parser=name, beside_older=name),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.plain_words import counted, signed
+from parsemark.plain_words import UNDEFINED, counted, rounded, signed
 from parsemark.protocols import Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import RunTables
@@ -44,7 +44,8 @@ class RunComparison:
         """Parsers whose primary figure is worse, and by more than allowed."""
         if math.isnan(below):
             raise UsageError("A difference that is allowed must be a number.")
-        return [c for c in self.comparisons if c.primary.state == "worse" and c.gain < below]
+        worse = (c for c in self.comparisons if c.primary.state == "worse")
+        return [c for c in worse if c.gain is not None and c.gain < below]
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
@@ -106,7 +107,8 @@ def comparison_markdown(comparison: Comparison, *, better_first: bool = True) ->
     if comparison.pages:
         lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
         lines += [
-            f"- `{page.sample}`: {page.a:.3f} against {page.b:.3f}" for page in comparison.pages[:SHOWN_PAGES]
+            f"- `{page.sample}`: {rounded(page.a)} against {rounded(page.b)}"
+            for page in comparison.pages[:SHOWN_PAGES]
         ]
     return "\n".join(lines) + "\n"
 
@@ -189,8 +191,8 @@ def _parser(comparison: Comparison) -> str:
 
 
 def _numbers(v: Verdict) -> str:
-    values = [("–" if x is None else f"{x:.3f}") for x in (v.value_a, v.value_b)]
-    interval = "–" if v.low is None or v.high is None else f"{signed(v.low)} … {signed(v.high)}"
+    values = [rounded(v.value_a), rounded(v.value_b)]
+    interval = UNDEFINED if v.low is None or v.high is None else f"{signed(v.low)} … {signed(v.high)}"
     state = v.state.replace("_", " ")
     return " | ".join([*values, signed(v.difference), interval, format_p(v.p), state])
 

@@ -116,7 +116,7 @@ def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
     return text
 
 
-def _signed(value: float, digits: int) -> str:
+def _signed(value: float | None, digits: int) -> str:
     """With its sign and without a leading zero: `−.33`."""
     text = signed(value, digits).replace("-", "−")
     return text.replace("0.", ".", 1) if text.lstrip("+−").startswith("0.") else text
