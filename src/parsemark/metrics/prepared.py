@@ -18,7 +18,7 @@ from parsemark.metrics.html_rows import RowCell, Rows, first_table, read_rows
 from parsemark.model import Table
 
 if TYPE_CHECKING:
-    from parsemark.metrics.reader.read import Pages
+    from parsemark.metrics.reader.pages import Pages
 
 _EMPTY = Table(0, 0)
 _TABLE_TAG = re.compile(r"<(?:table|thead|tbody|tfoot|tr|td|th)\b", re.IGNORECASE)
@@ -65,7 +65,7 @@ class TableInput:
     @cached_property
     def pages(self) -> Pages:
         """All tables and the text around them, as `reader` reads them."""
-        from parsemark.metrics.reader.read import Pages
+        from parsemark.metrics.reader.pages import Pages
         from parsemark.metrics.reader.sheet import Sheet
 
         if isinstance(self.source, Table):

@@ -16,7 +16,7 @@ from parsemark.formats.cell_text import without_controls
 from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, read, rejoin, sheet, symbols
+from parsemark.metrics.reader import likeness, pages, read, rejoin, sheet, symbols
 from parsemark.metrics.reader.align import Lookup, _similarities, align
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Table
@@ -170,7 +170,7 @@ def test_a_form_is_given_up_only_where_another_is_better(
     found = _read(one, f"{other}\n\n{line}")
     with (
         mock.patch.object(read, "_ROUNDING", 100.0),  # no form is given up
-        mock.patch.object(read, "_may_be_rows", lambda lines, sheet: True),
+        mock.patch.object(pages, "_may_be_rows", lambda lines, sheet: True),
     ):
         assert _read(one, f"{other}\n\n{line}") == found
 
@@ -178,11 +178,11 @@ def test_a_form_is_given_up_only_where_another_is_better(
 @given(st.lists(st.text("ab-. 1\xa0é", max_size=6), min_size=1, max_size=4), st.data())
 def test_no_line_that_is_a_row_is_passed_over(texts: list[str], data: st.DataObject) -> None:
     table = Sheet(*[[texts]] * 2, [[True] * len(texts)], *[[texts]] * 2, None)
-    row = read._run_together(table, 0)
+    row = pages._run_together(table, 0)
     line = data.draw(
         st.sampled_from([row, row[1:], f"{row}x", f"{row}-{row[:1]}"]) | st.text("ab-1", max_size=9)
     )
-    assert read._may_be_rows([line], table) or not read._is_a_row(line, [row])
+    assert pages._may_be_rows([line], table) or not pages._is_a_row(line, [row])
 
 
 _lengths = st.lists(st.text("ab1", max_size=5) | st.sampled_from(["a" * 64, "b" * 65, "ab" * 50]), max_size=5)
