@@ -57,6 +57,7 @@ def name_for(n: int, name: str) -> str:
     return name
 
 
+_MOST_DIGITS = 6
 UNDEFINED = "–"
 """Stands for a figure that a run does not define: it is neither 0 nor left blank."""
 
@@ -91,6 +92,32 @@ def signed(value: float | None, digits: int = 3) -> str:
     return text[1:] if float(text) == 0 else text
 
 
+def signed_end(value: float | None, digits: int = 3) -> str:
+    """An end of an interval of a difference: on which side of 0 it lies is what it is there for, so one next
+    to 0 has as many digits as its sign needs.
+
+    >>> signed_end(-0.0004), signed_end(0.0044, 2), signed_end(0.0), signed_end(0.25, 2), signed_end(1e-9)
+    ('-0.0004', '+0.004', '0.000', '+0.25', '+0.000001')
+    """
+    if value is None or not math.isfinite(value) or value == 0 or float(text := signed(value, digits)) != 0:
+        return signed(value, digits)
+    for more in range(digits + 1, _MOST_DIGITS + 1):
+        if float(text := signed(value, more)) != 0:
+            return text
+    return f"{'-' if value < 0 else '+'}{10**-_MOST_DIGITS:.{_MOST_DIGITS}f}"
+
+
+def signed_interval(low: float | None, high: float | None, digits: int = 3) -> str:
+    """Both ends of an interval of a difference; a dash where there is none.
+
+    >>> signed_interval(-0.43, -0.0004, 2), signed_interval(None, None)
+    ('-0.43 to -0.0004', '–')
+    """
+    if low is None or high is None:
+        return UNDEFINED
+    return f"{signed_end(low, digits)} to {signed_end(high, digits)}"
+
+
 def size_in_words(n_bytes: int) -> str:
     """The size of a file.
 
@@ -108,6 +135,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "plural": plural,
     "rounded": rounded,
     "signed": signed,
+    "signed_interval": lambda of, digits=3: signed_interval(of.low, of.high, digits),
 }
 """How templates write what is not text. Any figure may be undefined, so none is formatted in another way."""
 

@@ -66,6 +66,18 @@ def test_a_wrong_truth_costs_its_document_only(tmp_path: Path, name: str, text: 
         load_corpus(f"folder:{tmp_path}", strict=True)
 
 
+@pytest.mark.parametrize("name", ["report.p2.t1.html~", "report.p2.t1.csv.bak", "report/page-2.log"])
+def test_a_file_of_a_page_that_is_hardly_truth_is_named_and_changes_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    make_pdf(tmp_path / "report.pdf", (595, 842), (595, 842))
+    write(tmp_path / "report.p1.t1.csv", "a,b\n")
+    write(tmp_path / name, "anything")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    assert not corpus.left_out and [s.truth is None for s in corpus.samples()] == [False, False]
+    assert any(remark.where == name and "is not read" in remark.message for remark in corpus.remarks)
+
+
 def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
     make_pdf(tmp_path / "report.pdf")
     write(tmp_path / "reprot.p1.t1.csv", "a,b\n")
@@ -84,6 +96,9 @@ def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
         ("report.p2.t2.xlsx", ".xlsx is not read"),
         ("report/page-2.docx", ".docx is not read"),
         ("reprot.p2.md", "Is it for report.pdf?"),
+        ("report.p2.no-table", "Name it report.p2.no-tables"),
+        ("report.p2.no_tables", "Name it report.p2.no-tables"),
+        ("report/page-2-no-table", "Name it report.p2.no-tables"),
     ],
 )
 def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str) -> None:

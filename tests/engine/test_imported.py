@@ -14,10 +14,10 @@ from parsemark import api
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imported import import_predictions
+from parsemark.engine.imported import import_predictions, page_texts
 from parsemark.engine.parse import ParseOptions, open_run
 from parsemark.engine.scoring import score_run
-from parsemark.errors import StoreError
+from parsemark.errors import FormatError, StoreError
 from parsemark.protocols import Figure
 
 HTML = "<table><tr><td>{0}</td><td>page 1</td></tr><tr><td>1</td><td>2</td></tr></table>"
@@ -108,6 +108,32 @@ def test_one_file_per_document(text: str, tmp_path: Path) -> None:
     write(tmp_path / "mine" / "b.html", HTML.format("page").replace("page 1", "b"))
     (summary,) = score_run(import_predictions(tmp_path / "run", corpus, tmp_path / "mine"), n_workers=1)
     assert summary.parsers["mine"]["te_f1_con"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [
+        ("one\n<!-- page 2 -->\ntwo", ["one", "two"]),
+        ("# A title\n\n<!-- page 1 -->\none\n<!-- page 2 -->\ntwo", ["# A title\n\none", "two"]),
+        ("\n{0}------------------------------\none\n{1}------------------------------\ntwo", ["one", "two"]),
+        ("one\n{1}------------------------------\ntwo", ["one", "two"]),
+        ("<!-- page 2 -->\ntwo", ["", "two"]),
+    ],
+)
+def test_nothing_above_the_first_mark_is_lost(text: str, pages: list[str]) -> None:
+    assert page_texts(text, 2) == pages
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("one or two\n<!-- page 3 -->\nthree", "above its first mark, that of page 3"),
+        ("one\n<!-- page 1 -->\ntwo\n<!-- page 2 -->\nthree\n<!-- page 3 -->\n", "at their ends"),
+    ],
+)
+def test_pages_that_cannot_be_told_are_refused(text: str, said: str) -> None:
+    with pytest.raises(FormatError, match=said):
+        page_texts(text, 3)
 
 
 def test_another_number_of_pages_fails_on_the_document_only(tmp_path: Path) -> None:

@@ -138,6 +138,14 @@ def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
     assert notes == ["few: 2 of 3 pages not parsed; counted as not answered."]
     few = run.table("scores").filter((pl.col("parser") == "few") & (pl.col("sample") == "s002"))
     assert "no_prediction" in set(few["status"])
+    figures = run.summary().parsers
+    assert [
+        (figures[name]["unanswered"].value, figures[name]["unanswered"].n) for name in ("all", "few")
+    ] == [
+        (0, 3),
+        (2, 3),
+    ]
+    assert (figures["few"]["failures"].value, figures["few"]["failures"].n) == (0, 3)
 
 
 def test_another_protocol_in_the_same_folder_keeps_the_first_and_scores_both(

@@ -39,10 +39,32 @@ def list_parsers(context: typer.Context) -> None:
         for row in rows:
             typer.echo("\t".join(row))
         return
-    table = View("parser", "licence", "gives", "needs", "options (default first)", "state", box=None)
+    if console.width < _WIDE:
+        for row in rows:
+            _print_narrow(console, *row)
+        return
+    table = View(box=None)
+    for head in HEADS:
+        table.add_column(head, no_wrap=head == "parser", overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+HEADS = ("parser", "licence", "gives", "needs", "options (default first)", "state")
+_WIDE = 140
+"""Columns that the whole table needs; in fewer, each parser has lines of its own."""
+
+
+def _print_narrow(console: Console, name: str, *facts: str) -> None:
+    """One parser in a narrow terminal: what one must type is never cut."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Text(name, style="bold"))
+    for head, fact in zip(HEADS[1:], facts, strict=True):
+        if fact:
+            console.print(Padding(Text(f"{head.partition(' ')[0]}: {fact}", overflow="fold"), (0, 0, 0, 2)))
 
 
 @parsers.command()

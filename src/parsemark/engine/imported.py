@@ -134,8 +134,8 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
 
     >>> page_texts("one\fthree\f", 2)
     ['one', 'three']
-    >>> page_texts("<!-- page 2 -->\nb", 2)
-    ['', 'b']
+    >>> page_texts("a\n<!-- page 2 -->\nb", 2), page_texts("<!-- page 2 -->\nb", 2)
+    (['a', 'b'], ['', 'b'])
     """
     if n_pages == 1 and separator is None:
         return [text]
@@ -144,6 +144,9 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
     for pattern, first in ((_PAGE_COMMENT, 1), (_MARKER_PAGE, 0)):
         if starts := list(pattern.finditer(text)):
             pages = [""] * n_pages
+            before = text[: starts[0].start()].strip()
+            if before:
+                pages[_page_before(starts, first, text)] = f"{before}\n\n"
             for start, end in zip(starts, [*(s.start() for s in starts[1:]), len(text)], strict=True):
                 number = int(start[1]) - first
                 if not 0 <= number < n_pages:
@@ -152,10 +155,32 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
                         position=start.start(),
                     )
                 pages[number] += text[start.end() : end].strip()
-            return pages
+            return [page.strip() for page in pages]
     if _PAGE_BREAK.search(text):
         return _of_length([part.strip() for part in _PAGE_BREAK.split(text)], n_pages)
     return _of_length(text.split("\f"), n_pages)
+
+
+def _page_before(marks: list[re.Match[str]], first: int, text: str) -> int:
+    """The page, counted from 0, of what stands above the first mark: the one before it, or the first page
+    itself, whose title may stand above its mark.
+
+    Raises:
+        FormatError: It cannot be told.
+    """
+    begun = int(marks[0][1]) - first
+    if begun > 1:
+        raise FormatError(
+            f"The file has text above its first mark, that of page {marks[0][1]}; give each page a mark",
+            position=0,
+        )
+    if begun == 0 and not text[marks[-1].end() :].strip():
+        raise FormatError(
+            "The marks of pages seem to stand at their ends: the first has text above it, the last none "
+            "below. They belong where pages begin",
+            position=marks[0].start(),
+        )
+    return 0
 
 
 def _of_length(parts: list[str], n_pages: int) -> list[str]:

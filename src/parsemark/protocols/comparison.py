@@ -5,13 +5,14 @@ The verdict on a pair is made in one place (`aggregate.rank`), so leaderboard, r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.errors import UsageError
-from parsemark.plain_words import counted, rounded, signed
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
     FigureInfo,
@@ -21,6 +22,7 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
     Verdict,
+    with_options,
 )
 from parsemark.protocols.broken import complete_sums
 
@@ -51,6 +53,8 @@ class Comparison:
     infos: tuple[FigureInfo, ...]
     """What these figures are."""
     n_pages: int
+    n_documents: int
+    """That the pages are of; those on which nobody has anything to count say nothing about the difference."""
     pages: tuple[PageDifference, ...]
     """Pages that differ, largest difference first."""
 
@@ -121,10 +125,25 @@ def require_comparable(old: Summary, new: Summary) -> None:
         *((key, old.settings.get(key, "–"), value) for key, value in new.settings.items()),
     ):
         if before != after:
+            specs = _same_ways(new.protocol, what, (before, after))
+            # A choice that was made from the data is made again, so only its name helps.
+            named = " and name that --protocol here, too." if specs else ""
+            ways = " or ".join(f"'{spec}'" for spec in specs or [new.protocol])
             raise UsageError(
                 f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way: "
-                f"parsemark score RUN --protocol '{new.protocol}'"
+                f"parsemark score RUN --protocol {ways}{named}"
             )
+
+
+def _same_ways(protocol: str, option: str, values: Sequence[str]) -> list[str]:
+    """Specs that set what two runs of one protocol differ in; none where it is no option."""
+    found = []
+    for value in values:
+        try:
+            found.append(with_options(protocol, **{option: value}))
+        except (UsageError, UnknownNameError):
+            continue
+    return found
 
 
 def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
@@ -140,12 +159,13 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
         a, b, v = b, a, v.seen_from(v.b)
     label, interval = comparison.info(v.figure).label, ""
     if v.low is not None and v.high is not None:
-        interval = f", simultaneous 95 % interval {signed(v.low)} to {signed(v.high)}"
+        interval = f", simultaneous 95 % interval {signed_interval(v.low, v.high)}"
+    p = format_p(v.p)
     values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
     evidence = (
         f"{label} {values}, difference {signed(v.difference)}{interval}, "
-        f"p = {format_p(v.p)} on {counted(comparison.n_pages, 'page')} of "
-        f"{counted(v.n_documents, 'document')}"
+        f"p {p if p.startswith('<') else f'= {p}'} on {counted(comparison.n_pages, 'page')} of "
+        f"{counted(comparison.n_documents, 'document')}"
     )
     if v.difference is None:
         without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
@@ -160,7 +180,13 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
 
 
 def format_p(p: float | None) -> str:
-    """A p-value in words."""
+    """A p-value in words; one below 5 % looks so.
+
+    >>> format_p(0.2), format_p(0.0001), format_p(0.04996), format_p(0.05), format_p(None)
+    ('0.200', '< 0.001', '0.0499', '0.050', '–')
+    """
+    if p is not None and 0.0495 < p < 0.05:
+        return f"{math.floor(p * 1e4) / 1e4:.4f}"
     return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
@@ -202,4 +228,7 @@ def _comparison(
     rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
     changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
     infos = tuple(f.info for f in figures)
-    return Comparison(a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), tuple(changed))
+    n_documents = len(set(first.documents))
+    return Comparison(
+        a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), n_documents, tuple(changed)
+    )

@@ -20,7 +20,7 @@ from scipy import stats
 
 from parsemark.errors import UsageError
 from parsemark.model import Status
-from parsemark.plain_words import counted, rounded, signed
+from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Summary, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import PageProtocol, RunTables
@@ -303,7 +303,7 @@ def _drop(
     info = comparison.info(verdict.figure)
     interval = ""
     if verdict.low is not None and verdict.high is not None:
-        interval = f" ({signed(verdict.low)} to {signed(verdict.high)})"
+        interval = f" ({signed_interval(verdict.low, verdict.high)})"
     found = f"{rounded(verdict.value_b)} → {rounded(verdict.value_a)}, {signed(verdict.difference)}{interval}"
     pages = _reasons(old.tables, new.tables, parser, comparison, new.summary.settings)
     if limits.interval:

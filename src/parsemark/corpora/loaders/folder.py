@@ -50,6 +50,9 @@ OF_ONE_PAGE = (".html", ".htm", ".csv", ".tsv", ".tex")
 """What is truth beside a PDF of one page, under its bare name. Text and Markdown may be anything."""
 _TABLE_FILES = (".html", ".htm", ".csv", ".tsv")
 """What lies beside PDFs for its table, and is named where there is no PDF of its name."""
+_ALIKE = 0.6
+"""How much of an ending must be that of a page without tables, to be taken for a misspelt one."""
+_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".tif", ".tiff", ".bmp"})
 _UNREAD = frozenset({".xlsx", ".xls", ".ods", ".docx", ".doc", ".odt", ".xml", ".rtf"})
 """Formats in which people keep tables, and which are not read as truth."""
 PAGE_SUFFIX = ".json"
@@ -159,9 +162,12 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
                 remarks.append(Remark(where, said))
             else:  # a table of some page of it: which pages have none cannot be told
                 likely.unplaced.append(_Unplaced(path, Remark(where, said)))
-        elif (owner := _named_after(path, by_path)) is not None:
-            said = f"is named as truth of {owner.name}.pdf, but {path.suffix} is not read. Save it as .csv."
-            owner.unplaced.append(_Unplaced(path, Remark(where, said)))
+        elif (named := _named_after(path, by_path)) is not None:
+            said, is_truth = _not_read(path, *named)
+            if is_truth:
+                named[0].unplaced.append(_Unplaced(path, Remark(where, said)))
+            else:
+                remarks.append(Remark(where, said, left_out=False))
         elif path.suffix.lower() in _TABLE_FILES:
             remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
     for document in documents:
@@ -208,13 +214,32 @@ def _suffix(path: Path) -> str:
     return path.suffix if path.suffix.lower() in FORMATS else ".html"
 
 
-def _named_after(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
-    """The document that a file of a spreadsheet or a text program is named after, as its truth would be."""
-    if path.suffix.lower() not in _UNREAD:
+def _named_after(path: Path, documents: Mapping[Path, _Document]) -> tuple[_Document, str] | None:
+    """The document one of whose pages a file is named after, as its truth would be, and how its name ends; a
+    picture of a page is no truth.
+    """
+    if path.suffix.lower() in _PICTURES:
         return None
-    if beside := _BESIDE.fullmatch(path.stem):
-        return documents.get(path.with_name(beside[1]))
-    return documents.get(path.parent) if _WITHIN.fullmatch(path.stem) else None
+    found = _BESIDE.match(path.name)
+    document = documents.get(path.with_name(found[1])) if found else None
+    if document is None:
+        found, document = _WITHIN.match(path.name), documents.get(path.parent)
+    return None if found is None or document is None else (document, path.name[found.end() :])
+
+
+def _not_read(path: Path, document: _Document, ending: str) -> tuple[str, bool]:
+    """What to say of a file that is named after a page and is not read, and whether it was meant as truth:
+    then nobody can tell which pages have none.
+    """
+    said = (
+        f"is named after a page of {document.name}.pdf, but {ending or 'a file without ending'} is not read."
+    )
+    if path.suffix.lower() in _UNREAD:
+        return f"{said} Save it as .csv.", True
+    if difflib.SequenceMatcher(None, ending.lower().strip(".-_ "), NO_TABLES).ratio() > _ALIKE:
+        name = f"{document.pdf.stem}.p{_likely_page(path, document)}.{NO_TABLES}"
+        return f"{said} Name it {name}.", True
+    return said, False
 
 
 def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, _Document | None]:
