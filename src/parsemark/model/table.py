@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import attrgetter, itemgetter, lt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parsemark.model.geometry import Box
 
@@ -57,6 +58,14 @@ _place, _spans = attrgetter("row", "col"), attrgetter("rowspan", "colspan")
 _ONE_PLACE = frozenset({(1, 1)})
 
 
+class PlainRows(NamedTuple):
+    """All that a table says which has one cell at each place."""
+
+    texts: tuple[tuple[str, ...], ...]
+    header_rows: int | None
+    """How many leading rows are headers; None where nobody says."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Cells on a grid of `n_rows` × `n_cols`.
@@ -67,7 +76,7 @@ class Table:
 
     n_rows: int
     n_cols: int
-    cells: tuple[Cell, ...] = field(default=())
+    cells: tuple[Cell, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         if self.n_rows < 0 or self.n_cols < 0:
@@ -99,14 +108,38 @@ class Table:
             rows: The texts, row by row.
             header_rows: How many leading rows are headers; None if that is not known.
         """
-        materialised = [list(row) for row in rows]
-        headers = [None if header_rows is None else r < header_rows for r in range(len(materialised))]
-        cells = [
-            Cell(r, c, text, 1, 1, headers[r])
-            for r, row in enumerate(materialised)
-            for c, text in enumerate(row)
-        ]
-        return cls(len(materialised), max(map(len, materialised), default=0), tuple(cells))
+        texts = tuple([tuple(row) for row in rows])
+        widths = set(map(len, texts))
+        known = PlainRows(texts, None if header_rows is None else min(max(header_rows, 0), len(texts)))
+        table = object.__new__(cls)
+        made: dict[str, Any] = {"n_rows": len(texts), "n_cols": max(widths, default=0), "_rows": known}
+        made["plain_rows"] = known if len(widths) == 1 and widths != {0} else None
+        table.__dict__.update(made)
+        return table
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # The cells of rows of texts are made where they are asked for: some need the texts alone.
+            if name != "cells" or "_rows" not in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            cells = self.__dict__["cells"] = _cells_of(*self.__dict__["_rows"])
+            return cells
+
+    @cached_property
+    def plain_rows(self) -> PlainRows | None:
+        """The table as rows of texts, if that is all it is: no span, no hole, headers by whole rows."""
+        if len(self.cells) != self.n_rows * self.n_cols or not self.cells:
+            return None
+        headers = [cell.header for cell in self.cells]
+        known = None if headers[0] is None else headers.index(False) if False in headers else len(headers)
+        said = [known] * len(headers) if known is None else [k < known for k in range(len(headers))]
+        if headers != said or (known or 0) % self.n_cols:
+            return None
+        texts = [cell.text for cell in self.cells]
+        begins = range(0, len(texts), self.n_cols)
+        rows = tuple([tuple(texts[begin : begin + self.n_cols]) for begin in begins])
+        return PlainRows(rows, None if known is None else known // self.n_cols)
 
     @cached_property
     def grid(self) -> tuple[tuple[int, ...], ...]:
@@ -144,6 +177,12 @@ class Table:
     def has_spans(self) -> bool:
         """Whether any cell covers more than one grid position."""
         return any(cell.rowspan > 1 or cell.colspan > 1 for cell in self.cells)
+
+
+def _cells_of(rows: Sequence[Sequence[str]], header_rows: int | None) -> tuple[Cell, ...]:
+    headers = [None if header_rows is None else r < header_rows for r in range(len(rows))]
+    cells = [Cell(r, c, text, 1, 1, headers[r]) for r, row in enumerate(rows) for c, text in enumerate(row)]
+    return tuple(cells)
 
 
 def _check_disjoint(cells: Iterable[Cell]) -> None:

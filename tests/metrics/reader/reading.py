@@ -26,3 +26,15 @@ def rows(*lines: str) -> Rows:
 def markdown(table: Rows) -> str:
     lines = [table[0], ["---"] * len(table[0]), *table[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def latex(*lines: str, n_header: int = 1) -> str:
+    width = lines[-1].count("&") + 1
+    marked = [line + r" \\" for line in lines]
+    body = "\n".join([r"\toprule", *marked[:n_header], r"\midrule", *marked[n_header:], r"\bottomrule"])
+    return f"\\begin{{tabular}}{{{'l' * width}}}\n{body}\n\\end{{tabular}}"
+
+
+def told(truth: str, pred: str) -> str:
+    """All that is said about two tables."""
+    return " ".join(error["message"] for error in read(truth, pred).details["errors"])

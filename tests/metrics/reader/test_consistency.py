@@ -10,19 +10,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from tests.metrics.reader.reading import Rows, markdown, read, rows, value
-
-
-def latex(*lines: str, n_header: int = 1) -> str:
-    width = lines[-1].count("&") + 1
-    marked = [line + r" \\" for line in lines]
-    body = "\n".join([r"\toprule", *marked[:n_header], r"\midrule", *marked[n_header:], r"\bottomrule"])
-    return f"\\begin{{tabular}}{{{'l' * width}}}\n{body}\n\\end{{tabular}}"
-
-
-def told(truth: str, pred: str) -> str:
-    return " ".join(error["message"] for error in read(truth, pred).details["errors"])
-
+from tests.metrics.reader.reading import Rows, latex, markdown, read, rows, told, value
 
 STARS = (
     ("Vega", "2.14", "0.07", "0.08"),

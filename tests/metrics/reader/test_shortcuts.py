@@ -144,16 +144,22 @@ def test_names_of_which_one_is_much_longer_are_not_alike(truth: str, pred: str, 
 def test_torn_rows_are_those_of_trying_every_group(truth: list[list[str]], pred: list[list[str]]) -> None:
     sheets = Sheet.stacked([], truth, 3), Sheet.stacked([], pred, 3)
     alignment = align(Lookup(*sheets), 1)
-    found = rejoin.joined_rows(*sheets, alignment)
+    found = rejoin.joined_rows(*sheets, alignment, 1)
     with mock.patch.object(rejoin, "most_alike", lambda held, truth: 1.0):
-        assert rejoin.joined_rows(*sheets, alignment) == found
+        assert rejoin.joined_rows(*sheets, alignment, 1) == found
 
 
-@given(st.lists(st.lists(st.sampled_from(["a", "1", "-"]), min_size=2, max_size=2), min_size=1, max_size=3))
-def test_a_sheet_without_empty_cells_is_that_of_any_table(rows: list[list[str]]) -> None:
-    padded = [[row[0], "", row[1]] for row in rows]
-    found, dropped = (Sheet.from_table(Table.from_rows(r, header_rows=1)) for r in (rows, padded))
-    assert found == dropped
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "1", "-", "", " "]), min_size=3, max_size=3), max_size=4),
+    st.none() | st.integers(0, 4),
+)
+def test_the_sheet_of_plain_rows_is_that_of_their_cells(
+    rows: list[list[str]], header_rows: int | None
+) -> None:
+    table = Table.from_rows(rows, header_rows)
+    found = Sheet.from_table(table)
+    table.__dict__["plain_rows"] = None
+    assert Sheet.from_table(table) == found
 
 
 @given(st.lists(st.text("xoXO*<>|~a1×", max_size=2), min_size=1, max_size=4))

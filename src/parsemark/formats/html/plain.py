@@ -64,22 +64,31 @@ def _says_headers(parts: list[_Part]) -> bool:
 
 def _regular(parts: list[_Part], says_headers: bool, position: int | None) -> Table:
     """The table of cells of which none spans others."""
-    cells: list[Cell] = []
-    row, col, n_cols = -1, 0, 0
+    rows: list[list[str]] = []
+    headers: list[list[bool]] = []
     in_head = False
     for tag, _, text in parts:
         if tag in ("td", "th"):
-            header = (tag == "th" or in_head) if says_headers else None
-            cells.append(Cell(row, col, " ".join(text.split()), 1, 1, header))
-            col += 1
+            rows[-1].append(" ".join(text.split()))
+            headers[-1].append(tag == "th" or in_head)
         elif tag == "tr":
-            n_cols = max(n_cols, col)
-            row, col = row + 1, 0
+            rows.append([])
+            headers.append([])
         else:
             in_head = tag == "thead"
-    n_cols = max(n_cols, col)
-    check_grid(row + 1, n_cols, position)
-    return Table(row + 1, n_cols, tuple(cells))
+    n_cols = max(map(len, rows), default=0)
+    check_grid(len(rows), n_cols, position)
+    if not says_headers:
+        return Table.from_rows(rows)
+    first = next((r for r, row in enumerate(headers) if not all(row)), len(rows))
+    if not any(map(any, headers[first:])):
+        return Table.from_rows(rows, header_rows=first)
+    cells = [
+        Cell(r, c, text, 1, 1, header)
+        for r, row in enumerate(zip(rows, headers, strict=True))
+        for c, (text, header) in enumerate(zip(*row, strict=True))
+    ]
+    return Table(len(rows), n_cols, tuple(cells))
 
 
 def _spanning(parts: list[_Part], says_headers: bool, position: int | None) -> Table:

@@ -41,6 +41,7 @@ class Kind(Enum):
     COLUMNS_MERGED = "columns_merged"
     ROWS_MERGED = "rows_merged"
     COLUMN_SPLIT = "column_split"
+    ROW_SPLIT = "row_split"
     SPAN_WRONG = "span_wrong"
     SPAN_LOST = "span_lost"
     MOVED = "moved"
@@ -70,6 +71,7 @@ PRICE: dict[Kind, str] = {
     Kind.COLUMNS_MERGED: "merged",
     Kind.ROWS_MERGED: "merged",
     Kind.COLUMN_SPLIT: "span",
+    Kind.ROW_SPLIT: "span",
     Kind.SPAN_WRONG: "span",
     Kind.SPAN_LOST: "spanned",
     Kind.MOVED: "context",

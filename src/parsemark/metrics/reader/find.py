@@ -45,7 +45,7 @@ def find_events(
     """
     values = Values(side, asked)
     moved = _moved_rows(values)
-    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())))
+    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())), *_torn(values))
     if hopeless(account := Account(lost, values.total)):
         return account
     causes = Causes()
@@ -58,10 +58,12 @@ def find_events(
     if side.alignment.rows:
         heads = tuple(tuple(filter(None, side.pred.texts[r])) for r in range(side.pred_header))
         of_rows, of_columns = _named_in_the_corner(side)
-        judge(list(_columns(values)), COLUMNS, Around(outside, heads, of_columns), causes)
+        around = Around(outside, heads, of_columns, asked.only_beside_rows)
+        judge(list(_columns(values)), COLUMNS, around, causes)
         if hopeless(account := Account((*causes.events(), *of_values), values.total)):
             return account
-        judge(list(_rows(values)), ROWS, Around(outside, corner=of_rows), causes)
+        around = Around(outside, corner=of_rows, of_others=asked.only_over_columns)
+        judge(list(_rows(values)), ROWS, around, causes)
     return Account((*causes.events(), *of_values), values.total)
 
 
@@ -134,8 +136,8 @@ def _columns(values: Values) -> Iterable[Named]:
                 continue  # its unit stands in the cells instead
             if padded[col] != path and _is_padded(padded[col], given, partner, told=told):
                 continue
-        # The only column of values is known without a name.
-        needed = col not in side.stubs and len(truth) - len(side.stubs) > 1
+        # The only column of values is known without a name, and so is what stands in a name.
+        needed = col not in side.stubs | side.in_names and len(truth) - len(side.stubs) > 1
         label = values.header(col)
         yield Named(path, readings, extent, {"row": None, "col": col}, needed, partner in torn, label)
 
@@ -268,6 +270,10 @@ def _rows(values: Values) -> Iterable[Named]:
     below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
+    headings = {tight(truth.texts[r][0]) for r in side.structure.sections}
+    # The heading of the first rows may have fallen into the header over them.
+    over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
+    first = next((text for text in over if text and tight(text) in headings), "")
     section = ""
     for row in body:
         if row in side.structure.sections:
@@ -286,6 +292,8 @@ def _rows(values: Values) -> Iterable[Named]:
         if emptied:
             # The name of several rows may stand at the middle one of them.
             readings.append((How.SHORT, _distinct([above, *[below[c][at] for c in columns]])))
+        if first and not above:
+            readings.append((How.SHORT, _distinct([first, *[given[c][at] for c in columns]])))
         needed = len(values.of_row) > 1
         yield Named(path, tuple(readings), values.of_row[row], {"row": row, "col": None}, needed)
 
@@ -325,6 +333,8 @@ def _filled_down(
 ) -> dict[int, list[str]]:
     """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
 
+    It repeats nothing where a name to its left begins anew: that row has one name less.
+
     Args:
         sheet: The table.
         columns: The label columns.
@@ -335,13 +345,18 @@ def _filled_down(
     heads = {tuple(sheet.texts[r]) for r in range(n_header)}
     rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
     filled: dict[int, list[str]] = {}
+    anew: set[int] = set()
     for col in columns:
         texts = [row[col] for row in sheet.texts]
         head = [texts[r] for r in range(n_header) if texts[r]] if hanging else []
         name = head[-1] if head else ""
+        begun: list[int] = []
         for row in rows:
-            name = texts[row] = texts[row] or name
+            if texts[row] and texts[row] != name:
+                begun.append(row)
+            name = texts[row] = texts[row] or ("" if row in anew else name)
         filled[col] = texts
+        anew.update(begun)
     return filled
 
 
@@ -399,6 +414,16 @@ def _missing(values: Values, moved: set[int]) -> Iterable[Event]:
             yield Event(Kind.COLUMN_MISSING, extent, message, {"row": None, "col": run[0]})
 
 
+def _torn(values: Values) -> Iterable[Event]:
+    """Rows that are given as several, all of them one event."""
+    rows = [r for r in sorted(values.side.torn) if r in values.of_row]
+    if rows:
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        message = f"Row {values.name(rows[0], values.side.truth.n_cols - 1)}{more}: torn into several rows."
+        extent = sum(values.of_row[r] for r in rows)
+        yield Event(Kind.ROW_SPLIT, extent, message, {"row": rows[0], "col": None})
+
+
 def _runs(chosen: list[int], all_of_them: list[int]) -> Iterable[list[int]]:
     """Neighbours among all of them, together."""
     rank = {value: k for k, value in enumerate(all_of_them)}
@@ -435,13 +460,16 @@ class _Said:
     def _sections(self) -> list[int]:
         return sorted(self.structure.sections)
 
-    def in_row(self, row: int) -> set[str]:
-        """The texts of a row and the section heading above it."""
+    def says_in_row(self, row: int, text: str) -> bool:
+        """Whether a text stands in a row, in the section heading above it, or is a part of its name."""
         if row not in self._in_rows:
             above = bisect_right(self._sections, row)
             section = self.truth.texts[self._sections[above - 1]][0] if above else ""
-            self._in_rows[row] = {tight(text) for text in (section, *self.truth.texts[row])}
-        return self._in_rows[row]
+            self._in_rows[row] = {tight(said) for said in (section, *self.truth.texts[row])}
+        if tight(text) in self._in_rows[row]:
+            return True
+        names = (self.name(row, col) for col in self.structure.stubs)
+        return not is_numeric(text) and any(holds(name, text) for name in names)
 
     @cached_property
     def _names(self) -> dict[int, list[str]]:
@@ -488,7 +516,7 @@ def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
                 # What the truth says elsewhere is moved, not invented: a heading, a name given again.
                 by_row[r] += 0 if section and tight(text) in said.anywhere else 1
             elif c not in cols:
-                if tight(text) not in said.in_row(answered) or again(r, text):
+                if not said.says_in_row(answered, text) or again(r, text):
                     by_column[c].add(r)
             elif not side.truth.present[answered][cols[c]] and text != said.name(answered, cols[c]):
                 single.append((r, c))

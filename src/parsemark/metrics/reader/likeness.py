@@ -80,8 +80,6 @@ _GREEK = {
 _GREEK_NAME = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])", re.IGNORECASE)
 _MISTAKEN = str.maketrans("olisbz", "011582", "-")
 """Letters, case folded, as the digits that they are taken for, however words and digits are joined."""
-_CITED = re.compile(r"\[\d+(?:[,;-]\d+)*\]")
-"""A citation behind a name, which the truth may leave out."""
 _ALIKE = 0.9
 _SIGN_LOST = 0.97
 """Likeness of a text to that with a sign which nobody misses."""
@@ -431,8 +429,6 @@ def are_other_units(one: str, other: str, unit: re.Pattern[str] = UNIT) -> bool:
 
 def _alike_names(plain: str, given: str) -> Difference | None:
     """The difference of two names that are told from others by the same letters."""
-    if "[" in given and _uncited(plain) == _uncited(given) != "":
-        return SAME
     one, taken_for = _name_keys(plain)
     other, given_for = _name_keys(given)
     if one == other != "":
@@ -440,11 +436,6 @@ def _alike_names(plain: str, given: str) -> Difference | None:
     if taken_for == given_for:
         return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
     return None
-
-
-@lru_cache(_CACHE)
-def _uncited(text: str) -> str:
-    return _CITED.sub("", text)
 
 
 @lru_cache(_CACHE)
@@ -525,8 +516,7 @@ def _most_by_length(bulk: int, truth: str) -> float:
 
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
     """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
-    lengths_agree = "[" in pred or _most_by_length(_bulk(pred), truth) > least
-    return lengths_agree or _is_abbreviated(truth, pred)
+    return _most_by_length(_bulk(pred), truth) > least or _is_abbreviated(truth, pred)
 
 
 def _both_ways(text: str) -> str:

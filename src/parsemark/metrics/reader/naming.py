@@ -8,8 +8,9 @@ it is lost.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -101,6 +102,8 @@ class Around:
     """The texts of each header row of the prediction."""
     corner: str = ""
     """What the corner of the table calls all columns, or all rows."""
+    of_others: frozenset[str] = frozenset()
+    """What names rows and no column, or columns and no row."""
 
     def row_of(self, text: str) -> int | None:
         """The header row in which a text stands."""
@@ -119,7 +122,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     named = [name for name in named if name.truth]
     if around.headers and _exchanged(named):
         # Nothing can be counted out where every name is there, over another column.
-        around = Around(around.outside, corner=around.corner)
+        around = dataclasses.replace(around, headers=())
     texts = {text for name in named for text in name.truth}
     best = [_best(name, texts) for name in named]
     # Two exchanged headers make every row say something false, and each of them is charged.
@@ -294,7 +297,7 @@ def _explain(
     told = found.credit > rival + 1e-9
     misled = rival > found.credit + _MISLED
     any_level = any(level.difference.likeness > 0.5 for level in found.levels)
-    charged = False
+    charged = false = False
     for level in found.levels:
         diff = level.difference
         if diff.change is Change.NONE:
@@ -305,20 +308,19 @@ def _explain(
             needed = own or diff.likeness >= _SLIGHT or diff.cause == SIGN_CHANGED
             needed = needed or _tells_apart(level.text, name.truth, rivals)
             _misread(name, level, axis, causes, needed=needed)
-        elif told and level.text in others.misplaced:
-            instead = f"{quote(others.misplaced[level.text])} stands over {axis.noun.lower()} {_shown(name)}"
-            message = f"{instead}, where {quote(level.text)} belongs."
+        elif told and (
+            instead := others.misplaced.get(level.text) or _named_in(found.extra, around.of_others)
+        ):
+            stands = f"{quote(instead)} stands over {axis.noun.lower()} {_shown(name)}"
+            message = f"{stands}, where {quote(level.text)} belongs."
             event = Event(axis.lost, name.extent, message, name.where)
-            causes.add((axis.lost, frozenset(others.misplaced)), event)
+            causes.add((axis.lost, frozenset(others.misplaced) or instead), event)
+            false = True
         elif (told and any_level) or not name.needed:
-            # Another text in its place is one cause with it: the span is wrong.
-            if not (told and found.extra) and not _is_known(level.text, others, around):
-                outside = holds(around.outside, level.text)
-                became = "stands outside of the table" if outside else "is lost"
-                message = f"{quote(level.text)} over {axis.noun.lower()} {_shown(name)} {became}."
-                severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
-                event = Event(axis.context, name.extent, message, name.where, severity)
-                causes.add((axis.context, level.text), event)
+            # Another name in its place is one cause with it: the span is wrong.
+            reached = told and _named_in(found.extra, others.texts - set(name.truth)) is not None
+            if not reached and not _is_known(level.text, others, around):
+                _context_lost(name, level.text, axis, around, causes)
         else:
             message = f"{axis.noun} {_shown(name)} {_called(given)}."
             moved = around.row_of(level.text)
@@ -331,13 +333,28 @@ def _explain(
                 event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.
                 causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
-    if found.extra and told and others.misplaced.keys().isdisjoint(name.truth):
+    if found.extra and told and not false and others.misplaced.keys().isdisjoint(name.truth):
         message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
         causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
     elif found.extra and not told and not charged:
         message = f"{axis.noun} {_shown(name)} {_called(given)}."
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
+
+
+def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Causes) -> None:
+    outside = holds(around.outside, text)
+    became = "stands outside of the table" if outside else "is lost"
+    message = f"{quote(text)} over {axis.noun.lower()} {_shown(name)} {became}."
+    severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
+    causes.add((axis.context, text), Event(axis.context, name.extent, message, name.where, severity))
+
+
+def _named_in(given: Path, names: Set[str]) -> str | None:
+    """The first of some names that given texts hold."""
+    if not given or len(names) > _MOST_GROUPS:
+        return next((text for text in given if text in names), None)
+    return next((name for name in sorted(names) if any(holds(text, name) for text in given)), None)
 
 
 def _is_known(text: str, others: Others, around: Around) -> bool:

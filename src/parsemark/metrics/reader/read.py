@@ -9,8 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
+from parsemark.metrics.reader.citations import without_citations
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
 from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
@@ -18,6 +20,7 @@ from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.layouts import layouts
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.marks import with_no_as_in
+from parsemark.metrics.reader.members import given_to_members
 from parsemark.metrics.reader.pages import NARROW, RECORDS, Pages, arrangements, lines_of, with_loose_rows
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
@@ -87,7 +90,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
         found = reader.sheet(_as_in(truth, sheet))
         best = reader.better(best or found, dataclasses.replace(found, events=(*found.events, *extra)))
     for lines, severity in lines_of(pages, truth, reader.heads):
-        found = reader.lines(lines, severity)
+        found = reader.lines(without_citations(truth, lines), severity)
         if best is None or found.score(parameters) > best.score(parameters):
             best = found
     if best is None:
@@ -103,11 +106,22 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
 
 def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
     """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
-    return without_names_of_deviations(truth, with_no_as_in(truth, with_symbols_of(truth, sheet)))
+    signed = with_no_as_in(truth, with_symbols_of(truth, sheet))
+    return without_names_of_deviations(truth, without_citations(truth, signed))
 
 
 def _words(sheet: Sheet) -> set[str]:
     return set(" ".join(map(" ".join, sheet.texts)).split())
+
+
+class _Form(NamedTuple):
+    """A prediction put as the truth has it."""
+
+    sheet: Sheet
+    extra: tuple[Event, ...]
+    """What had been done to it."""
+    in_names: frozenset[int] = frozenset()
+    """Columns of the truth whose values it gives in the names of its rows."""
 
 
 class _Reader:
@@ -143,11 +157,12 @@ class _Reader:
             best = self.better(best, self.upright(pred.transposed(), best))
         blocks = blocks_below(pred, self.truth.n_cols)
         wide = widened(pred, self.heads)
-        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide)):
+        members = given_to_members(pred)
+        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide, members)):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
-        for regrouped, extra in self.regroupings(side.pred, kinds):
-            best = self.better(best, self.upright(regrouped, best, extra))
+        for form in self.regroupings(side.pred, kinds):
+            best = self.better(best, self.upright(form.sheet, best, form.extra, form.in_names))
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
@@ -174,13 +189,20 @@ class _Reader:
         """The account with the higher score."""
         return other if other.score(self.parameters) > one.score(self.parameters) else one
 
-    def upright(self, pred: Sheet, best: Account | None = None, extra: tuple[Event, ...] = ()) -> Account:
+    def upright(
+        self,
+        pred: Sheet,
+        best: Account | None = None,
+        extra: tuple[Event, ...] = (),
+        in_names: frozenset[int] = frozenset(),
+    ) -> Account:
         """The account of a table as it stands, torn rows joined; a part of it where `best` is better.
 
         Args:
             pred: The table.
             best: The account that this one has to be better than.
             extra: What was done to the table to make it stand so.
+            in_names: Columns of the truth whose values it gives in the names of its rows.
         """
         least = best.score(self.parameters) - _ROUNDING if best is not None else 0.0
 
@@ -190,18 +212,18 @@ class _Reader:
         def hopeless(account: Account) -> bool:
             return with_extra(account).score(self.parameters) < least
 
-        side = self.side(pred)
+        side = self.side(pred, in_names)
         return with_extra(find_events(side, self.asked, self.outside, hopeless))
 
-    def side(self, pred: Sheet) -> Side:
+    def side(self, pred: Sheet, in_names: frozenset[int] = frozenset()) -> Side:
         """The truth and a table, aligned, torn rows joined."""
         alignment = align(Lookup(self.truth, pred, self.likenesses), self.structure.n_header)
-        joined = joined_rows(self.truth, pred, alignment)
+        joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
             alignment = align(Lookup(self.truth, joined, self.likenesses), self.structure.n_header)
-        return Side(self.truth, self.structure, joined, alignment)
+        return Side(self.truth, self.structure, joined, alignment, in_names, torn)
 
-    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[_Form]:
         """The table with merged rows cut, and with merged columns cut, where something points to that."""
         if kinds & _OF_MERGED_ROWS:
             folded = unfolded(pred, alone=pred.n_rows < self.truth.n_rows)
@@ -216,16 +238,20 @@ class _Reader:
         if kinds & _OF_MERGED_COLUMNS or (Kind.NAME_LOST in kinds and pred.n_cols < self.truth.n_cols):
             columns = regroup_columns(self.truth, pred)
             if columns is not None:
-                yield columns.sheet, tuple(self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
+                yield self.columns_cut(columns)
 
-    def with_columns_cut(
-        self, rows: Sheet, extra: tuple[Event, ...]
-    ) -> Iterable[tuple[Sheet, tuple[Event, ...]]]:
+    def with_columns_cut(self, rows: Sheet, extra: tuple[Event, ...]) -> Iterable[_Form]:
         """A table whose rows were cut, as it is and with its columns cut too."""
-        yield rows, extra
+        yield _Form(rows, extra)
         columns = regroup_columns(self.truth, rows) if rows.n_cols < self.truth.n_cols else None
         if columns is not None:
-            yield columns.sheet, (*extra, *self.told(columns, Kind.COLUMNS_MERGED, "Columns"))
+            yield self.columns_cut(columns, extra)
+
+    def columns_cut(self, found: Regrouped, extra: tuple[Event, ...] = ()) -> _Form:
+        """A table whose columns were cut; what was set off in a name is a part of it."""
+        named = (g for g in found.merged if g.set_off >= _SEPARATE and g.lines[0] in self.structure.stubs)
+        in_names = frozenset(column for group in named for column in group.lines[1:])
+        return _Form(found.sheet, (*extra, *self.told(found, Kind.COLUMNS_MERGED, "Columns")), in_names)
 
     def told(self, found: Regrouped, kind: Kind, noun: str) -> Iterable[Event]:
         """The events of a regrouping."""

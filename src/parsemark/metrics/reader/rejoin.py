@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
+from parsemark.metrics.reader.deviations import says_deviations
 from parsemark.metrics.reader.likeness import is_numeric, likeness, most_alike, tight, weight
 from parsemark.metrics.reader.sheet import Sheet
 
@@ -17,15 +18,31 @@ _MOST_LINES = 6
 """A torn row has at most this many pieces on each side of the one that was recognised."""
 
 
-def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
-    """The prediction with torn rows joined, or the prediction itself if there are none."""
+class Joined(NamedTuple):
+    """A prediction with torn rows joined."""
+
+    sheet: Sheet
+    torn: frozenset[int] = frozenset()
+    """The rows of the truth that were torn."""
+
+
+def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int) -> Joined:
+    """The prediction with torn rows joined, or as it is if there are none.
+
+    Args:
+        truth: The truth.
+        pred: The prediction.
+        alignment: Which rows and columns answer which.
+        n_header: So many leading rows of the prediction are none of data.
+    """
     if len(alignment.rows) == pred.n_rows or not alignment.rows:
-        return pred
+        return Joined(pred)
     matched = sorted(alignment.rows.items(), key=lambda pair: pair[1])
-    first = matched[0][1]
+    first = min(matched[0][1], n_header)
     bounds = [first - 1, *(p for _, p in matched), pred.n_rows]
     groups: dict[int, list[int]] = {}
     taken: set[int] = set()
+    torn: list[int] = []
     for position, (row, partner) in enumerate(matched):
         if bounds[position] + 2 == partner + 1 == bounds[position + 2]:
             continue
@@ -37,7 +54,10 @@ def joined_rows(truth: Sheet, pred: Sheet, alignment: Alignment) -> Sheet:
         if len(best) > 1:
             groups[partner] = best
             taken.update(best)
-    return _merge(pred, groups) if groups else pred
+            # Deviations may stand below their values.
+            if not all(says_deviations(pred, r, 1) for r in best if r != partner):
+                torn.append(row)
+    return Joined(_merge(pred, groups), frozenset(torn)) if groups else Joined(pred)
 
 
 class _Wanted(NamedTuple):

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from operator import attrgetter
 from typing import TypeVar
 
@@ -85,13 +86,12 @@ class Sheet:
     @classmethod
     def from_table(cls, table: Table) -> Sheet:
         """Fold a table and drop its empty columns, and its rows in which nothing begins."""
+        if table.plain_rows is not None:
+            return cls._plain(*table.plain_rows)
         texts = [cell.text for cell in table.cells]
-        shown = [text.strip() for text in texts]
-        is_plain = _PLAIN.fullmatch
-        folded = [text if is_plain(text) else fold_cell(text) for text in texts]
+        shown = list(map(str.strip, texts))
+        folded = _folded(texts)
         filled = list(map(bool, shown))
-        if all(filled) and len(filled) == table.n_rows * table.n_cols:
-            return cls._full(table, shown, folded)
         begun = {cell.row for cell, said in zip(table.cells, filled, strict=True) if said}
         # What a hole says: it is -1, the last entry.
         shown.append("")
@@ -112,17 +112,23 @@ class Sheet:
         )
 
     @classmethod
-    def _full(cls, table: Table, shown: list[str], folded: list[str]) -> Sheet:
-        """A table with a cell that says something at each place."""
-        n_rows, n_cols = table.n_rows, table.n_cols
-        begins = range(0, n_rows * n_cols, n_cols) if n_cols else ()
+    def _plain(cls, rows: Sequence[Sequence[str]], header_rows: int | None) -> Sheet:
+        """A table of nothing but rows of texts."""
+        shown = [list(map(str.strip, row)) for row in rows]
+        if not all(map(all, shown)):
+            said = list(map(any, shown))
+            header_rows = None if header_rows is None else sum(said[:header_rows])
+            used = [any(column) for column in zip(*shown, strict=True)]
+            rows = [list(compress(row, used)) for row in compress(rows, said)]
+            shown = [list(compress(row, used)) for row in compress(shown, said)]
+        n_cols = len(shown[0]) if shown else 0
         return cls(
-            texts=[folded[begin : begin + n_cols] for begin in begins],
-            shown=[shown[begin : begin + n_cols] for begin in begins],
-            starts=[[True] * n_cols for _ in begins],
-            present=[[True] * n_cols for _ in begins],
-            holes=[[False] * n_cols for _ in begins],
-            header_rows=_flagged_rows(table, range(n_rows)),
+            texts=list(map(_folded, rows)),
+            shown=shown,
+            starts=[[True] * n_cols for _ in rows],
+            present=[list(map(bool, row)) for row in shown],
+            holes=[[False] * n_cols for _ in rows],
+            header_rows=header_rows,
         )
 
     def says_the_same_as(self, other: Sheet) -> bool:
@@ -192,6 +198,11 @@ class Sheet:
             chosen(self.holes, False),
             None,
         )
+
+
+def _folded(texts: Sequence[str]) -> list[str]:
+    is_plain = _PLAIN.fullmatch
+    return [text if is_plain(text) else fold_cell(text) for text in texts]
 
 
 def fold_cell(text: str) -> str:

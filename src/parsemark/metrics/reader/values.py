@@ -48,6 +48,10 @@ class Side:
     structure: Structure
     pred: Sheet
     alignment: Alignment
+    in_names: frozenset[int] = frozenset()
+    """Columns of the truth whose values are given in the names of rows."""
+    torn: frozenset[int] = frozenset()
+    """Rows of the truth that the prediction gives as several."""
 
     @cached_property
     def pred_header(self) -> int:
@@ -111,6 +115,12 @@ class Asked:
             self.of_row[row] = self.of_row.get(row, 0.0) + weight
             self.of_column[col] = self.of_column.get(col, 0.0) + weight
         self.total = max(1.0, sum(self.weights.values()))
+        body = range(structure.n_header, truth.n_rows)
+        over = {text for r in range(structure.n_header) for text in truth.texts[r]}
+        beside = {truth.texts[r][c] for r in body for c in (stubs if r not in structure.sections else (0,))}
+        self.only_over_columns = frozenset(over - beside - {""})
+        """What names columns and no row."""
+        self.only_beside_rows = frozenset(beside - over - {""})
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:

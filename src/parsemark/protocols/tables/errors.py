@@ -72,6 +72,7 @@ OF_EVENT = {
     "rows_merged": "cells_joined",
     "cells_merged": "cells_joined",
     "column_split": "cells_joined",
+    "row_split": "cells_joined",
     "plain_lines": "cells_joined",
     "span_wrong": "span_wrong",
     "span_lost": "span_wrong",

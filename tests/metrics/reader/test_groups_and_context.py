@@ -1,0 +1,251 @@
+"""What belongs to a group may stand with its members; what is said wrongly costs more than nothing.
+
+Made of classes that strangers reported, on tables of our own.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.metrics.reader.reading import Rows, latex, markdown, read, rows, told, value
+
+TRIAL = rows(
+    "Trait & Drug & Placebo & p",
+    "Age & 61 & 60 & 0.54",
+    "Smoker & & & 0.02",
+    "Never & 120 & 95 &",
+    "Ever & 60 & 78 &",
+    "Region & & & 0.81",
+    "North & 98 & 70 &",
+    "South & 82 & 66 &",
+    "BMI & 24.1 & 25.3 & 0.77",
+)
+GROUP_OF = {"Never": "Smoker", "Ever": "Smoker", "North": "Region", "South": "Region"}
+P_OF = {"Smoker": "0.02", "Region": "0.81"}
+FIRST = ("Never", "North")
+
+
+def joined(separator: str, *, once: bool = False) -> Rows:
+    """The trial with the names of groups, and their values, in the rows of their members."""
+    table = [TRIAL[0]]
+    for name, drug, placebo, p in TRIAL[1:]:
+        group = GROUP_OF.get(name)
+        if group:
+            shared = P_OF[group] if name in FIRST or not once else ""
+            table.append([f"{group}{separator}{name}", drug, placebo, shared])
+        elif name not in P_OF:
+            table.append([name, drug, placebo, p])
+    return table
+
+
+def in_columns(*, carried: bool) -> Rows:
+    """The trial with the names of groups in a column of their own."""
+    table = [["Trait", "Level", *TRIAL[0][1:]]]
+    for name, drug, placebo, p in TRIAL[1:]:
+        group = GROUP_OF.get(name)
+        if group:
+            table.append(["" if carried and name not in FIRST else group, name, drug, placebo, P_OF[group]])
+        elif name not in P_OF:
+            table.append([name, "", drug, placebo, p])
+    return table
+
+
+@pytest.mark.parametrize("separator", [": ", " - ", " / ", ", ", " – "])
+def test_a_group_may_be_said_with_each_of_its_members(separator: str) -> None:
+    truth = latex(*(" & ".join(row) for row in TRIAL))
+    assert value(truth, markdown(joined(separator))) > 9.5
+    assert value(markdown(joined(separator)), markdown(TRIAL)) > 9.5
+
+
+@pytest.mark.parametrize("carried", [False, True])
+def test_a_group_may_stand_in_a_column_before_its_members(carried: bool) -> None:
+    truth = latex(*(" & ".join(row) for row in TRIAL))
+    assert value(truth, markdown(in_columns(carried=carried))) > 9
+    assert value(markdown(in_columns(carried=carried)), markdown(TRIAL)) > 8.9
+
+
+def test_what_is_false_of_a_group_is_false_with_its_members() -> None:
+    truth = latex(*(" & ".join(row) for row in TRIAL))
+    whole = value(truth, markdown(joined(": ")))
+    assert value(truth, markdown(joined(": ")).replace("0.81", "0.18")) < whole - 2
+    assert value(truth, markdown(joined(": ")).replace("Region: ", "")) < whole
+    assert value(truth, markdown(joined(": ", once=True))) < whole - 1
+    without = [row for row in TRIAL if row[0] not in P_OF]
+    assert value(truth, markdown(without)) < value(truth, markdown(joined(": ", once=True)))
+
+
+def test_groups_that_stand_as_in_the_truth_are_compared_as_they_stand() -> None:
+    truth = latex(*(" & ".join(row) for row in TRIAL))
+    wrong = read(truth, markdown(TRIAL).replace("98", "89"))
+    assert wrong.details["n_values"] == 16
+    assert wrong.details["errors"][0]["message"] == "Row “North”, column “Drug”: “89” instead of “98”."
+
+
+def test_a_name_of_one_level_is_not_carried_below_another_name() -> None:
+    truth = markdown(in_columns(carried=True))
+    assert "BMI / South" not in told(truth, markdown(in_columns(carried=True)).replace("24.1", "21.4"))
+    assert value(truth, truth.replace("| BMI |  |", "| BMI | – |")) > 9.5
+
+
+MODELS = rows(r"Model & Year & Range", "Leaf & 2010 & 117", "Volt & 2012 & 210", "Bolt & 2016 & 383")
+CITED = latex(
+    r"Model & Year & Range",
+    r"Leaf \cite{a} & 2010 & 117",
+    r"Volt~\cite{b,c} & 2012 & 210",
+    "Bolt & 2016 & 383",
+)
+STYLES = [
+    ("[2]", "[17, 33]"),
+    ("[2]", "[17–19]"),
+    ("(Kent et al., 2019)", "(Lane, 2018; Prince & Ross, 2020b)"),
+    ("[Kent et al., 2019]", "[Lane and Prince, 2018a, 2020]"),
+    ("[KLP19]", "[LP18, PRW+20]"),
+    ("<sup>2</sup>", "<sup>17,33</sup>"),
+    ("<sup>[2]</sup>", "<sup>[17,33]</sup>"),
+]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_citation_is_no_part_of_a_name(style: tuple[str, str]) -> None:
+    given = [list(row) for row in MODELS]
+    for row, citation in zip(given[1:], style, strict=False):
+        row[0] = f"{row[0]} {citation}"
+    assert value(CITED, markdown(given)) == 10
+    in_name = markdown([["Model", "Range"], *([f"{name} ({year})", far] for name, year, far in given[1:])])
+    assert value(CITED, in_name) == value(CITED, markdown(without_year())) > 7
+
+
+def without_year() -> Rows:
+    return [["Model", "Range"], *([f"{name} ({year})", far] for name, year, far in MODELS[1:])]
+
+
+def test_what_stands_in_a_name_needs_a_header_no_more_than_the_name() -> None:
+    said = [["Model (Year)", "Range"], *without_year()[1:]]
+    assert value(CITED, markdown(without_year())) > value(CITED, markdown(said)) - 1
+    assert (
+        value(CITED, markdown(without_year()).replace("2012", "2021"))
+        < value(CITED, markdown(without_year())) - 1
+    )
+
+
+def test_citations_of_the_truth_are_asked_for() -> None:
+    truth = markdown([["Model", "Range"], ["Leaf [2]", "117"], ["Leaf [3]", "210"], ["Volt", "301"]])
+    assert value(truth, truth.replace("[3]", "[2]")) < 7
+
+
+def test_a_column_of_citations_alone_is_empty_in_the_truth() -> None:
+    truth = latex(
+        r"Model & Ref. & Range", r"Leaf & \cite{a} & 117", r"Volt & \citep{b} & 210", r"Bolt & -- & 383"
+    )
+    given = rows("Model & Ref. & Range", "Leaf & [12] & 117", "Volt & (Kent, 2019) & 210", "Bolt & – & 383")
+    assert value(truth, markdown(given)) == 10
+
+
+def test_intervals_are_no_citations() -> None:
+    truth = latex("Model & Range", "Leaf & [100, 117]", "Volt & [200, 210]", "Bolt & [383, 400]")
+    assert (
+        value(truth, markdown(rows("Model & Range", "Leaf & [100, 117]", "Volt & [1, 2]", "Bolt & [3, 4]")))
+        < 5
+    )
+    plain = latex("Model & Range", "Leaf & 117", "Volt & 210", "Bolt & 383")
+    assert (
+        value(plain, markdown(rows("Model & Range", "Leaf & 117 [3]", "Volt & 210 [4]", "Bolt & 383 [5]")))
+        < 9
+    )
+
+
+CONFUSED = latex(
+    r"& & \multicolumn{3}{c}{Predicted}",
+    "& & Wolf & Dog & Fox",
+    r"\multirow{3}{*}{Actual} & Wolf & 81 & 19 & 4",
+    "& Dog & 7 & 93 & 2",
+    "& Fox & 5 & 11 & 88",
+    n_header=2,
+)
+COUNTS = rows("Wolf & 81 & 19 & 4", "Dog & 7 & 93 & 2", "Fox & 5 & 11 & 88")
+
+
+def axes(over: str, beside: str) -> str:
+    head = f"<tr><td></td><td colspan=3>{over}</td></tr>" if over else ""
+    names = f"<tr><td>{beside}</td><td>Wolf</td><td>Dog</td><td>Fox</td></tr>"
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{head}{names}{body}</table>"
+
+
+def test_exchanged_axes_cost_more_than_lost_ones() -> None:
+    lost, exchanged = value(CONFUSED, axes("", "")), value(CONFUSED, axes("Actual", "Predicted"))
+    assert exchanged < lost - 1.5
+    flat = markdown([["Predicted", "Actual Wolf", "Actual Dog", "Actual Fox"], *COUNTS])
+    assert value(CONFUSED, flat) < lost - 1.5
+    assert value(CONFUSED, axes("Predicted", "Actual")) > 9.5
+    assert "“Actual” stands over column “Predicted / Wolf”, where “Predicted” belongs" in told(
+        CONFUSED, axes("Actual", "Predicted")
+    )
+
+
+def titled(title: str) -> str:
+    named = "".join(f"<td>{name}</td>" for name in ("Base", "Acid", "Salt", "Water"))
+    over = f"<tr><td></td><td colspan=3>{title}</td></tr>" if title else ""
+    body = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in COUNTS)
+    return f"<table>{over}<tr>{named}</tr>{body}</table>"
+
+
+@pytest.mark.parametrize("wrong", ["Time (h)", "Melting point", "see below"])
+def test_another_title_costs_more_than_none(wrong: str) -> None:
+    truth = titled("Yield (%)")
+    assert value(truth, titled(wrong)) < value(truth, titled("")) - 0.5
+    assert value(truth, titled("Yleld (%)")) > value(truth, titled(""))
+
+
+PANELS = latex(
+    "& Wage & Hours",
+    r"\multicolumn{3}{l}{Panel A: Towns}",
+    "Leave & 0.42 & 1.5",
+    "Bonus & 0.21 & 0.6",
+    r"\multicolumn{3}{l}{Panel B: Farms}",
+    "Leave & 0.67 & 2.8",
+    "Bonus & 0.33 & 1.2",
+)
+
+
+def panels(corner: str, first: str) -> str:
+    above = [[first, "", ""]] if first else []
+    one = rows("Leave & 0.42 & 1.5", "Bonus & 0.21 & 0.6", "Panel B: Farms & &")
+    return markdown(
+        [[corner, "Wage", "Hours"], *above, *one, *rows("Leave & 0.67 & 2.8", "Bonus & 0.33 & 1.2")]
+    )
+
+
+def test_the_first_heading_may_have_fallen_into_the_corner() -> None:
+    whole, lost = value(PANELS, panels("", "Panel A: Towns")), value(PANELS, panels("", ""))
+    assert whole > 9.5
+    assert lost + 1.5 < value(PANELS, panels("Panel A: Towns", "")) < whole - 1
+    assert value(PANELS, panels("Panel C", "")) <= lost
+
+
+THEMES = latex(
+    "Theme & Finding & Share",
+    "Lost control & Nurses felt that all plans were made without asking them for their consent. & 17.8",
+    "Trust & Patients did not ask for a second opinion. & 11.2",
+    "Slow visits & Every visit took far longer than it did in the year before. & 30.5",
+)
+
+
+def wrapped(first: str, second: str) -> str:
+    return markdown(
+        rows(
+            "Theme & Finding & Share",
+            f"Lost & Nurses felt that all plans were made & {first}",
+            f"control & without asking them for their consent. & {second}",
+            "Trust & Patients did not ask for a second opinion. & 11.2",
+            "Slow visits & Every visit took far longer & 30.5",
+            "& than it did in the year before. &",
+        )
+    )
+
+
+@pytest.mark.parametrize("numbers", [("17.8", ""), ("", "17.8")])
+def test_rows_that_are_torn_into_lines_are_one_event(numbers: tuple[str, str]) -> None:
+    found = read(THEMES, wrapped(*numbers))
+    assert found.details["counts"] == {"row_split": 1}
+    assert found.value is not None and 6 < found.value < 9
+    assert "Row “Lost control” and 1 more: torn into several rows." in told(THEMES, wrapped(*numbers))
