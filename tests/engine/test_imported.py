@@ -6,6 +6,8 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.corpora.small_files import make_pdf, write
 from tests.engine.fakes import make_corpus
 from typer.testing import CliRunner
@@ -99,6 +101,11 @@ def table(page: object) -> str:
         f"<!-- page 1 -->\n{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
         f"<!-- Page: 2 -->\n{table(2)}\n<!-- Page: 1 -->\n{table(1)}\n<!-- Page: 3 -->\n{table(3)}",
         f"\n\n{{0}}{'-' * 48}\n\n{table(1)}\n\n{{1}}{'-' * 48}\n{table(2)}\n\n{{2}}{'-' * 48}\n\n{table(3)}",
+        f"{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
+        f"{table(1)}\n<!-- page 1 -->\n{table(2)}\n<!-- page 2 -->\n{table(3)}\n<!-- page 3 -->\n",
+        f"{table(1)}\n<!-- page 1 -->\n{table(2)}\n<!-- page 2 -->\n{table(3)}",
+        f"# A\n<!-- page 1 -->\n{table(1)}\n<!-- page 2 -->\n{table(2)}\n<!-- page 3 -->\n{table(3)}",
+        f"{table(1)}\n{{1}}{'-' * 48}\n{table(2)}\n\n{{2}}{'-' * 48}\n\n{table(3)}",
         f"{table(1)}\n<!-- PageBreak -->\n{table(2)}\n<!-- page break -->\n{table(3)}",
     ],
 )
@@ -110,30 +117,28 @@ def test_one_file_per_document(text: str, tmp_path: Path) -> None:
     assert summary.parsers["mine"]["te_f1_con"].value == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "pages"),
-    [
-        ("one\n<!-- page 2 -->\ntwo", ["one", "two"]),
-        ("# A title\n\n<!-- page 1 -->\none\n<!-- page 2 -->\ntwo", ["# A title\n\none", "two"]),
-        ("\n{0}------------------------------\none\n{1}------------------------------\ntwo", ["one", "two"]),
-        ("one\n{1}------------------------------\ntwo", ["one", "two"]),
-        ("<!-- page 2 -->\ntwo", ["", "two"]),
-    ],
-)
-def test_nothing_above_the_first_mark_is_lost(text: str, pages: list[str]) -> None:
-    assert page_texts(text, 2) == pages
+def test_a_text_whose_page_is_not_told_fails_with_the_reason(tmp_path: Path) -> None:
+    corpus = two_documents(tmp_path / "pdfs")
+    write(tmp_path / "mine" / "a.md", f"{table(1)}\n<!-- page 3 -->\n{table(3)}")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "mine")
+    assert [str(r.status) for r in run.records()] == ["parser_failed"] * 3 + ["no_prediction"]
+    assert "above the first mark, of page 3" in str(run.records()[0].error)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("one or two\n<!-- page 3 -->\nthree", "above its first mark, that of page 3"),
-        ("one\n<!-- page 1 -->\ntwo\n<!-- page 2 -->\nthree\n<!-- page 3 -->\n", "at their ends"),
-    ],
-)
-def test_pages_that_cannot_be_told_are_refused(text: str, said: str) -> None:
-    with pytest.raises(FormatError, match=said):
-        page_texts(text, 3)
+@given(st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=2, max_size=5), st.booleans(), st.data())
+def test_nothing_between_marks_is_lost(parts: list[str], above: bool, data: st.DataObject) -> None:
+    n_pages = len(parts)
+    marks = [data.draw(st.integers(1, n_pages)) for _ in parts]
+    text = "x\n" * above + "".join(
+        f"<!-- page {k} -->\n{part}\n" for k, part in zip(marks, parts, strict=True)
+    )
+    try:
+        pages = page_texts(text, n_pages)
+    except FormatError:
+        assert above and marks[0] > 2
+        return
+    assert len(pages) == n_pages
+    assert sorted("".join(pages).replace("\n", "")) == sorted("x" * above + "".join(parts))
 
 
 def test_another_number_of_pages_fails_on_the_document_only(tmp_path: Path) -> None:

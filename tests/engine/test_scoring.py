@@ -20,6 +20,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.base import BROKEN
 from parsemark.protocols.broken import complete_summary
 from parsemark.report.gate import save_baseline
+from parsemark.report.source import RunSource
 from parsemark.store import SCHEMAS, Run
 
 BEHAVIOURS = ["fine", "fine", "error", "crash", "fine", "fine"]
@@ -134,18 +135,14 @@ def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
         def note(self, text: str) -> None:
             notes.append(text)
 
-    score_run(run, n_workers=1, events=Listening())
+    (summary,) = score_run(run, n_workers=1, events=Listening())
     assert notes == ["few: 2 of 3 pages not parsed; counted as not answered."]
+    answered = {name: (own["unanswered"].value, own["failures"].n) for name, own in summary.parsers.items()}
+    assert answered == {"all": (0, 3), "few": (2, 3)}
+    without = RunSource(run).failures("few")
+    assert list(without["sample"]) == ["s001", "s002"] and set(without["status"]) == {"no_prediction"}
     few = run.table("scores").filter((pl.col("parser") == "few") & (pl.col("sample") == "s002"))
     assert "no_prediction" in set(few["status"])
-    figures = run.summary().parsers
-    assert [
-        (figures[name]["unanswered"].value, figures[name]["unanswered"].n) for name in ("all", "few")
-    ] == [
-        (0, 3),
-        (2, 3),
-    ]
-    assert (figures["few"]["failures"].value, figures["few"]["failures"].n) == (0, 3)
 
 
 def test_another_protocol_in_the_same_folder_keeps_the_first_and_scores_both(

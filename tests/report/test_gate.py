@@ -17,7 +17,7 @@ from parsemark.engine.scoring import score_run
 from parsemark.errors import UsageError
 from parsemark.formats import write_document
 from parsemark.protocols import get_protocol
-from parsemark.protocols.comparison import in_words
+from parsemark.protocols.comparison import in_words, require_comparable
 from parsemark.report import build_report
 from parsemark.report.comparison import compare_runs, runs_markdown
 from parsemark.report.gate import (
@@ -198,6 +198,20 @@ def test_what_differs_is_not_compared(run: Run, tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match="version of the protocol"):
         against(old, newer, GateLimits())
+
+
+def test_runs_matched_by_different_rules_are_told_how_both_can_be_compared(tmp_path: Path) -> None:
+    """`auto` would choose as before: the advice must name the rule, and following it must work."""
+    run = fabricate_run(tmp_path / "run")
+    summary = run.summary()
+    other = summary.model_copy(update={"settings": {**summary.settings, "match": "ngrams"}})
+    with pytest.raises(UsageError, match="match was ngrams and is bbox") as refused:
+        require_comparable(other, summary)
+    advised = re.findall(r"--protocol '([^']+)'", str(refused.value))
+    assert advised == ["tables(match=ngrams)", "tables(match=bbox)"]
+    for spec in advised:
+        score_run(run, protocols=[spec], n_workers=1)
+        assert gate_runs(run, run, GateLimits(), protocol=spec).passed
 
 
 def test_a_limit_that_nothing_was_measured_for_is_named(run: Run, tmp_path: Path) -> None:

@@ -7,10 +7,8 @@ import pytest
 from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
-from parsemark.errors import UsageError
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.base import State
-from parsemark.protocols.comparison import require_comparable
 from parsemark.report import build_report
 from parsemark.report.board import make_board
 from parsemark.report.comparison import compare_parsers, comparison_markdown, side_by_side
@@ -108,11 +106,3 @@ def test_no_link_leads_into_a_report_without_the_parser(tmp_path: Path) -> None:
     assert "viewer.html" in side_by_side(run, comparison)
     (run.path / "report" / f"parser-{safe_name('poor')}.html").unlink()
     assert side_by_side(run, comparison) == f"Side by side: parsemark report {run.path}, then Compare.\n"
-
-
-def test_advice_on_runs_that_chose_differently_leads_somewhere(tmp_path: Path) -> None:
-    summary = fabricate_run(tmp_path / "run", 8, ("good", "poor")).summary()
-    other = summary.model_copy(update={"settings": {**summary.settings, "match": "ngrams"}})
-    one = summary.model_copy(update={"settings": {**summary.settings, "match": "bbox"}})
-    with pytest.raises(UsageError, match=r"'tables\(match=bbox\)' or 'tables\(match=ngrams\)' and name that"):
-        require_comparable(one, other)

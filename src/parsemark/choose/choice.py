@@ -19,7 +19,7 @@ from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Prediction, Sample, Status
-from parsemark.protocols.base import PageProtocol, RunTables, get_protocol
+from parsemark.protocols.base import PageProtocol, get_protocol
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.prediction_powered import (
@@ -272,10 +272,7 @@ def page_scores(
     """(parsers, pages) of the protocol's primary figure, NaN where there is no truth; and its label."""
     spec = str(recipe)
     summary = run.summary(spec)
-    tables = RunTables(
-        run.table("samples"), run.table("parses"), run.table("matches", spec), run.table("scores", spec)
-    )
-    for figure in complete_sums(recipe, tables):
+    for figure in complete_sums(recipe, run.run_tables(spec)):
         if figure.info.name == summary.primary:
             place = {sample: k for k, sample in enumerate(figure.samples)}
             scores = np.full((len(parsers), len(samples)), np.nan)

@@ -11,7 +11,7 @@ import json
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,60 +127,54 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
     r"""The text of a document, page by page.
 
     Pages are told by `separator`, or else by the first of these that the text has: lines `<!-- page 3 -->`
-    (before page 3), marker's `{2}------…` (before page 3), lines `<!-- page break -->`, form feeds.
+    (before page 3, or behind it where all stand so), marker's `{2}------…` (before page 3), lines
+    `<!-- page break -->`, form feeds.
 
     Raises:
         FormatError: The number of pages is another.
 
     >>> page_texts("one\fthree\f", 2)
     ['one', 'three']
-    >>> page_texts("a\n<!-- page 2 -->\nb", 2), page_texts("<!-- page 2 -->\nb", 2)
-    (['a', 'b'], ['', 'b'])
+    >>> page_texts("<!-- page 2 -->\nb", 2)
+    ['', 'b']
+    >>> page_texts("a\n<!-- page 2 -->\nb", 2)
+    ['a', 'b']
     """
     if n_pages == 1 and separator is None:
         return [text]
     if separator is not None:
         return _of_length(text.split(separator), n_pages)
     for pattern, first in ((_PAGE_COMMENT, 1), (_MARKER_PAGE, 0)):
-        if starts := list(pattern.finditer(text)):
-            pages = [""] * n_pages
-            before = text[: starts[0].start()].strip()
-            if before:
-                pages[_page_before(starts, first, text)] = f"{before}\n\n"
-            for start, end in zip(starts, [*(s.start() for s in starts[1:]), len(text)], strict=True):
-                number = int(start[1]) - first
-                if not 0 <= number < n_pages:
-                    raise FormatError(
-                        f"The file has a page {start[1]}, but the document has {counted(n_pages, 'page')}",
-                        position=start.start(),
-                    )
-                pages[number] += text[start.end() : end].strip()
-            return [page.strip() for page in pages]
+        if marks := list(pattern.finditer(text)):
+            return _by_marks(text, marks, first, n_pages)
     if _PAGE_BREAK.search(text):
         return _of_length([part.strip() for part in _PAGE_BREAK.split(text)], n_pages)
     return _of_length(text.split("\f"), n_pages)
 
 
-def _page_before(marks: list[re.Match[str]], first: int, text: str) -> int:
-    """The page, counted from 0, of what stands above the first mark: the one before it, or the first page
-    itself, whose title may stand above its mark.
-
-    Raises:
-        FormatError: It cannot be told.
-    """
-    begun = int(marks[0][1]) - first
-    if begun > 1:
+def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: int) -> list[str]:
+    """The pages of a text in which each mark names the page that begins there, or the one that ends."""
+    numbers = [int(mark[1]) - first for mark in marks]
+    for mark, number in zip(marks, numbers, strict=True):
+        if not 0 <= number < n_pages:
+            raise FormatError(
+                f"The file has a page {mark[1]}, but the document has {counted(n_pages, 'page')}",
+                position=mark.start(),
+            )
+    bounds = [0, *(edge for mark in marks for edge in mark.span()), len(text)]
+    above, *parts = (text[a:b].strip() for a, b in zip(bounds[::2], bounds[1::2], strict=True))
+    if above and numbers == list(range(len(marks))) and len(marks) + bool(parts[-1]) == n_pages:
+        return [above, *parts][:n_pages]  # every page stands above its mark, the last one perhaps without one
+    if above and numbers[0] > 1 and 0 not in numbers:
         raise FormatError(
-            f"The file has text above its first mark, that of page {marks[0][1]}; give each page a mark",
-            position=0,
+            f"Of the text above the first mark, of page {marks[0][1]}, the page is not told", position=0
         )
-    if begun == 0 and not text[marks[-1].end() :].strip():
-        raise FormatError(
-            "The marks of pages seem to stand at their ends: the first has text above it, the last none "
-            "below. They belong where pages begin",
-            position=marks[0].start(),
-        )
-    return 0
+    pages: list[list[str]] = [[] for _ in range(n_pages)]
+    # What stands above the mark of page 2 is page 1; above page 1 it is what a tool writes over a document.
+    pages[0 if numbers[0] == 1 and 0 not in numbers else numbers[0]].append(above)
+    for number, part in zip(numbers, parts, strict=True):
+        pages[number].append(part)
+    return ["\n\n".join(filter(None, own)) for own in pages]
 
 
 def _of_length(parts: list[str], n_pages: int) -> list[str]:

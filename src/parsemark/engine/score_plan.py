@@ -21,6 +21,7 @@ from parsemark.errors import StoreError
 from parsemark.model import Status
 from parsemark.protocols import get_protocol
 from parsemark.store import Run
+from parsemark.store.tables import NOT_PARSED
 
 _READ_PAGES = 256
 """How many pages are read together while the plan is made."""
@@ -212,4 +213,4 @@ class _TaskReader:
 
 def _missing(parser: str) -> Output:
     """A page that was never parsed counts as a page without an answer, so that all parsers have the same."""
-    return Output(parser, Status.NO_PREDICTION, None, "This page was not parsed.")
+    return Output(parser, Status.NO_PREDICTION, None, NOT_PARSED)

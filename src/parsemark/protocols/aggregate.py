@@ -183,9 +183,7 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
     )
     is_missing = pl.col("status") == str(Status.NO_PREDICTION)
     failed = ((pl.col("status") != str(Status.OK)) & ~is_missing).cast(pl.Float64)
-    parses = _with_unparsed(
-        tables, tables.read("parses", "sample", "parser", "status", *(column for column, *_ in _COSTS))
-    )
+    parses = tables.read("parses", "sample", "parser", "status", *(column for column, *_ in _COSTS))
     found = [sums_of_rows(failures, parses, failed, tables, total_statistic)]
     if parses.select(is_missing.any()).item():
         found.append(sums_of_rows(unanswered, parses, is_missing, tables, total_statistic))
@@ -201,17 +199,6 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
         )
         found.append(mean_sums(info, parses, column, tables))
     return found
-
-
-def _with_unparsed(tables: RunTables, parses: pl.DataFrame) -> pl.DataFrame:
-    """With a row for each page that a parser was never asked for: of that there is no output, either."""
-    samples = pl.DataFrame({"sample": tables.places.samples}, {"sample": pl.String})
-    if parses.height == samples.height * len(tables.parsers):
-        return parses
-    every = samples.join(pl.DataFrame({"parser": tables.parsers}, {"parser": pl.String}), how="cross")
-    unparsed = every.join(parses, on=["sample", "parser"], how="anti")
-    missing = unparsed.with_columns(status=pl.lit(str(Status.NO_PREDICTION)))
-    return pl.concat([parses, missing], how="diagonal")
 
 
 def page_groups(samples: pl.DataFrame) -> dict[str, dict[str, list[str]]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.errors import UnknownNameError, UsageError
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
@@ -22,9 +22,9 @@ from parsemark.protocols.base import (
     RunTables,
     Summary,
     Verdict,
-    with_options,
 )
 from parsemark.protocols.broken import complete_sums
+from parsemark.registry import Spec, parse_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +125,20 @@ def require_comparable(old: Summary, new: Summary) -> None:
         *((key, old.settings.get(key, "–"), value) for key, value in new.settings.items()),
     ):
         if before != after:
-            specs = _same_ways(new.protocol, what, (before, after))
-            # A choice that was made from the data is made again, so only its name helps.
-            named = " and name that --protocol here, too." if specs else ""
-            ways = " or ".join(f"'{spec}'" for spec in specs or [new.protocol])
+            specs = [new.protocol]
+            if old.protocol == new.protocol and what in new.settings:
+                # The protocol chose for itself, from what each run has: one choice must be named for both.
+                specs = [_with_option(new.protocol, what, choice) for choice in (before, after)]
+            choices = " or ".join(f"--protocol '{spec}'" for spec in specs)
             raise UsageError(
-                f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way: "
-                f"parsemark score RUN --protocol {ways}{named}"
+                f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way, "
+                f"parsemark score RUN {choices}, and say so here, too."
             )
 
 
-def _same_ways(protocol: str, option: str, values: Sequence[str]) -> list[str]:
-    """Specs that set what two runs of one protocol differ in; none where it is no option."""
-    found = []
-    for value in values:
-        try:
-            found.append(with_options(protocol, **{option: value}))
-        except (UsageError, UnknownNameError):
-            continue
-    return found
+def _with_option(protocol: str, key: str, value: str) -> str:
+    spec = parse_spec(protocol)
+    return str(Spec(spec.name, tuple({**spec.as_dict(), key: value}.items())))
 
 
 def in_words(comparison: Comparison, *, better_first: bool = True) -> str:

@@ -86,8 +86,7 @@ class RunSource:
     @cached_property
     def parses(self) -> pl.DataFrame:
         """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`."""
-        with self.run.scanning("parses") as parses:
-            return parses.select("sample", "parser", "status", "cpu_s").collect()
+        return self.run.run_tables(self.protocol).read("parses", "sample", "parser", "status", "cpu_s")
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table that may be too large to hold; collect only what is needed of it."""
@@ -194,8 +193,7 @@ class RunSource:
     def failures(self, parser: str) -> pl.DataFrame:
         """The pages on which a parser did not answer, with the reason."""
         failed = (pl.col("parser") == parser) & (pl.col("status") != str(Status.OK))
-        with self.run.scanning("parses") as parses:
-            return parses.filter(failed).collect()
+        return self.run.run_tables(self.protocol).read("parses", pl.all(), where=failed)
 
     def pages_with(self, attribute: str, value: AttributeValue) -> list[str]:
         """Ids of the pages that have an attribute."""

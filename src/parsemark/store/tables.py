@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from parsemark.model import Status
 from parsemark.protocols.base import RunTables
 from parsemark.store.schemas import schema_of
 
@@ -39,7 +41,11 @@ def opened_table(path: Path, name: str) -> Iterator[pl.LazyFrame]:
 
 
 class StoredTables(RunTables):
-    """The tables of a run under one protocol, each read when it is asked for."""
+    """The tables of a run under one protocol, each read when it is asked for.
+
+    `parses` has a row for every page and parser, as whoever counts pages expects: a page that a parser was
+    not run on, since it came later or only some pages were asked for, is one without a prediction.
+    """
 
     def __init__(self, run: Run, protocol: str | None) -> None:
         self._run = run
@@ -49,7 +55,8 @@ class StoredTables(RunTables):
     def frame(self, name: str) -> pl.DataFrame:
         """A whole table, kept from then on."""
         if name not in self._frames:
-            self._frames[name] = self._run.table(name, self._protocol)
+            with self.scanning(name) as rows:
+                self._frames[name] = rows.collect()
         return self._frames[name]
 
     @contextlib.contextmanager
@@ -58,5 +65,32 @@ class StoredTables(RunTables):
         if name in self._frames:  # it was read already, or is another one than the run's
             yield self._frames[name].lazy()
             return
+        unparsed = self._unparsed if name == "parses" else None
         with self._run.scanning(name, self._protocol) as rows:
-            yield rows
+            if unparsed is None or unparsed.is_empty():
+                yield rows
+            else:
+                yield pl.concat([rows, unparsed.lazy()])
+
+    @cached_property
+    def _unparsed(self) -> pl.DataFrame:
+        """Rows of the pages that some parser was not run on."""
+        with self._run.scanning("samples") as samples, self._run.scanning("parses") as parses:
+            done = parses.select("sample", "parser").collect()
+            pages = samples.select("sample").collect()
+        wanted = pages.join(done.select("parser").unique(), how="cross")
+        return wanted.join(done, on=["sample", "parser"], how="anti").select(
+            _UNPARSED.get(column, pl.lit(None)).cast(kind).alias(column)
+            for column, kind in schema_of("parses").items()
+        )
+
+
+NOT_PARSED = "This page was not parsed."
+_UNPARSED: Mapping[str, pl.Expr] = {
+    "sample": pl.col("sample"),
+    "parser": pl.col("parser"),
+    "status": pl.lit(str(Status.NO_PREDICTION)),
+    "n_bytes": pl.lit(0),
+    "attempts": pl.lit(0),
+    "error": pl.lit(NOT_PARSED),
+}

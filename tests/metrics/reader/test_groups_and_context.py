@@ -249,3 +249,74 @@ def test_rows_that_are_torn_into_lines_are_one_event(numbers: tuple[str, str]) -
     assert found.details["counts"] == {"row_split": 1}
     assert found.value is not None and 6 < found.value < 9
     assert "Row “Lost control” and 1 more: torn into several rows." in told(THEMES, wrapped(*numbers))
+
+
+NOTED = latex(
+    "Grade & Yield & Purity",
+    r"Fine$^{\dagger}$ & 88.7 & 92.9",
+    "Coarse & 66.6 & 79.6$^{*}$",
+    "Raw & 71.1 & 82.4",
+    r"\multicolumn{3}{l}{$^{\dagger}$ Sieved twice. $^{*}$ Mean of eight.}",
+)
+GRADES = rows("Grade & Yield & Purity", "Fine† & 88.7 & 92.9", "Coarse & 66.6 & 79.6*", "Raw & 71.1 & 82.4")
+NOTE = "† Sieved twice. * Mean of eight."
+
+
+def test_a_note_below_the_data_is_missed() -> None:
+    assert 7.5 < value(NOTED, markdown(GRADES)) < 9.5
+    assert "Sieved twice. ^* Mean of eight.” is lost" in told(NOTED, markdown(GRADES))
+    assert value(NOTED, markdown([*GRADES, [NOTE, "", ""]])) > 9.5
+    assert value(NOTED, f"{markdown(GRADES)}\n\n{NOTE}") > 9.5
+
+
+SETTINGS = latex(
+    "Name & Value", r"Rate & $3 \times 10^{-4}$", r"Decay & $10^{-2}$", "Batch & 512", "Seeds & 7"
+)
+
+
+def settings(rate: str, decay: str = "10^-2") -> str:
+    return markdown([["Name", "Value"], ["Rate", rate], ["Decay", decay], ["Batch", "512"], ["Seeds", "7"]])
+
+
+def test_an_exponent_on_the_line_costs_the_same_with_and_without_a_factor() -> None:
+    assert value(SETTINGS, settings("3e-4")) == value(SETTINGS, settings("3 × 10⁻⁴")) == 10
+    assert 8 < value(SETTINGS, settings("3 × 10-4")) == value(SETTINGS, settings("3e-4", "10-2")) < 9.5
+    assert value(SETTINGS, settings("3 × 104")) < 6
+
+
+def test_a_truth_with_exponents_on_the_line_may_be_given_better() -> None:
+    assert value(settings("3 × 10-4"), settings("3 × 10⁻⁴")) == 10
+    assert value(settings("3 × 10-4"), settings("3 × 10⁻⁵")) < 6
+
+
+def test_a_power_is_no_product() -> None:
+    truth = latex("Method & Rate", r"A & $O(\rho^T)$", "B & $O(1/T)$", "C & $O(T)$")
+    given = rows("Method & Rate", "A & O(ρT)", "B & O(1/T)", "C & O(T)")
+    assert value(truth, markdown(given).replace("ρT", "ρ^T")) == 10
+    assert value(truth, markdown(given)) < 9
+
+
+RUNS = rows("Run & Speed & Power", "A & 52.9 ± 3.1 & 75.3 ± 6.4", "B & 58.5 ± 2.7 & 72.5 ± 5.9")
+
+
+def test_the_sign_of_deviations_is_one_event() -> None:
+    truth = latex(*(" & ".join(row).replace("±", r"$\pm$") for row in RUNS))
+    none = value(truth, markdown(RUNS).replace(" ±", ""))
+    for given in (" ±", " +", " -", " −"):
+        pred = markdown(RUNS).replace(" ±", given)
+        assert value(truth, pred) == (10 if given == " ±" else none), given
+    assert 4 < none < 7
+    assert read(truth, markdown(RUNS).replace(" ±", "")).details["counts"] == {"notation": 1}
+    assert value(truth, markdown(RUNS).replace(" ± ", "")) < 1
+
+
+LAKES = rows("Lake & Depth & Area", *(f"L{k} & {3 * k + 17} & {7 * k + 101}" for k in range(8)))
+
+
+def test_values_that_slip_to_other_rows_cost_more_than_lost_ones() -> None:
+    truth = latex(*(" & ".join(row) for row in LAKES))
+    depths = [row[1] for row in LAKES[1:]]
+    slipped = [LAKES[0], *([a, d, b] for (a, _, b), d in zip(LAKES[1:], [*depths[1:], ""], strict=True))]
+    emptied = [LAKES[0], *([a, "", b] for a, _, b in LAKES[1:])]
+    assert value(truth, markdown(slipped)) < value(truth, markdown(emptied))
+    assert "its values have slipped by a row" in told(truth, markdown(slipped))

@@ -50,16 +50,17 @@ OF_ONE_PAGE = (".html", ".htm", ".csv", ".tsv", ".tex")
 """What is truth beside a PDF of one page, under its bare name. Text and Markdown may be anything."""
 _TABLE_FILES = (".html", ".htm", ".csv", ".tsv")
 """What lies beside PDFs for its table, and is named where there is no PDF of its name."""
-_ALIKE = 0.6
-"""How much of an ending must be that of a page without tables, to be taken for a misspelt one."""
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".tif", ".tiff", ".bmp"})
 _UNREAD = frozenset({".xlsx", ".xls", ".ods", ".docx", ".doc", ".odt", ".xml", ".rtf"})
 """Formats in which people keep tables, and which are not read as truth."""
+_NO_TRUTH = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".webp", ".bmp", ".svg", ".bak"})
+"""What lies beside PDFs page by page, and is no truth."""
 PAGE_SUFFIX = ".json"
 NO_TABLES = "no-tables"
 
 _BESIDE = re.compile(r"(.+)\.p(\d{1,6})(?:\.t(\d{1,6})|\.(no-tables))?", re.IGNORECASE)
 _WITHIN = re.compile(r"page-(\d{1,6})(?:-table-(\d{1,6})|-(no-tables))?", re.IGNORECASE)
+_LIKE_NO_TABLES = re.compile(r"[._ -]no[._ -]?tables?(?![a-z])", re.IGNORECASE)
+_OF_A_PAGE = re.compile(r"[._ -]?p(?:age)?[._ -]?\d", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +163,13 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
                 remarks.append(Remark(where, said))
             else:  # a table of some page of it: which pages have none cannot be told
                 likely.unplaced.append(_Unplaced(path, Remark(where, said)))
-        elif (named := _named_after(path, by_path)) is not None:
-            said, is_truth = _not_read(path, *named)
-            if is_truth:
-                named[0].unplaced.append(_Unplaced(path, Remark(where, said)))
-            else:
-                remarks.append(Remark(where, said, left_out=False))
+        elif (owner := _named_after(path, by_path)) is not None:
+            kind = path.suffix or "a file without a suffix"
+            said = f"is named as truth of {owner.name}.pdf, but {kind} is not read. Save it as .csv."
+            if path.suffix.lower() in _UNREAD:
+                owner.unplaced.append(_Unplaced(path, Remark(where, said)))
+            else:  # it may be anything, so it says nothing of the pages
+                remarks.append(Remark(where, said))
         elif path.suffix.lower() in _TABLE_FILES:
             remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
     for document in documents:
@@ -191,9 +193,13 @@ def _label(path: Path) -> tuple[Path, _Label] | None:
 
 
 def _owner(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
-    """The document whose truth a file seems to be: it lies in its folder, or begins with its name."""
-    if path.suffix.lower() not in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}"):
-        return None
+    """The document whose truth a file seems to be: by its suffix, or since it speaks of no tables."""
+    is_truth = path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}")
+    return _beside(path, documents) if is_truth or _LIKE_NO_TABLES.search(path.name) else None
+
+
+def _beside(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+    """The document in whose folder a file lies, or with whose name its own begins."""
     if path.parent in documents:
         return documents[path.parent]
     for end in range(len(path.name), 0, -1):
@@ -214,32 +220,13 @@ def _suffix(path: Path) -> str:
     return path.suffix if path.suffix.lower() in FORMATS else ".html"
 
 
-def _named_after(path: Path, documents: Mapping[Path, _Document]) -> tuple[_Document, str] | None:
-    """The document one of whose pages a file is named after, as its truth would be, and how its name ends; a
-    picture of a page is no truth.
-    """
-    if path.suffix.lower() in _PICTURES:
+def _named_after(path: Path, documents: Mapping[Path, _Document]) -> _Document | None:
+    """The document that a file of another format is named after, page and all, as its truth would be."""
+    found = _beside(path, documents)
+    if found is None or path.suffix.lower() in _NO_TRUTH or path.name.endswith("~"):
         return None
-    found = _BESIDE.match(path.name)
-    document = documents.get(path.with_name(found[1])) if found else None
-    if document is None:
-        found, document = _WITHIN.match(path.name), documents.get(path.parent)
-    return None if found is None or document is None else (document, path.name[found.end() :])
-
-
-def _not_read(path: Path, document: _Document, ending: str) -> tuple[str, bool]:
-    """What to say of a file that is named after a page and is not read, and whether it was meant as truth:
-    then nobody can tell which pages have none.
-    """
-    said = (
-        f"is named after a page of {document.name}.pdf, but {ending or 'a file without ending'} is not read."
-    )
-    if path.suffix.lower() in _UNREAD:
-        return f"{said} Save it as .csv.", True
-    if difflib.SequenceMatcher(None, ending.lower().strip(".-_ "), NO_TABLES).ratio() > _ALIKE:
-        name = f"{document.pdf.stem}.p{_likely_page(path, document)}.{NO_TABLES}"
-        return f"{said} Name it {name}.", True
-    return said, False
+    rest = path.name if path.parent in documents else path.name.removeprefix(found.pdf.stem)
+    return found if _OF_A_PAGE.match(rest) else None
 
 
 def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, _Document | None]:

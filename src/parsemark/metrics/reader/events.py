@@ -13,6 +13,8 @@ from typing import Any
 from parsemark.metrics.reader.parameters import Parameters
 
 FULL_SCORE = 10.0
+MISLEADING = 1.3
+"""Severity of what belongs to another row or column, or of no name at all, against 1 for a part of a name."""
 _MOST_TOLD = 50
 """Events beyond this many are counted, not told."""
 _LONGEST_QUOTE = 60
@@ -119,7 +121,7 @@ class Account:
     @property
     def known(self) -> float:
         """Share of the values that are there."""
-        gone = sum(e.extent * e.severity for e in self.events if e.kind in _GONE)
+        gone = sum(e.extent * min(1.0, e.severity) for e in self.events if e.kind in _GONE)
         return max(0.0, 1.0 - gone / self.total) if self.total else 1.0
 
     def score(self, parameters: Parameters) -> float:

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from itertools import groupby
-from operator import and_
 
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.events import Account, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import NEAR, is_numeric, likeness, tight
+from parsemark.metrics.reader.events import Account, Causes, Event, Kind
+from parsemark.metrics.reader.likeness import NEAR, likeness, tight
 from parsemark.metrics.reader.naming import COLUMNS, ROWS, Around, How, Named, judge
 from parsemark.metrics.reader.paths import Fill, Path, column_paths, counted_paths, holds, match
+from parsemark.metrics.reader.presence import lost_and_invented, moved_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.structure import is_section
-from parsemark.metrics.reader.values import Asked, Position, Side, Values
+from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
+from parsemark.metrics.reader.values import Asked, Side, Values
 
-_CAPTION_LINES = 2
 _ARROWS = str.maketrans("↑↓", "  ")
 _PARTED = re.compile(r"[\\/|\n]++")
 _POINTS = re.compile(r"[↓→]")
 _POINTED = re.compile(r"([^↓→\\/|]++)([↓→])")
-_SET_OFF = 0.6
-"""Severity of rows that are seen not to belong to the table, against 1 for such that might."""
-_AGAIN = 0.3
-"""Severity of rows that say what the table says already: as much as that of a further table beside it."""
 _PUT_TOGETHER = 0.9
 """Pieces that are so much like a name when put together are that name, cut."""
 
@@ -44,8 +36,8 @@ def find_events(
         hopeless: Whether some of the events suffice; each further one can only make the account worse.
     """
     values = Values(side, asked)
-    moved = _moved_rows(values)
-    lost = (*_missing(values, set(moved)), *_invented(values, set(moved.values())), *_torn(values))
+    moved = moved_rows(values)
+    lost = lost_and_invented(values, moved, outside)
     if hopeless(account := Account(lost, values.total)):
         return account
     causes = Causes()
@@ -258,7 +250,7 @@ def _rows(values: Values) -> Iterable[Named]:
     truth, pred = side.truth, side.pred
     stubs = sorted(side.stubs)
     partners = [(c, p) for c in stubs if (p := side.alignment.columns.get(c)) is not None]
-    own = _filled_down(truth, stubs, side.structure.n_header)
+    own = filled_down(truth, stubs, side.structure.n_header)
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
     answered = {p for c, p in side.alignment.columns.items() if c in side.stubs}
     valued = [p for c, p in side.alignment.columns.items() if c not in side.stubs]
@@ -266,7 +258,7 @@ def _rows(values: Values) -> Iterable[Named]:
     # A column of which only a header above reaches over it names nothing.
     leading = {c for c in leading if any(pred.present[r][c] for r in range(side.pred_header, pred.n_rows))}
     columns = sorted(answered | leading)
-    given = _filled_down(pred, columns, side.pred_header, hanging=True)
+    given = filled_down(pred, columns, side.pred_header, hanging=True)
     below = {c: _filled_up(pred, c, side.pred_header) for c in columns}
     body = range(side.structure.n_header, truth.n_rows)
     sections = _sections_above(side, {tight(texts[r]) for texts in own.values() for r in body if texts[r]})
@@ -316,48 +308,11 @@ def _sections_above(side: Side, names: set[str]) -> list[str]:
         if answered is not None:
             heading = answered in structure.sections
         else:
-            heading = _is_heading(pred, row)
+            heading = is_heading(pred, row)
             heading = heading and (row >= side.pred_header or tight(texts[0]) in names)
         section = next(filter(None, texts), "") if heading else section
         found.append("" if heading else section)
     return found
-
-
-def _is_heading(pred: Sheet, row: int) -> bool:
-    """Whether a row says one text alone, wherever it stands."""
-    return sum(map(bool, pred.texts[row])) == 1 or is_section(pred, row)
-
-
-def _filled_down(
-    sheet: Sheet, columns: list[int], n_header: int, *, hanging: bool = False
-) -> dict[int, list[str]]:
-    """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
-
-    It repeats nothing where a name to its left begins anew: that row has one name less.
-
-    Args:
-        sheet: The table.
-        columns: The label columns.
-        n_header: How many leading rows are headers.
-        hanging: Whether a name beside the header reaches down into the first rows of data. The truth's spans
-            say that themselves.
-    """
-    heads = {tuple(sheet.texts[r]) for r in range(n_header)}
-    rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
-    filled: dict[int, list[str]] = {}
-    anew: set[int] = set()
-    for col in columns:
-        texts = [row[col] for row in sheet.texts]
-        head = [texts[r] for r in range(n_header) if texts[r]] if hanging else []
-        name = head[-1] if head else ""
-        begun: list[int] = []
-        for row in rows:
-            if texts[row] and texts[row] != name:
-                begun.append(row)
-            name = texts[row] = texts[row] or ("" if row in anew else name)
-        filled[col] = texts
-        anew.update(begun)
-    return filled
 
 
 def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
@@ -366,189 +321,3 @@ def _filled_up(sheet: Sheet, col: int, n_header: int) -> list[str]:
     for row in range(sheet.n_rows - 2, n_header - 1, -1):
         texts[row] = texts[row] or texts[row + 1]
     return texts
-
-
-def _moved_rows(values: Values) -> dict[int, int]:
-    """Rows that nothing answers column by column, but that stand in the prediction with the same texts."""
-    side = values.side
-    unanswered = [row for row in values.of_row if row not in side.alignment.rows]
-    if not unanswered:
-        return {}
-    answers = set(side.alignment.rows.values())
-    left = {
-        tuple(filter(None, side.pred.texts[r])): r
-        for r in range(side.pred_header, side.pred.n_rows)
-        if r not in answers
-    }
-    moved = {}
-    for row in unanswered:
-        texts, starts = side.truth.texts[row], side.truth.starts[row]
-        begun = tuple(t for t, start in zip(texts, starts, strict=True) if t and start)
-        for found in (tuple(filter(None, texts)), begun):
-            if found in left:
-                moved[row] = left.pop(found)
-                break
-    return moved
-
-
-def _missing(values: Values, moved: set[int]) -> Iterable[Event]:
-    """Rows and columns that nothing answers, neighbours as one event."""
-    side = values.side
-    rows = [r for r in sorted(values.of_row) if r not in side.alignment.rows and r not in moved]
-    gone = set(rows) | moved
-    cut = _cut_off(side)
-    for run in _runs(rows, sorted(values.of_row)):
-        is_cut = run[-1] in cut
-        kind = Kind.CUT_OFF if is_cut else Kind.ROW_MISSING
-        names = values.name(run[0], side.truth.n_cols - 1)
-        more = f" and {len(run) - 1} more" if len(run) > 1 else ""
-        said = "missing: the output breaks off before" if is_cut else "missing"
-        extent = sum(values.of_row[r] for r in run)
-        yield Event(kind, extent, f"Row {names}{more}: {said}.", {"row": run[0], "col": None})
-    columns = [c for c in sorted(values.of_column) if c not in side.alignment.columns]
-    for run in _runs(columns, sorted(values.of_column)):
-        extent = sum(w for (r, c), w in values.weights.items() if c in run and r not in gone)
-        if extent:
-            more = f" and {len(run) - 1} more" if len(run) > 1 else ""
-            message = f"Column {values.header(run[0])}{more}: missing."
-            yield Event(Kind.COLUMN_MISSING, extent, message, {"row": None, "col": run[0]})
-
-
-def _torn(values: Values) -> Iterable[Event]:
-    """Rows that are given as several, all of them one event."""
-    rows = [r for r in sorted(values.side.torn) if r in values.of_row]
-    if rows:
-        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-        message = f"Row {values.name(rows[0], values.side.truth.n_cols - 1)}{more}: torn into several rows."
-        extent = sum(values.of_row[r] for r in rows)
-        yield Event(Kind.ROW_SPLIT, extent, message, {"row": rows[0], "col": None})
-
-
-def _runs(chosen: list[int], all_of_them: list[int]) -> Iterable[list[int]]:
-    """Neighbours among all of them, together."""
-    rank = {value: k for k, value in enumerate(all_of_them)}
-    for _, run in groupby(enumerate(chosen), key=lambda pair: rank[pair[1]] - pair[0]):
-        yield [value for _, value in run]
-
-
-def _cut_off(side: Side) -> set[int]:
-    """The last rows of the truth if they are missing and the last row before them is not complete."""
-    if not side.alignment.rows:
-        return set()
-    last = max(side.alignment.rows)
-    at = side.alignment.rows[last]
-    begun = sum(map(and_, side.truth.present[last], side.truth.starts[last]))
-    complete = sum(side.pred.present[at]) >= begun
-    if complete or at != side.pred.n_rows - 1:
-        return set()
-    return set(range(last + 1, side.truth.n_rows))
-
-
-class _Said:
-    """What the truth says, looked up where it is asked for."""
-
-    def __init__(self, side: Side) -> None:
-        self.truth, self.structure = side.truth, side.structure
-        self._in_rows: dict[int, set[str]] = {}
-
-    @cached_property
-    def anywhere(self) -> set[str]:
-        """All that it says."""
-        return {tight(t) for row in self.truth.texts for t in row if t}
-
-    @cached_property
-    def _sections(self) -> list[int]:
-        return sorted(self.structure.sections)
-
-    def says_in_row(self, row: int, text: str) -> bool:
-        """Whether a text stands in a row, in the section heading above it, or is a part of its name."""
-        if row not in self._in_rows:
-            above = bisect_right(self._sections, row)
-            section = self.truth.texts[self._sections[above - 1]][0] if above else ""
-            self._in_rows[row] = {tight(said) for said in (section, *self.truth.texts[row])}
-        if tight(text) in self._in_rows[row]:
-            return True
-        names = (self.name(row, col) for col in self.structure.stubs)
-        return not is_numeric(text) and any(holds(name, text) for name in names)
-
-    @cached_property
-    def _names(self) -> dict[int, list[str]]:
-        return _filled_down(self.truth, sorted(self.structure.stubs), self.structure.n_header)
-
-    def name(self, row: int, col: int) -> str:
-        """What names a row in a label column, be it the cell above; empty in other columns."""
-        return self._names[col][row] if col in self.structure.stubs else ""
-
-
-def _invented(values: Values, moved: set[int]) -> Iterable[Event]:
-    """What the prediction has and the truth has not: rows, columns and single values."""
-    side = values.side
-    pred = side.pred
-    rows = {p: t for t, p in side.alignment.rows.items()}
-    cols = {p: t for t, p in side.alignment.columns.items()}
-    said = _Said(side)
-
-    def again(row: int, text: str) -> bool:
-        """Whether a number is given once more than the truth has it in this row."""
-        theirs = sum(pred.texts[row][p] == text for p in cols)
-        return is_numeric(text) and theirs >= side.truth.texts[rows[row]].count(text)
-
-    # One line or two above the data may be a caption; a line that stands above and below is none.
-    above = [r for r in range(side.pred_header) if is_section(pred, r)]
-    foreign = [r for r in above if tight(pred.texts[r][0]) not in said.anywhere]
-    heads = {tuple(pred.texts[r]) for r in range(side.pred_header) if r not in foreign}
-    by_row: Counter[int] = Counter(foreign[_CAPTION_LINES:])
-    by_column: defaultdict[int, set[int]] = defaultdict(set)
-    single: list[Position] = []
-    body = range(side.pred_header, pred.n_rows)
-    every_column = len(cols) == pred.n_cols
-    for r in body:
-        answered = rows.get(r)
-        if answered is not None and every_column and all(side.truth.present[answered]):
-            continue  # nothing is there that the truth does not ask for
-        if r in moved or (answered is None and tuple(pred.texts[r]) in heads):
-            continue  # a row that slipped, or a header that comes again
-        section = answered is None and _is_heading(pred, r)
-        for c, (text, start) in enumerate(zip(pred.texts[r], pred.starts[r], strict=True)):
-            if not text or not start:
-                continue
-            if answered is None:
-                # What the truth says elsewhere is moved, not invented: a heading, a name given again.
-                by_row[r] += 0 if section and tight(text) in said.anywhere else 1
-            elif c not in cols:
-                if not said.says_in_row(answered, text) or again(r, text):
-                    by_column[c].add(r)
-            elif not side.truth.present[answered][cols[c]] and text != said.name(answered, cols[c]):
-                single.append((r, c))
-    # A header that comes again between invented rows, or a row that slipped, does not part them.
-    counted = sorted(r for r in range(pred.n_rows) if r in rows or by_row[r])
-    answering = {tuple(pred.texts[r]) for r in rows}
-    for run in _runs([r for r in counted if r not in rows], counted):
-        shown = " ".join(t for t in pred.shown[run[0]] if t)
-        more = f" and {len(run) - 1} more" if len(run) > 1 else ""
-        twice = answering.issuperset(tuple(pred.texts[r]) for r in run)
-        what = "given twice" if twice else "not in the truth"
-        message = f"Row {quote(shown)}{more} of the output: {what}."
-        extent = float(sum(by_row[r] for r in run))
-        severity = _SET_OFF if _is_another_table(pred, run, rows) else 1.0
-        severity = _AGAIN if twice else severity
-        yield Event(Kind.INVENTED, extent, message, {"pred_row": run[0], "pred_col": None}, severity)
-    for run in _runs(sorted(by_column), list(range(pred.n_cols))):
-        more = f" and {len(run) - 1} more" if len(run) > 1 else ""
-        message = f"Column {run[0] + 1}{more} of the output: not in the truth."
-        touched = len(set().union(*(by_column[c] for c in run)))
-        # A row that runs away touches itself, however far it runs.
-        extent = min(sum(len(by_column[c]) for c in run), touched * side.truth.n_cols)
-        yield Event(Kind.INVENTED, float(extent), message, {"pred_row": None, "pred_col": run[0]})
-    for r, c in sorted({*single} - values.went_to.keys() if single else ()):
-        message = f"{quote(pred.shown[r][c])} in row {r + 1}, column {c + 1} of the output: not in the truth."
-        yield Event(Kind.INVENTED, 1.0, message, {"pred_row": r, "pred_col": c})
-
-
-def _is_another_table(pred: Sheet, run: list[int], answering: dict[int, int]) -> bool:
-    """Whether rows behind the last one that answers the truth are a table with a header of its own."""
-    if len(run) < 2 or run[0] < max(answering, default=pred.n_rows):
-        return False
-    head, body = pred.texts[run[0]], [text for r in run[1:] for text in pred.texts[r] if text]
-    named = sum(map(bool, head)) > 1 and not any(map(is_numeric, head))
-    return named and any(map(is_numeric, body))

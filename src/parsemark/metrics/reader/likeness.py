@@ -16,6 +16,15 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.metrics.reader.linear import are_same_formulas
+from parsemark.metrics.reader.numerals import (
+    both_ways,
+    flat,
+    flat_power,
+    shortened,
+    ungrouped,
+    value_and_deviation,
+    with_deviation_on_the_line,
+)
 from parsemark.metrics.reader.units import UNIT, are_same_units
 
 _NUMBER = re.compile(r"(?:(?<![\w.)])-)?\d[\d.]*(?:e[+-]?\d+(?![\w.]))?")
@@ -35,13 +44,11 @@ _WORDS = re.compile(r"[A-Za-z]++(?: [A-Za-z]++)*+")
 _COUNT_BITS = 32
 _BORROWED = sum(1 << (_COUNT_BITS * k + _COUNT_BITS - 1) for k in range(8))
 """A bit above each count of a digit: it is gone where more are taken away than there are."""
-_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])")
 _NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
 _OPPOSITE = 0.75
 """Share of a text that says the opposite which people take for misread, at most."""
 _FEW_WORDS = 2
 """So many other words are a negation and what goes with it."""
-_FRACTION = re.compile(r"\.\d+")
 _SCRIPT_MARKS = str.maketrans("", "", "^_{}")
 _DECORATION = str.maketrans("", "", "↑↓*†‡§")
 """Marks at a name that say how to read its values, not which one it is."""
@@ -51,15 +58,12 @@ _LOOKS_ALIKE = str.maketrans({"‖": "|", "ı": "i", "×": "x"})
 _DROPPED = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])")
 _SEPARATORS = re.compile(r"[\s,;]+")
 _APART = re.compile(r"(?<=[\d.]) (?=[\d.])")
-_RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
-"""A script that is told from what it stands at without its height: no digit meets a digit."""
-_SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
-_BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
-_DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
-_OFF_BY = re.compile(r"±([\d.]++)")
 _LETTERED = re.compile(r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))")
 """Letters raised behind a value, which say which values differ."""
-_EXPONENT = re.compile(r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])")
+_EXPONENT = re.compile(
+    r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])|(?<![^\W\d_][^\W\d_])(?<=[^\W\d_)])\^\{?-?[^\W\d_]+\}?"
+)
+"""A number raised behind a letter, or anything raised behind a variable."""
 _DEGREES = re.compile(r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))")
 _GIVEN_AS = re.compile(r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -70,8 +74,6 @@ _LONGEST_AMOUNT = 24
 _AMOUNT = re.compile(r"[+-]?\d[\d.]*|[^\W\d_]+")
 _ZEROS = 0.25
 """Severity of zeros at the end that are lost or added: the number is the same, how exact it is is not."""
-_LEGIBLE = 0.25
-"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
 _LETTERS_ALIKE = str.maketrans("αβγεζηικμνορτυχωаеорсухкмтвнідѕј℘ˆ˜", "abyeznikuvoptuxwaeopcyxkmtbhidsjp^~")
 """Letters of other alphabets as the Latin ones that they are taken for."""
 _GREEK = {
@@ -229,10 +231,11 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
         # A deviation that is said for each way has its digits twice.
-        return SAME if ("±" in truth) != ("±" in pred) and _both_ways(truth) == _both_ways(pred) else ANOTHER
+        one_sign = ("±" in truth) != ("±" in pred)
+        return SAME if one_sign and both_ways(tight(truth)) == both_ways(tight(pred)) else ANOTHER
     one, other = tight(truth), tight(pred)
     if one == other:
-        spaced = len(_APART.findall(_ungrouped(pred))) > len(_APART.findall(truth)) + 1
+        spaced = len(_APART.findall(ungrouped(pred))) > len(_APART.findall(truth)) + 1
         return Difference(Change.NOTATION, 0.9, "digits spaced apart") if spaced else SAME
     noted = _other_notation(truth, pred, name) or (_other_name(truth, pred) if name else None)
     if noted is not None:
@@ -266,10 +269,18 @@ def _other_notation(truth: str, pred: str, name: bool) -> Difference | None:
             return Difference(Change.MISREAD, _SIGN_LOST, "Greek letters spelled out")
     if "°" in one and _degreeless(one) == _degreeless(other) != "":
         return Difference(Change.MISREAD, _SIGN_LOST, "degree signs")
-    if not name and is_numeric(truth) and _flat(one) == _flat(other):
+    return None if name else _other_value(truth, pred)
+
+
+def _other_value(truth: str, pred: str) -> Difference | None:
+    """The difference of two values that are two ways to write the same numbers, if they are."""
+    one, other = tight(truth), tight(pred)
+    if is_numeric(truth) and flat(one) == flat(other):
         # A deviation stands raised, lowered or on the line.
-        same = _DEVIATION.sub(r"±\1", one) == _DEVIATION.sub(r"±\1", other)
+        same = with_deviation_on_the_line(one) == with_deviation_on_the_line(other)
         return SAME if same else Difference(Change.NOTATION, 0.75, "scripts set flat")
+    if "±" in truth and value_and_deviation(truth) == value_and_deviation(pred) != ():
+        return Difference(Change.NOTATION, 0.75, "the sign of a deviation")
     return None
 
 
@@ -452,25 +463,17 @@ def _latin(text: str) -> str:
 def _other_numbers(truth: str, pred: str) -> Difference:
     """The difference of two values that do not have the same numbers in the same order."""
     truth, pred = _SIGNED.sub("-", truth), _SIGNED.sub("-", pred)
-    if _ungrouped(truth) == _ungrouped(pred):
+    if ungrouped(truth) == ungrouped(pred) or ("e" in pred and flat_power(pred, tight(truth))):
         return SAME
-    if _shortened(_ungrouped(truth)) == _shortened(_ungrouped(pred)):
+    if tight(shortened(ungrouped(truth))) == tight(shortened(ungrouped(pred))):
         return Difference(Change.NOTATION, 0.9, "zeros at the end", _ZEROS)
     if _SEPARATORS.sub("", truth) == _SEPARATORS.sub("", pred):
         return Difference(Change.NOTATION, 0.75, "numbers run together")
-    if "e" in truth and (severity := _flat_power(truth, pred)):
+    if "e" in truth and (severity := flat_power(truth, tight(pred))):
         return Difference(Change.NOTATION, 0.75, "scripts set flat", severity)
     if sorted(_AMOUNT.findall(truth)) == sorted(_AMOUNT.findall(pred)):
         return Difference(Change.NOTATION, 0.6, "parts in another order")
     return ANOTHER
-
-
-def _flat_power(truth: str, pred: str) -> float:
-    """Severity of a power of ten that is given with its exponent on the line, 0 where it is none."""
-    given, power = _flat(pred), _flat(truth.replace("e", "×10"))
-    if given == power:
-        return 1.0
-    return _LEGIBLE if truth.startswith("1e-") and given == power.removeprefix("1x") else 0.0
 
 
 @lru_cache(_CACHE)
@@ -517,38 +520,6 @@ def _most_by_length(bulk: int, truth: str) -> float:
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
     """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
     return _most_by_length(_bulk(pred), truth) > least or _is_abbreviated(truth, pred)
-
-
-def _both_ways(text: str) -> str:
-    """A value with a deviation said for each way, `5+2-2` for `5±2`."""
-    return _OFF_BY.sub(r"+\1-\1", tight(text))
-
-
-@lru_cache(_CACHE)
-def _ungrouped(text: str) -> str:
-    """The text without spaces or apostrophes between thousands.
-
-    >>> _ungrouped("1 234 567"), _ungrouped("12 34")
-    ('1234567', '12 34')
-    """
-    return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
-
-
-@lru_cache(_CACHE)
-def _shortened(text: str) -> str:
-    """The text without zeros at the end of decimal fractions."""
-    return tight(_FRACTION.sub(lambda found: found[0].rstrip("0").rstrip("."), text))
-
-
-@lru_cache(_CACHE)
-def _flat(text: str) -> str:
-    """The text with its scripts on the line, those below last; not where digits would meet digits.
-
-    >>> _flat("10^3"), _flat("5_{-1}^{+2}"), _flat("5_-1^+2")
-    ('10^3', '5+2-1', '5+2-1')
-    """
-    ordered = _BELOW_FIRST.sub(r"\2\1", tight(text))
-    return _RAISED.sub(lambda found: found[1] or "", ordered)
 
 
 def _apart(text: str) -> tuple[str, list[str]]:

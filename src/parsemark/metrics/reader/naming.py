@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
-from parsemark.metrics.reader.events import Causes, Event, Kind, quote
+from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ANOTHER_UNIT, SIGN_CHANGED, Change, slip
 from parsemark.metrics.reader.paths import Level, Path, PathMatch, holds, match, worded
 
@@ -30,8 +30,6 @@ _MOST_GROUPS = 100
 """Groups among which those that stand at each other's places are looked for."""
 _MISLED = 0.1
 """Credit by which the name of another column or row has to be the better match to mislead."""
-_MISLEADING = 1.3
-"""Severity of a header that belongs to another column, or of no name at all, against 1 for a part."""
 _SLIGHT = 0.9
 """A name that is at least so much alike is hardly misread."""
 _OPPOSITE = 0.75
@@ -328,7 +326,7 @@ def _explain(
                 event = Event(Kind.HEADER_MOVED, name.extent, message, name.where)
                 causes.add((Kind.HEADER_MOVED, moved), event)
             else:
-                severity = _MISLEADING if misled or not given else 1.0
+                severity = MISLEADING if misled or not given else 1.0
                 severity = _OUTSIDE if not misled and holds(around.outside, level.text) else severity
                 event = Event(axis.lost, name.extent, message, name.where, severity)
                 # Without any name, all is one row or column of names that is lost.

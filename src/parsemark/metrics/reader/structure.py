@@ -230,3 +230,40 @@ def _stub(sheet: Sheet, parts: list[list[int]], begin: int, end: int) -> list[in
             break
         stub.append(following)
     return stub
+
+
+def is_heading(sheet: Sheet, row: int) -> bool:
+    """Whether a row says one text alone, wherever it stands."""
+    return sum(map(bool, sheet.texts[row])) == 1 or is_section(sheet, row)
+
+
+def filled_down(
+    sheet: Sheet, columns: list[int], n_header: int, *, hanging: bool = False
+) -> dict[int, list[str]]:
+    """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
+
+    It repeats nothing where a name to its left begins anew: that row has one name less.
+
+    Args:
+        sheet: The table.
+        columns: The label columns.
+        n_header: How many leading rows are headers.
+        hanging: Whether a name beside the header reaches down into the first rows of data. The truth's spans
+            say that themselves.
+    """
+    heads = {tuple(sheet.texts[r]) for r in range(n_header)}
+    rows = [r for r in range(n_header, sheet.n_rows) if tuple(sheet.texts[r]) not in heads]
+    filled: dict[int, list[str]] = {}
+    anew: set[int] = set()
+    for col in columns:
+        texts = [row[col] for row in sheet.texts]
+        head = [texts[r] for r in range(n_header) if texts[r]] if hanging else []
+        name = head[-1] if head else ""
+        begun: list[int] = []
+        for row in rows:
+            if texts[row] and texts[row] != name:
+                begun.append(row)
+            name = texts[row] = texts[row] or ("" if row in anew else name)
+        filled[col] = texts
+        anew.update(begun)
+    return filled

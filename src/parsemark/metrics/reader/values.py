@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from parsemark.metrics.reader.align import Alignment
-from parsemark.metrics.reader.events import Causes, Event, Kind, quote
+from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER_UNIT,
     MARKS,
@@ -285,7 +285,8 @@ class Values:
             causes.add((Kind.CELLS_MERGED, found), event)
         elif col in self._slipped:
             slipped = f"Column {self.header(col)}: its values have slipped by a row."
-            causes.add((Kind.VALUE_WRONG, "slipped"), Event(Kind.VALUE_WRONG, weight, slipped, where))
+            event = Event(Kind.VALUE_WRONG, weight, slipped, where, MISLEADING)
+            causes.add((Kind.VALUE_WRONG, "slipped"), event)
         elif not found and (row, col) in self._gone_to_another_row:
             gone = f"{self._place(row, col)}: given in the row beside its own."
             causes.add((Kind.VALUE_SHIFTED, "row"), Event(Kind.VALUE_SHIFTED, weight, gone, where))

@@ -1,0 +1,83 @@
+"""The ways in which the same number is written: thousands, zeros at the end, powers of ten, deviations.
+
+All texts are folded ones, those of deviations and scripts without white space.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_CACHE = 50_000
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])")
+_FRACTION = re.compile(r"\.\d+")
+_RAISED = re.compile(r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?")
+"""A script that is told from what it stands at without its height: no digit meets a digit."""
+_SCRIPT = r"(?:\{[^{}]*\}|[+±-]?[\d.]+)"
+_BELOW_FIRST = re.compile(rf"(_{_SCRIPT})(\^{_SCRIPT})")
+_DEVIATION = re.compile(r"[\^_](?:\{±([^{}]*)\}|±)")
+_DEVIATING = re.compile(r"([+-]?\d[\d.]*+)\s*+(?:(?<=\s)|[±+-]\s*+)(\d[\d.]*+)\s*+([^\s\d]*+)")
+_OFF_BY = re.compile(r"±([\d.]++)")
+_LEGIBLE = 0.25
+"""Severity of a power of ten whose exponent is on the line: its sign is left to tell where it begins."""
+
+
+@lru_cache(_CACHE)
+def ungrouped(text: str) -> str:
+    """The text without spaces or apostrophes between thousands.
+
+    >>> ungrouped("1 234 567"), ungrouped("12 34")
+    ('1234567', '12 34')
+    """
+    return _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+
+
+@lru_cache(_CACHE)
+def shortened(text: str) -> str:
+    """The text without zeros at the end of decimal fractions."""
+    return _FRACTION.sub(lambda found: found[0].rstrip("0").rstrip("."), text)
+
+
+@lru_cache(_CACHE)
+def flat(text: str) -> str:
+    """The text with its scripts on the line, those below last; not where digits would meet digits.
+
+    >>> flat("10^3"), flat("5_{-1}^{+2}"), flat("5_-1^+2")
+    ('10^3', '5+2-1', '5+2-1')
+    """
+    return _RAISED.sub(lambda found: found[1] or "", _BELOW_FIRST.sub(r"\2\1", text))
+
+
+def flat_power(power: str, given: str) -> float:
+    """Severity of a power of ten that is given with its exponent on the line, 0 where it is none.
+
+    >>> flat_power("3e-4", "3x10-4"), flat_power("3e4", "3x104"), flat_power("1e-6", "10-6")
+    (0.25, 1.0, 0.25)
+    """
+    written = flat(power.replace("e", "x10"))
+    if flat(given) == written:
+        return _LEGIBLE if "e-" in power else 1.0
+    return _LEGIBLE if power.startswith("1e-") and flat(given) == written.removeprefix("1x") else 0.0
+
+
+def with_deviation_on_the_line(text: str) -> str:
+    """A value whose deviation may stand raised or lowered."""
+    return _DEVIATION.sub(r"±\1", text)
+
+
+def both_ways(text: str) -> str:
+    """A value with a deviation said for each way, `5+2-2` for `5±2`."""
+    return _OFF_BY.sub(r"+\1-\1", text)
+
+
+@lru_cache(_CACHE)
+def value_and_deviation(text: str) -> tuple[str, ...]:
+    """A value, its deviation and its unit, whatever is between them; nothing if it is no such one.
+
+    >>> value_and_deviation("52.9±3.1%") == value_and_deviation("52.9 3.1%") == ("52.9", "3.1", "%")
+    True
+    >>> value_and_deviation("52.93.1"), value_and_deviation("3 of 4")
+    ((), ())
+    """
+    found = _DEVIATING.fullmatch(text)
+    return found.groups() if found else ()
