@@ -88,7 +88,7 @@ def fold_notation(text: str) -> str:
     >>> fold_notation("10<sup>−3</sup>") == fold_notation("$10^{-3}$") == fold_notation("10⁻³")
     True
     """
-    if _PLAIN.fullmatch(text):
+    if not text or _PLAIN.fullmatch(text):
         return text
     text = unescape(text)
     if "<" in text:

@@ -15,6 +15,7 @@ from typing import Any
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FORMATS, FoundTable
+from parsemark.formats.html.markup import without_frame
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.latex import find_latex_tables
 from parsemark.formats.limits import check_size, check_tables
@@ -56,7 +57,7 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
         found += new
         check_tables(len(found))
         rest = blanked(rest, [(f.start, f.end) for f in new])
-        if not rest or rest.isspace():
+        if not rest or rest.isspace() or (new and not without_frame("".join(rest.split()))):
             break
     found.sort(key=lambda f: f.start)
     return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]

@@ -6,6 +6,7 @@ import re
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
@@ -16,9 +17,11 @@ from parsemark.formats.cell_text import without_controls
 from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, pages, read, rejoin, sheet, symbols
-from parsemark.metrics.reader.align import Lookup, _similarities, align
+from parsemark.metrics.reader import likeness, members, pages, read, rejoin, sheet, symbols
+from parsemark.metrics.reader.align import Alignment, Lookup, _filled, _numbered, _similarities, align
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.structure import Structure
+from parsemark.metrics.reader.values import Asked, Side, Values
 from parsemark.model import Table
 
 _TAGS = ("<table>", "</table>", "<TABLE >", "</Table >", "<tr>", "</tr>", "<td>", "</td>", '<td rowspan="2">')
@@ -160,6 +163,72 @@ def test_the_sheet_of_plain_rows_is_that_of_their_cells(
     found = Sheet.from_table(table)
     table.__dict__["plain_rows"] = None
     assert Sheet.from_table(table) == found
+
+
+@given(st.lists(_cells | st.sampled_from(["alpha", "null", "12.3", "a\nb", "\n", ""]), max_size=6))
+def test_cells_are_folded_together_as_each_is_alone(texts: list[str]) -> None:
+    assert sheet._folded(texts) == list(map(sheet.fold_cell, texts))
+
+
+@given(_grids, st.booleans())
+def test_the_values_of_whole_rows_are_those_of_looking_at_each_cell(
+    rows: list[list[str]], named: bool
+) -> None:
+    truth = Sheet.stacked([], rows, 3)
+    structure = Structure(0, ((), (0,), (0,)) if named else ((), (), ()), frozenset())
+    weights = {
+        (r, c): 1.0 if text else 0.3
+        for r, row in enumerate(truth.texts)
+        for c, text in enumerate(row)
+        if truth.present[r][c] and (c or not named or not any(truth.present[r][1:]))
+    }
+    asked = Asked(truth, structure, 0.3)
+    assert list(asked.weights.items()) == list(weights.items())
+    assert asked.of_row == {
+        row: sum(w for (r, _), w in weights.items() if r == row) for row in {r for r, _ in weights}
+    }
+    assert asked.of_column == {
+        col: sum(w for (_, c), w in weights.items() if c == col) for col in {c for _, c in weights}
+    }
+
+
+_columns = st.lists(st.sampled_from(["1", "2", "3", "4"]), min_size=7, max_size=7)
+
+
+@given(_columns, _columns, st.sampled_from([1, -1, None]))
+def test_columns_have_slipped_if_their_wrong_values_are_those_beside(
+    column: list[str], other: list[str], step: int | None
+) -> None:
+    given = other if step is None else [*column[step:], *column[:step]]
+    truth, pred = (Sheet.stacked([], [[text] for text in texts], 1) for texts in (column, given))
+    structure = Structure(0, ((),), frozenset())
+    side = Side(truth, structure, pred, Alignment({0: 0}, {r: r for r in range(7)}))
+    n_wrong = sum(a != b for a, b in zip(column, given, strict=True))
+    beside = [
+        sum(given[r] == column[r - k] != column[r] for r in range(7) if 0 <= r - k < 7) for k in (1, -1)
+    ]
+    slipped = n_wrong > 3 and max(beside) >= n_wrong - 1
+    assert Values(side, Asked(truth, structure, 0.3))._slipped == (frozenset({0}) if slipped else frozenset())
+
+
+@given(_grids)
+def test_a_table_without_empty_cells_has_no_groups_above_their_members(rows: list[list[str]]) -> None:
+    table = Sheet.stacked([], rows, 3)
+    assert not all(map(all, table.present)) or not list(members._groups(table, 0))
+
+
+@given(_grids)
+def test_cells_that_say_something_are_known_by_their_numbers(rows: list[list[str]]) -> None:
+    ids, texts = _numbered(rows)
+    assert _filled(texts, ids).tolist() == [[bool(text) for text in row] for row in rows]
+
+
+@pytest.mark.parametrize("begin", ["<html><body>", "<!DOCTYPE html>\n<html lang='en'>\n<BODY >\n"])
+def test_the_frame_of_a_page_is_no_text(begin: str) -> None:
+    rows = "<tr><td>body</td><td>html</td></tr><tr><td>a</td><td>1</td></tr>"
+    framed = TableInput(f"{begin}<table>{rows}</table></body></html>")
+    assert framed.pages == TableInput(f"<table>{rows}</table>").pages
+    assert not framed.pages.lines
 
 
 @given(st.lists(st.text("xoXO*<>|~a1×", max_size=2), min_size=1, max_size=4))

@@ -17,6 +17,7 @@ _ATTRIBUTE = re.compile(
     r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""",
 )
 _HUGE_REFERENCE = re.compile(r"&#(?:\d{8,}+|[xX][0-9a-fA-F]{8,}+);?")
+_FRAME = re.compile(r"<(?:!doctype\b[^<>]*+|/?(?:html|head|body)(?:\s[^<>]*+)?)>", re.IGNORECASE)
 _QUOTED_TAG_CHARS = 2_000
 """How far a tag is read with care for `>` in quotes; a longer one ends at its first `>`."""
 
@@ -94,3 +95,12 @@ def replace_elements(text: str, name: str, replacement: Callable[[Tag], str]) ->
 def unescape(text: str) -> str:
     """`html.unescape`, which raises ValueError for a reference of thousands of digits."""
     return html.unescape(_HUGE_REFERENCE.sub("\ufffd", text)) if "&" in text else text
+
+
+def without_frame(text: str) -> str:
+    """The text without the tags around all of a page, which say nothing.
+
+    >>> without_frame("<!DOCTYPE html><html lang='en'><body>A <b>page</b></body></html>")
+    'A <b>page</b>'
+    """
+    return _FRAME.sub("", text) if "<" in text else text

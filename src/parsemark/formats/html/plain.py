@@ -8,6 +8,7 @@ without quotes) is left to lxml; the result is the same.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from parsemark.formats.html.placing import GridBuilder, read_span
 from parsemark.formats.limits import MAX_CELL_CHARS, check_grid
@@ -50,9 +51,22 @@ def read_plain_table(source: str, position: int | None = None) -> Table | None:
 
 def _bare(source: str, position: int | None) -> Table:
     """The table of which nothing is said but the texts of its cells."""
-    rows = [_CELL.findall(row) for row in source.split("<tr")[1:]]
+    if "<td " in source:
+        rows = [_CELL.findall(row) for row in source.split("<tr")[1:]]
+    else:
+        # Each second piece is a text; a row begins where the piece before it says so.
+        pieces = source.replace("</td>", "<td>").split("<td>")
+        texts = pieces[1::2]
+        begins = [k for k, between in enumerate(pieces[::2]) if between for _ in range(between.count("<tr"))]
+        rows = [texts[begin:end] for begin, end in pairwise([*begins, len(texts)])]
     check_grid(len(rows), max(map(len, rows), default=0), position)
-    return Table.from_rows([[" ".join(text.split()) for text in row] for row in rows])
+    return Table.from_rows(rows if _are_clean(rows) else [[" ".join(t.split()) for t in row] for row in rows])
+
+
+def _are_clean(rows: list[list[str]]) -> bool:
+    """Whether no text has other white space than single spaces inside it."""
+    joined = f"|{'|'.join(map('|'.join, rows))}|"
+    return joined.isprintable() and not ("  " in joined or "| " in joined or " |" in joined)
 
 
 def _says_headers(parts: list[_Part]) -> bool:

@@ -99,8 +99,8 @@ class Lookup:
         check_pairs("different texts", len(truth_texts), len(pred_texts), MAX_TEXT_PAIRS)
         self.matrix = likenesses.matrix(pred_texts)
         self.truth_texts, self.pred_texts = truth.texts, pred.texts
-        self.truth_filled = np.array([bool(t) for t in truth_texts], dtype=bool)[self.truth_ids]
-        self.pred_filled = np.array([bool(p) for p in pred_texts], dtype=bool)[self.pred_ids]
+        self.truth_filled = _filled(truth_texts, self.truth_ids)
+        self.pred_filled = _filled(pred_texts, self.pred_ids)
         self.truth_blank = np.flatnonzero(~np.any(self.truth_filled, axis=1))
         self.pred_blank = np.flatnonzero(~np.any(self.pred_filled, axis=1))
         # What a cell of several rows says may stand at any of them, as at the middle one.
@@ -108,6 +108,11 @@ class Lookup:
         self.truth_asked = self.truth_filled & starts
         self.truth_asked[:-1] &= starts[1:] | (self.truth_ids[:-1] != self.truth_ids[1:])
         self.truth_sections, self.pred_sections = likenesses.sections, _sections(pred)
+
+
+def _filled(texts: list[str], ids: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Where the text that an id names says something; at most one of the different texts is empty."""
+    return np.asarray(ids != texts.index("") if "" in texts else np.ones(ids.shape, dtype=bool))
 
 
 def _sections(sheet: Sheet) -> list[int]:
@@ -136,8 +141,8 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix = _similarities(one, other)
     np.square(matrix, out=matrix)
-    numeric_one = np.array([f.numeric for f in ours], dtype=bool)
-    numeric_other = np.array([f.numeric for f in theirs], dtype=bool)
+    numeric_one = np.fromiter([f.numeric for f in ours], dtype=bool, count=len(ours))
+    numeric_other = np.fromiter([f.numeric for f in theirs], dtype=bool, count=len(theirs))
     signature: dict[tuple[str, ...], int] = {}
     signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours], dtype=np.int32)
     signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs], dtype=np.int32)

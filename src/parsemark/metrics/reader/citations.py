@@ -20,14 +20,18 @@ _CITATION = re.compile(
     rf"\s?(?:\^\{{?)?(?:\[(?:{_NUMBERS}|{_KEYS}|{_AUTHORS})\]|\({_AUTHORS}\))\}}?"
     rf"|(?<=[^\W\d_]{{3}})\^(?:\d{{1,3}}|\{{{_NUMBERS}\}})(?=$|[(\[])"
 )
+_MARKS = frozenset("[(^")
+"""Without any of these there is no citation."""
 
 
 def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction without citations in names and texts, if the truth has none at all."""
-    found = {text: rest for row in pred.texts for text in row if text and (rest := _uncited(text)) != text}
-    if not found or any(_uncited(text) != text for row in truth.texts for text in row if text):
+    if _MARKS.isdisjoint("".join(pred.said)):
         return pred
-    said = {bare(tight(text)) for row in truth.texts for text in row}
+    found = {text: rest for text in pred.said if (rest := _uncited(text)) != text}
+    if not found or any(_uncited(text) != text for text in truth.said):
+        return pred
+    said = {bare(tight(text)) for text in truth.said}
     # What stands in brackets alone may be a value, if the truth has such ones.
     bracketed = any(text[0] in "[(" for text in said if text)
     left_out = {
@@ -55,4 +59,4 @@ def _uncited(text: str) -> str:
     >>> _uncited("Leaf(2010)"), _uncited("61[55.2;70]"), _uncited("m^2"), _uncited("VLD[QRL]")
     ('Leaf(2010)', '61[55.2;70]', 'm^2', 'VLD[QRL]')
     """
-    return _CITATION.sub("", text).strip() if "[" in text or "(" in text or "^" in text else text
+    return text if _MARKS.isdisjoint(text) else _CITATION.sub("", text).strip()

@@ -27,11 +27,11 @@ _LEAST = 2
 
 def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
     """Whether the numbers of a table have decimal commas; `default` where they do not tell."""
-    texts = [text for row in sheet.shown for text in row if "," in text or "." in text]
     # Without a comma only several points can tell of one.
-    telling = [text for text in texts if "," in text or text.count(".") > 1]
+    telling = [text for row in sheet.shown for text in row if "," in text or text.count(".") > 1]
     if not telling and not default:
         return False
+    texts = [text for row in sheet.shown for text in row if "," in text or "." in text]
     commas = sum(_COMMA.fullmatch(text) is not None for text in telling)
     points = sum(_POINT.fullmatch(text) is not None for text in texts)
     if commas == points:

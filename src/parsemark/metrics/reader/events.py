@@ -72,10 +72,10 @@ PRICE: dict[Kind, str] = {
     Kind.INVENTED: "invented",
     Kind.COLUMNS_MERGED: "merged",
     Kind.ROWS_MERGED: "merged",
-    Kind.COLUMN_SPLIT: "span",
-    Kind.ROW_SPLIT: "span",
-    Kind.SPAN_WRONG: "span",
-    Kind.SPAN_LOST: "spanned",
+    Kind.COLUMN_SPLIT: "context",
+    Kind.ROW_SPLIT: "context",
+    Kind.SPAN_WRONG: "context",
+    Kind.SPAN_LOST: "counted",
     Kind.MOVED: "context",
     Kind.HEADER_SHIFTED: "counted",
     Kind.HEADER_MOVED: "header",
@@ -85,6 +85,8 @@ PRICE: dict[Kind, str] = {
 }
 """Which price an event of a kind has."""
 
+_FORM = Kind.PADDED
+"""What costs as much as the worst of its kind, however often it comes."""
 MISREAD = frozenset({Kind.VALUE_MISREAD, Kind.HEADER_MISREAD, Kind.NAME_MISREAD})
 _GONE = frozenset({Kind.VALUE_WRONG, Kind.VALUE_LOST, Kind.ROW_MISSING, Kind.COLUMN_MISSING, Kind.CUT_OFF})
 """Events after which the values they touch are not known at all."""
@@ -118,6 +120,18 @@ class Account:
         share = min(1.0, event.extent / max(self.total, 1.0))
         return float(price * severity * share**parameters.growth)
 
+    def _costs(self, parameters: Parameters) -> list[float]:
+        """What each event costs; kept, since the score and the explanation both need them."""
+        known = self._known_costs.get(parameters)
+        if known is None:
+            known = [self.cost(event, parameters) for event in self.events]
+            self._known_costs[parameters] = known
+        return known
+
+    @cached_property
+    def _known_costs(self) -> dict[Parameters, list[float]]:
+        return {}
+
     @property
     def known(self) -> float:
         """Share of the values that are there."""
@@ -136,14 +150,16 @@ class Account:
         return {}
 
     def _score(self, parameters: Parameters) -> float:
-        costs = [(event.kind is Kind.PADDED, self.cost(event, parameters)) for event in self.events]
-        harm = sum(cost for harmless, cost in costs if not harmless)
-        form = max((cost for harmless, cost in costs if harmless), default=0.0)
+        costs = self._costs(parameters)
+        harm = sum([cost for event, cost in zip(self.events, costs, strict=True) if event.kind is not _FORM])
+        form = max(
+            [cost for event, cost in zip(self.events, costs, strict=True) if event.kind is _FORM], default=0.0
+        )
         return FULL_SCORE * math.exp(-(harm**parameters.bend) - form) * self.known
 
     def details(self, parameters: Parameters) -> dict[str, Any]:
         """The explanation: events with the points they cost, strongest first, and how many of each kind."""
-        costs = [self.cost(event, parameters) for event in self.events]
+        costs = self._costs(parameters)
         total = sum(costs)
         points = FULL_SCORE - self.score(parameters)
         ranked = sorted(
@@ -182,13 +198,10 @@ class Causes:
         for found in self._found.values():
             first = found[0]
             again = f" (and {len(found) - 1} more alike)" if len(found) > 1 else ""
-            yield Event(
-                first.kind,
-                sum(e.extent for e in found),
-                first.message.removesuffix(".") + again + ".",
-                first.where,
-                sum(e.severity * e.extent for e in found) / max(sum(e.extent for e in found), 1e-9),
-            )
+            extent = sum([e.extent for e in found])
+            severity = sum([e.severity * e.extent for e in found]) / max(extent, 1e-9)
+            message = first.message.removesuffix(".") + again + "."
+            yield Event(first.kind, extent, message, first.where, severity)
 
 
 def quote(text: str) -> str:

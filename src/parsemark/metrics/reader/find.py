@@ -276,8 +276,9 @@ def _rows(values: Values) -> Iterable[Named]:
             continue
         path = _distinct([section, *[own[c][row] for c in stubs]])
         texts, above = pred.texts[at], sections[at]
-        literal = _distinct([above, *[texts[c] for c in columns]])
-        carried = _distinct([above, *[given[c][at] for c in columns]])
+        said = [texts[c] for c in columns]
+        literal = _distinct([above, *said])
+        carried = literal if all(said) else _distinct([above, *[given[c][at] for c in columns]])
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
         emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
         readings = [(How.GIVEN, literal), (How.CARRIED if emptied else How.GIVEN, carried)]

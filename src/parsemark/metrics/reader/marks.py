@@ -37,7 +37,7 @@ _NO_BESIDE = {
 
 def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction with empty cells for no where the truth has them, or the truth's no for empty cells."""
-    ours, theirs = _texts(truth), _texts(pred)
+    ours, theirs = truth.said, pred.said
     no = _way_to_say_no(theirs, besides=ours)
     if no is not None and any(_has_marks_alone(truth, mark) for mark in ours & (_MARKS | _YES)):
         return _emptied(pred, no, theirs)
@@ -49,11 +49,7 @@ def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
     return pred
 
 
-def _texts(sheet: Sheet) -> set[str]:
-    return set().union(*sheet.texts)
-
-
-def _way_to_say_no(said: set[str], besides: set[str]) -> str | None:
+def _way_to_say_no(said: frozenset[str], besides: frozenset[str]) -> str | None:
     """The only sign for no among some texts, if the others have none."""
     found = said & _NO or {no for no in said & _NO_BESIDE.keys() if _NO_BESIDE[no] in said}
     return next(iter(found)) if len(found) == 1 and found.isdisjoint(besides) and not besides & _NO else None
@@ -82,7 +78,7 @@ def _has_marks_alone(sheet: Sheet, mark: str) -> bool:
     return any("" in line[1:] for line in lines) and sum(line.count(mark) for line in lines) > 1
 
 
-def _emptied(pred: Sheet, no: str, said: set[str]) -> Sheet:
+def _emptied(pred: Sheet, no: str, said: frozenset[str]) -> Sheet:
     """The prediction with nothing in place of its no; a yes that is one beside it alone is said plainly."""
     rows, columns = _lines(pred, _ways_to_say_yes(no) & said | {no})
     plainly = {no: "", _NO_BESIDE[no]: "Yes"} if no in _NO_BESIDE else {no: ""}
@@ -94,7 +90,7 @@ def _emptied(pred: Sheet, no: str, said: set[str]) -> Sheet:
     )
 
 
-def _is_said_without_gaps(truth: Sheet, no: str, said: set[str]) -> bool:
+def _is_said_without_gaps(truth: Sheet, no: str, said: frozenset[str]) -> bool:
     """Whether the truth says yes or no in each cell of the rows or columns in which it does."""
     rows, columns = _lines(truth, _ways_to_say_yes(no) & said | {no})
     whole = [truth.texts[r] for r in rows] + [[row[c] for row in truth.texts] for c in columns]

@@ -18,6 +18,8 @@ def given_to_members(sheet: Sheet) -> Sheet | None:
     """
     if sheet.n_cols < 3:  # a name, a value of the group, and one of its members
         return None
+    if all(map(all, sheet.present)) and all(map(all, sheet.starts)):
+        return None  # where a group says something, its members do not
     n_header = header_rows(sheet)
     group_of = {member: group for group, members in _groups(sheet, n_header) for member in members}
     if not group_of:

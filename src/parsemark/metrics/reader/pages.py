@@ -11,6 +11,7 @@ from itertools import compress
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats import FoundTable
+from parsemark.formats.html.markup import without_frame
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.data import Data, data_in
 from parsemark.metrics.reader.events import Event, Kind
@@ -94,8 +95,12 @@ class Pages:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text without the marks of headings."""
-    return [stripped for line in text.splitlines() if (stripped := line.strip().lstrip("#").strip())]
+    """The lines of a text without the marks of headings and the tags around a page."""
+    return [
+        stripped
+        for line in without_frame(text).splitlines()
+        if (stripped := line.strip().lstrip("#").strip())
+    ]
 
 
 def _heading(text: str) -> str:

@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import compress
+from functools import cached_property, lru_cache
+from itertools import chain, compress
 from operator import attrgetter
 from typing import TypeVar
 
@@ -43,6 +43,7 @@ _BOTH_WAYS = re.compile(
 """How far up and down a value may be off: above and below each other, or behind it in any order."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
+_NOT_PLAIN = re.compile(rf"^(?!(?:{_PLAIN.pattern})$).*$", re.MULTILINE)
 _SIGN_INSIDE = re.compile(r"([$€£¥₹])\s?-(?=\d)")
 """The sign of an amount behind its currency."""
 _LONGEST_KEPT = 200
@@ -122,14 +123,20 @@ class Sheet:
             rows = [list(compress(row, used)) for row in compress(rows, said)]
             shown = [list(compress(row, used)) for row in compress(shown, said)]
         n_cols = len(shown[0]) if shown else 0
+        folded = _folded(list(chain.from_iterable(rows)))
         return cls(
-            texts=list(map(_folded, rows)),
+            texts=[folded[begin : begin + n_cols] for begin in range(0, len(folded), n_cols or 1)],
             shown=shown,
             starts=[[True] * n_cols for _ in rows],
             present=[list(map(bool, row)) for row in shown],
             holes=[[False] * n_cols for _ in rows],
             header_rows=header_rows,
         )
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """Every folded text once."""
+        return frozenset(chain.from_iterable(self.texts))
 
     def says_the_same_as(self, other: Sheet) -> bool:
         """Whether two sheets have the same texts in the same cells."""
@@ -201,8 +208,12 @@ class Sheet:
 
 
 def _folded(texts: Sequence[str]) -> list[str]:
-    is_plain = _PLAIN.fullmatch
-    return [text if is_plain(text) else fold_cell(text) for text in texts]
+    """The folded texts of cells; those that are not plain are looked for in all of them at once."""
+    joined = "\n".join(texts)
+    if joined.count("\n") >= max(len(texts), 1):  # a cell of several lines
+        return list(map(fold_cell, texts))
+    others = {text: fold_cell(text) for text in _NOT_PLAIN.findall(joined)}
+    return [others.get(text, text) for text in texts]
 
 
 def fold_cell(text: str) -> str:

@@ -80,8 +80,8 @@ def _class(symbol: str) -> int:
 
 
 def _used(sheet: Sheet) -> set[str]:
-    texts = set().union(*sheet.texts)
+    texts = sheet.said
     joined = "".join(texts)
     if joined.isascii():
-        return (texts & _ALONE.keys()) | {symbol for symbol in _ASCII_SYMBOLS if symbol in joined}
-    return (texts & _ALONE.keys()) | _SYMBOLS.intersection(joined)
+        return (_ALONE.keys() & texts) | {symbol for symbol in _ASCII_SYMBOLS if symbol in joined}
+    return (_ALONE.keys() & texts) | _SYMBOLS.intersection(joined)

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
@@ -98,22 +99,30 @@ class Asked:
     def __init__(self, truth: Sheet, structure: Structure, no_value: float) -> None:
         stubs = structure.stubs
         self.weights: dict[Position, float] = {}
+        self.of_row: dict[int, float] = {}
+        self.of_column: dict[int, float] = {}
+        plain = [c for c in range(truth.n_cols) if c not in stubs]
         for row in range(structure.n_header, truth.n_rows):
             if row in structure.sections:
                 continue
             texts, starts = truth.texts[row], truth.starts[row]
-            there = [c for c, present in enumerate(truth.present[row]) if present]
-            named_only = stubs.issuperset(there)
-            for col in there:
+            if plain and all(texts) and all(starts):  # as most rows
+                asked = plain
+            else:
+                there = [c for c, present in enumerate(truth.present[row]) if present]
+                named_only = stubs.issuperset(there)
                 # A name is no value of its own where it names something.
-                is_name = col in stubs if starts[col] else _is_name(truth, stubs, row, col)
-                if named_only or not is_name:
-                    self.weights[row, col] = 1.0 if texts[col] else no_value
-        self.of_row: dict[int, float] = {}
-        self.of_column: dict[int, float] = {}
-        for (row, col), weight in self.weights.items():
-            self.of_row[row] = self.of_row.get(row, 0.0) + weight
-            self.of_column[col] = self.of_column.get(col, 0.0) + weight
+                asked = [
+                    c
+                    for c in there
+                    if named_only or not (c in stubs if starts[c] else _is_name(truth, stubs, row, c))
+                ]
+            weights = [1.0 if texts[c] else no_value for c in asked]
+            self.weights |= zip(zip(repeat(row), asked), weights, strict=True)
+            if asked:
+                self.of_row[row] = sum(weights, 0.0)
+            for col, weight in zip(asked, weights, strict=True):
+                self.of_column[col] = self.of_column.get(col, 0.0) + weight
         self.total = max(1.0, sum(self.weights.values()))
         body = range(structure.n_header, truth.n_rows)
         over = {text for r in range(structure.n_header) for text in truth.texts[r]}
@@ -186,8 +195,17 @@ class Values:
     @cached_property
     def _slipped(self) -> frozenset[int]:
         """Columns whose wrong values are those of the row before or behind, all but one at the end."""
-        wrong = Counter(col for _, col, _, _ in self._differing)
-        texts: dict[int, list[tuple[str, str]]] = {col: [] for col, n in wrong.items() if n >= _SLIPPED}
+        given: dict[int, list[str]] = defaultdict(list)
+        for _, col, at, partner in self._differing:
+            given[col].append(self.side.pred.texts[at][partner])
+        wrong = {col: len(found) for col, found in given.items()}
+        # What has slipped stands in its column of the truth, elsewhere.
+        texts: dict[int, list[tuple[str, str]]] = {
+            col: []
+            for col, found in given.items()
+            if len(found) >= _SLIPPED
+            and sum(map({row[col] for row in self.side.truth.texts}.__contains__, found)) >= len(found) - 1
+        }
         for row, col, at, partner in self._answered if texts else ():
             if col in texts:
                 texts[col].append((self.side.truth.texts[row][col], self.side.pred.texts[at][partner]))
@@ -196,8 +214,9 @@ class Values:
             for col, pairs in texts.items()
             for step in (1, -1)
             if sum(
-                found == neighbour != text
-                for (text, found), (neighbour, _) in zip(pairs[::step][1:], pairs[::step], strict=False)
+                0 <= k - step < len(pairs) and found == pairs[k - step][0]
+                for k, (text, found) in enumerate(pairs)
+                if found != text
             )
             >= wrong[col] - 1
         )
