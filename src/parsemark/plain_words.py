@@ -1,8 +1,9 @@
-"""Counts and problems as people say them: "1 page", and no words of a library."""
+"""Counts, figures and problems as people say them: "1 page", a dash for what is not defined."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,14 +57,65 @@ def name_for(n: int, name: str) -> str:
     return name
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign; what is 0 in so many digits has none.
+_MOST_DIGITS = 6
+UNDEFINED = "–"
+"""Stands for a figure that a run does not define: it is neither 0 nor left blank."""
 
-    >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1)
-    ('+0.123', '-0.5', '0.000', '0.000', '0.0')
+
+def rounded(value: float | None, digits: int = 3) -> str:
+    """A figure in so many digits; a dash for one that is not defined.
+
+    >>> rounded(0.98765), rounded(-0.0001), rounded(12, 1), rounded(None), rounded(float("nan"))
+    ('0.988', '0.000', '12.0', '–', '–')
     """
+    return UNDEFINED if value is None or not math.isfinite(value) else f"{value:z.{digits}f}"
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share in per cent; a dash for one that is not defined.
+
+    >>> percent(0.256), percent(0.256, 1), percent(None)
+    ('26 %', '25.6 %', '–')
+    """
+    return UNDEFINED if share is None or not math.isfinite(share) else f"{100 * share:z.{digits}f} %"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """A difference with its sign; what is 0 in so many digits has none, what is not defined is a dash.
+
+    >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1), signed(None)
+    ('+0.123', '-0.5', '0.000', '0.000', '0.0', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
     text = f"{value:+z.{digits}f}"
     return text[1:] if float(text) == 0 else text
+
+
+def signed_end(value: float | None, digits: int = 3) -> str:
+    """An end of an interval of a difference: on which side of 0 it lies is what it is there for, so one next
+    to 0 has as many digits as its sign needs.
+
+    >>> signed_end(-0.0004), signed_end(0.0044, 2), signed_end(0.0), signed_end(0.25, 2), signed_end(1e-9)
+    ('-0.0004', '+0.004', '0.000', '+0.25', '+0.000001')
+    """
+    if value is None or not math.isfinite(value) or value == 0 or float(text := signed(value, digits)) != 0:
+        return signed(value, digits)
+    for more in range(digits + 1, _MOST_DIGITS + 1):
+        if float(text := signed(value, more)) != 0:
+            return text
+    return f"{'-' if value < 0 else '+'}{10**-_MOST_DIGITS:.{_MOST_DIGITS}f}"
+
+
+def signed_interval(low: float | None, high: float | None, digits: int = 3) -> str:
+    """Both ends of an interval of a difference; a dash where there is none.
+
+    >>> signed_interval(-0.43, -0.0004, 2), signed_interval(None, None)
+    ('-0.43 to -0.0004', '–')
+    """
+    if low is None or high is None:
+        return UNDEFINED
+    return f"{signed_end(low, digits)} to {signed_end(high, digits)}"
 
 
 def size_in_words(n_bytes: int) -> str:
@@ -75,6 +127,17 @@ def size_in_words(n_bytes: int) -> str:
     if n_bytes < 1_000:
         return counted(n_bytes, "byte")
     return f"{n_bytes / 1_000:.0f} kB" if n_bytes < 999_500 else f"{n_bytes / 1_000_000:,.1f} MB"
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "counted": counted,
+    "percent": percent,
+    "plural": plural,
+    "rounded": rounded,
+    "signed": signed,
+    "signed_interval": lambda of, digits=3: signed_interval(of.low, of.high, digits),
+}
+"""How templates write what is not text. Any figure may be undefined, so none is formatted in another way."""
 
 
 def first_problem(error: ValidationError, whole: str = "the file") -> str:

@@ -1,5 +1,6 @@
 """`parsemark parsers`."""
 
+import io
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tests.parsers.pages import write_page
 from tests.parsers.scripts import write_worker
 from typer.testing import CliRunner
 
+from parsemark.cli import parsers as command
 from parsemark.cli.main import app
 from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import parser_names
@@ -39,6 +41,22 @@ def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
     ]
     rapid = next(line for line in lines if line[0] == "rapid")
     assert rapid[3] == "tesseract (words=tesseract)"
+
+
+def test_names_and_options_are_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    rows = [command._facts(name) for name in command._names()]
+    for width in (60, 80, 200):
+        console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+        monkeypatch.setattr("rich.console.Console", lambda console=console: console)
+        CliRunner().invoke(app, ["parsers"], catch_exceptions=False)
+        lines = console.file.getvalue().splitlines()
+        assert max(map(len, lines)) <= width
+        assert {row[0] for row in rows} <= {line.split()[0] for line in lines if line.strip()}
+        shown = "".join("".join(lines).split())
+        assert width > 100 or all("".join(fact.split()) in shown for row in rows for fact in row)
+        assert "…" not in shown
 
 
 def test_a_broken_plugin_has_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

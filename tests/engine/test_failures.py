@@ -1,18 +1,18 @@
 """Whatever a worker does costs one page, and the page says what happened."""
 
 import dataclasses
-import os
 from pathlib import Path
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
+from tests.waiting import PATIENCE_S, is_running
 
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.parse import ParseOptions, parse_corpus
 from parsemark.store import ParseRecord, Run
 
 LIMITS = PageLimits(timeout_s=60, memory_mb=300, max_answer_bytes=2**20)
-IMPATIENT = dataclasses.replace(LIMITS, timeout_s=3)
+IMPATIENT = dataclasses.replace(LIMITS, timeout_s=10)
 """For what hangs; all else must have time, also on a busy machine."""
 
 
@@ -31,7 +31,7 @@ def parse(folder: Path, *behaviours: str, limits: PageLimits = LIMITS) -> list[P
         ("silent-exit", "parser_failed", 2, "exit code 0"),
         ("garbage", "parser_failed", 2, "it is no JSON"),
         ("huge", "parser_failed", 1, "over 1048576 bytes"),
-        ("hang", "parser_timeout", 1, "not answer within 3 s"),
+        ("hang", "parser_timeout", 1, "not answer within 10 s"),
         ("leak", "parser_failed", 1, "more than 300 MB"),
         ("leak-in-child", "parser_failed", 1, "more than 300 MB"),
         ("error", "parser_failed", 1, "IndexError: no such page"),
@@ -45,7 +45,7 @@ def test_first_page_misbehaves(
     bad, good = parse(tmp_path, behaviour, "fine")
     assert (bad.status, bad.attempts) == (status, attempts)
     assert (bad.error is None) if error is None else (error in (bad.error or ""))
-    assert bad.wall_s is not None and 0 <= bad.wall_s < 30
+    assert bad.wall_s is not None and 0 <= bad.wall_s < PATIENCE_S
     assert bad.cpu_s is not None and bad.cpu_s >= 0
     assert (good.status, good.attempts) == ("ok", 1)
     assert good.peak_memory_mb is None or 1 < good.peak_memory_mb < 300
@@ -74,14 +74,7 @@ def test_end_of_stderr_is_kept(tmp_path: Path) -> None:
 def test_what_a_worker_has_started_ends_with_it(tmp_path: Path, behaviour: str) -> None:
     bad, good = parse(tmp_path, behaviour, "fine")
     assert bad.status != "ok" and good.status == "ok"
-    child = int((tmp_path / "corpus" / "s000.pid").read_text())
-    try:
-        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return
-    if state != "Z":
-        os.kill(child, 9)
-        pytest.fail("the child is still alive")
+    assert not is_running(int((tmp_path / "corpus" / "s000.pid").read_text()))
 
 
 @pytest.mark.parametrize("signal_number", [35, 50, 63])

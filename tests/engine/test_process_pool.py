@@ -93,11 +93,11 @@ def test_workers_forked_of_a_template_are_as_others() -> None:
 
 
 LOST = """
-import os, signal, time
+import os, signal
 from multiprocessing import Pipe
-from pathlib import Path
 from parsemark.engine import forking
 from tests.engine.hostile_tasks import do
+from tests.waiting import is_running, wait_until
 from tests.engine.test_process_pool import run_all
 from parsemark.engine.process_pool import _serve
 with forking.Template() as template:
@@ -111,8 +111,7 @@ with forking.Template() as template:
     for result in run_all(["a", "b"], 2, 300.0, template):
         print(result.task, result.result)
     worker.kill()
-    while (status := Path(f"/proc/{worker.pid}/stat")).exists() and status.read_text().split()[2] != "Z":
-        time.sleep(0.01)  # as long as it takes: a worker that lives on hangs the test
+    wait_until(lambda: not is_running(worker.pid))
 print("ended", worker.exitcode)
 """
 

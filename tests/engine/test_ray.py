@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
+from tests.waiting import PATIENCE_S
 
 from parsemark.engine import scoring
 from parsemark.engine.events import Events
@@ -78,7 +79,7 @@ class KillsNode(Events):
 
 def test_death_of_a_node_changes_nothing(cluster: object, tmp_path: Path) -> None:
     node = patiently(lambda: cluster.add_node(num_cpus=2))
-    cluster.wait_for_nodes()
+    cluster.wait_for_nodes(timeout=PATIENCE_S)
     local = parse(tmp_path / "local", tmp_path / "corpus", n_workers=2)
     events = KillsNode(cluster, node)
     remote = parse(
@@ -113,7 +114,7 @@ def test_death_of_a_node_in_mid_scoring_changes_nothing(
     remote = Run.open(tmp_path / "ray")
     scoring.score_run(local, n_workers=1)
     node = patiently(lambda: cluster.add_node(num_cpus=2))
-    cluster.wait_for_nodes()
+    cluster.wait_for_nodes(timeout=PATIENCE_S)
     events = KillsNodeInScoring(cluster, node)
     scoring.score_run(remote, executor="ray", address=cluster.address, n_workers=3, events=events)
     assert events.killer is not None, "the node was never ended"

@@ -1,5 +1,6 @@
 """The site in a real browser: every page loads without complaint, and what can be clicked works."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report import build_report
+from parsemark.report.comparison import compare_parsers, comparison_markdown
 from parsemark.report.names import safe_name
+from parsemark.store import Run
 
 pytestmark = pytest.mark.browser
 
@@ -168,14 +171,17 @@ def test_skip_link_comes_first(open_page: Open, site: Path) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
 
 
-def test_comparison(open_page: Open, site: Path) -> None:
+def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     page = open_page(f"{site.as_uri()}/compare.html#a=good&b=poor")
     page.wait_for_selector("#comparison table")
-    assert page.locator("#answer").inner_text().startswith("good is better than poor")
+    before = page.locator("#answer").inner_text()
     page.get_by_role("button", name="Swap").click()
     page.wait_for_function("document.querySelector('#a').selectedOptions[0].textContent === 'poor'")
-    assert page.locator("#answer").inner_text().startswith("good is better than poor")
+    swapped = page.locator("#answer").inner_text()
+    assert swapped.startswith("good is better than poor: difference in TE F1 Con +") and swapped == before
     assert "a=poor" in page.url
+    words = comparison_markdown(compare_parsers(run, "poor", "good")).replace("-", "−")
+    assert all(found in words for found in re.findall(r"[+−]\d\.\d+|p [=<] [\d.]+", swapped))
 
 
 def test_a_run_of_one_parser_without_truth(open_page: Open, tmp_path: Path) -> None:

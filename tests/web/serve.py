@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.waiting import PATIENCE_S
 
 PAIRS = [
     {
@@ -63,10 +64,17 @@ class Person:
     """A browser: keeps cookies, and sends the CSRF value of the page that it sees."""
 
     def __init__(self, link: str) -> None:
+        self.client = httpx.Client(follow_redirects=True, trust_env=False, timeout=PATIENCE_S)
+        self.go_to(link)
+        self.see(link)
+
+    def go_to(self, link: str) -> None:
+        """Ask another server from now on: one that is started again has another port, for the old one may
+        belong to somebody else by then.
+        """
         base = re.match(r"http://[^/]+", link)
         assert base is not None
-        self.client = httpx.Client(base_url=base[0], follow_redirects=True, trust_env=False, timeout=60)
-        self.see(link)
+        self.client.base_url = httpx.URL(base[0])
 
     def see(self, link: str = "/") -> str:
         text = self.client.get(link).text

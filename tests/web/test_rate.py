@@ -243,7 +243,6 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
     confirmed: Counter[tuple[str, int, float]] = Counter()
     lock = threading.Lock()
     raters: list[Rater] = []
-    port = "0"
 
     def n_confirmed() -> int:
         with lock:
@@ -253,10 +252,10 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
         return n_confirmed() > before or all(job.done() for job in running)
 
     for round_number in range(3):
-        with served("rate", str(file), "--port", port, "--repeats", "0") as (links, process):
-            port = str(httpx.URL(links[RATERS]).port)
-            if not raters:
-                raters = [Rater(links[RATERS], f"r{k}") for k in range(4)]
+        with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, process):
+            raters = raters or [Rater(links[RATERS], f"r{k}") for k in range(4)]
+            for rater in raters:
+                rater.go_to(links[RATERS])
 
             def work(rater: Rater, seed: int) -> None:
                 try:
@@ -276,7 +275,9 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
                 process.send_signal(signal.SIGKILL)
                 for job in running:
                     job.result()
-    with served("rate", str(file), "--port", port, "--repeats", "0") as (_, _process):
+    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+        for rater in raters:
+            rater.go_to(links[RATERS])
         kept = {
             (rater.name, place, item["score"])
             for rater in raters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parsemark.plain_words import counted
+from parsemark.plain_words import UNDEFINED, counted, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,12 +82,12 @@ def calibrate(
         markup=False,
     )
     view = View("calibrator", "D-ECE", "risk", box=None)
-    view.add_row("none", _number(before), _risk(risk_coverage(judged.confidence, judged.correct), 4))
+    view.add_row("none", rounded(before, 4), _risk(risk_coverage(judged.confidence, judged.correct), 4))
     values: dict[str, float] = {}
     for name, changed in tried.items():
         after = d_ece(changed, judged.correct)
         values[name] = 1.0 if after is None else after
-        view.add_row(name, _number(after), _risk(risk_coverage(changed, judged.correct), 4))
+        view.add_row(name, rounded(after, 4), _risk(risk_coverage(changed, judged.correct), 4))
     console.print(view)
     console.print(_RISK, highlight=False, markup=False)
     best = best_threshold(judged.confidence, judged.correct, judged.n_truth)
@@ -130,15 +130,11 @@ def _say_cost(say: object, at: float, there: JudgedTables) -> None:
 _RISK = "risk: area under risk over coverage, in brackets that of the best possible order"
 
 
-def _number(value: float | None, digits: int = 4) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
 def _risk(curve: RiskCoverage | None, digits: int) -> str:
     """The area, and the least that any order of these predictions could have."""
     if curve is None:
-        return "-"
-    return f"{_number(curve.area, digits)} ({_number(curve.best_area, digits)})"
+        return UNDEFINED
+    return f"{rounded(curve.area, digits)} ({rounded(curve.best_area, digits)})"
 
 
 def apply_calibrator(run: Run, file: Path) -> str:
@@ -266,11 +262,11 @@ def _show_confidences(console: Console, run: Run) -> None:
             Text(entry.name if len(entry.name) <= _NAME_WIDTH else entry.name.replace("(", "\n (", 1)),
             str(len(judged.confidence)),
             str(sum(judged.correct)),
-            _number(d_ece(judged.confidence, judged.correct), 3),
-            _number(average_precision(judged.confidence, judged.correct, judged.n_truth), 3),
+            rounded(d_ece(judged.confidence, judged.correct), 3),
+            rounded(average_precision(judged.confidence, judged.correct, judged.n_truth), 3),
             _risk(risk_coverage(judged.confidence, judged.correct), 3),
-            _number(None if best is None else best.at, 3),
-            _number(None if best is None else best.f1, 3),
+            rounded(None if best is None else best.at, 3),
+            rounded(None if best is None else best.f1, 3),
         )
     console.print(view)
     console.print(

@@ -8,7 +8,7 @@ import typer
 
 from parsemark import api
 from parsemark.cli import options as opt
-from parsemark.plain_words import signed
+from parsemark.plain_words import rounded, signed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -99,12 +99,12 @@ def _table(choice: Choice) -> Table:
     table.add_column("s/page", justify="right")
     table.add_column("failed", justify="right")
     for candidate in choice.candidates:
-        cells = [f"{candidate.value:.2f}"]
+        cells = [rounded(candidate.value, 2)]
         if candidate.estimate is not None:
             cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
             gap = candidate.behind
             cells.append("" if gap is None else f"{signed(gap.low, 2)} to {signed(gap.high, 2)}")
-        cells.append("–" if candidate.cpu_s is None else f"{candidate.cpu_s:.2f}")
+        cells.append(rounded(candidate.cpu_s, 2))
         cells.append(str(candidate.failed))
         table.add_row(Text(candidate.parser), *cells)
     return table

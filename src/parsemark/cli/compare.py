@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -66,7 +67,7 @@ def compare(
         build_report(new.path, new.path / "report", against=run)
     typer.echo(runs_markdown(result, fail_below), nl=False)
     _say_of_which(new.summary(protocol))
-    changed = sorted(result.comparisons, key=lambda c: c.gain)
+    changed = sorted(result.comparisons, key=lambda c: math.inf if c.gain is None else c.gain)
     typer.echo("\n" + side_by_side(new, changed[0], older=run), nl=False)
     if fail_below is not None and result.drops(fail_below):
         raise typer.Exit(1)

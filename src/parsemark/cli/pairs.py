@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, ge
 import typer
 
 from parsemark.cli import judging
+from parsemark.plain_words import rounded
 from parsemark.system import replacing
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _open(file: Path, out: Path | None, opened: ExitStack) -> tuple[BinaryIO, Te
 def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
     for line in source:
         advance(len(line))
-        yield line.decode("utf-8", errors="replace")
+        yield line.decode("utf-8", errors="surrogateescape")  # such a line is refused as all bad ones are
 
 
 @contextmanager
@@ -225,7 +226,7 @@ def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
         table.add_column(column, justify="right")
     for row in summary.rows():
         numbers = (row.mean, row.median, min(row.values, default=None), max(row.values, default=None))
-        texts = ("–" if n is None else f"{n:.4f}" for n in numbers)
+        texts = (rounded(n, 4) for n in numbers)
         table.add_row(row.metric, str(len(row.values)), str(row.n_failed), *texts)
     Console(stderr=to_stderr).print(table)
 

@@ -11,7 +11,7 @@ import typer
 
 from parsemark.cli import options as opt
 from parsemark.cli.options import Commands
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,10 +39,32 @@ def list_parsers(context: typer.Context) -> None:
         for row in rows:
             typer.echo("\t".join(row))
         return
-    table = View("parser", "licence", "gives", "needs", "options (default first)", "state", box=None)
+    if console.width < _WIDE:
+        for row in rows:
+            _print_narrow(console, *row)
+        return
+    table = View(box=None)
+    for head in HEADS:
+        table.add_column(head, no_wrap=head == "parser", overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+HEADS = ("parser", "licence", "gives", "needs", "options (default first)", "state")
+_WIDE = 140
+"""Columns that the whole table needs; in fewer, each parser has lines of its own."""
+
+
+def _print_narrow(console: Console, name: str, *facts: str) -> None:
+    """One parser in a narrow terminal: what one must type is never cut."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Text(name, style="bold"))
+    for head, fact in zip(HEADS[1:], facts, strict=True):
+        if fact:
+            console.print(Padding(Text(f"{head.partition(' ')[0]}: {fact}", overflow="fold"), (0, 0, 0, 2)))
 
 
 @parsers.command()
@@ -131,7 +153,7 @@ def try_(
     console.print(f"{_printable(label)}: {found} {where}", markup=False)
     for number, element in enumerate(tables, start=1):
         _show(console, element, number)
-    wall, cpu = (("–" if t is None else f"{t:.2f}") for t in (trial.answer.wall_s, trial.answer.cpu_s))
+    wall, cpu = (rounded(t, 2) for t in (trial.answer.wall_s, trial.answer.cpu_s))
     console.print(f"{wall} s, {cpu} s of CPU", highlight=False)
     if trial.printed.strip():
         console.print("\nThe worker printed:", highlight=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parsemark.cli.options import Commands
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, rounded
 from parsemark.system import make_folder, write_text
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def replay_(
 def _figures(item: Replay, what: str) -> tuple[str, str]:
     ours = getattr(item.ours, what)
     recorded = None if item.recorded is None else getattr(item.recorded, what)
-    return _number(ours), _number(recorded)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return rounded(ours), rounded(recorded)
 
 
 def _overall(results: list[Replay]) -> str:
@@ -80,8 +76,8 @@ def _overall(results: list[Replay]) -> str:
     without = len(results) - len(compared) - failed
     return (
         f"{counted(len(compared), 'table')} with text: "
-        f"cells {ours.precision or 0:.4f} (CSV {theirs.precision or 0:.4f}), "
-        f"agreement {ours.value or 0:.4f} (CSV {theirs.value or 0:.4f}); "
+        f"cells {rounded(ours.precision, 4)} (CSV {rounded(theirs.precision, 4)}), "
+        f"agreement {rounded(ours.value, 4)} (CSV {rounded(theirs.value, 4)}); "
         f"higher than the CSV in {better}, lower in {worse}; {without} without text or CSV"
         + (f"; {failed} not read" if failed else "")
     )

@@ -11,7 +11,7 @@ import typer
 
 from parsemark.cli import judging
 from parsemark.cli.options import Commands
-from parsemark.plain_words import counted, signed
+from parsemark.plain_words import counted, rounded, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,8 +135,8 @@ def _print(console: Console, result: StudyResult) -> None:
         source = column.source + (", in sample" if column.name in result.in_sample else "")
         interval = "–" if found.ci95 is None else f"{found.ci95[0]:z.3f} to {found.ci95[1]:z.3f}"
         table.add_row(
-            column.name, source, _number(found.pearson), interval,
-            _number(found.spearman), _number(found.kendall), str(found.n),
+            column.name, source, rounded(found.pearson), interval,
+            rounded(found.spearman), rounded(found.kendall), str(found.n),
         )  # fmt: skip
     console.print(table)
     if any(c.pearson is not None and c.ci95 is None for c in result.correlations.values()):
@@ -146,10 +146,10 @@ def _print(console: Console, result: StudyResult) -> None:
         )
     agreement = result.agreement
     if agreement.mean_absolute_difference is not None:
-        alone = ", ".join(_number(value) for value in agreement.leave_one_out)
+        alone = ", ".join(rounded(value) for value in agreement.leave_one_out)
         console.print(
-            f"Raters: {agreement.n_raters}, Krippendorff's alpha {_number(agreement.alpha)}, mean difference "
-            f"{agreement.mean_absolute_difference:.2f}; each against the others: {alone}.",
+            f"Raters: {agreement.n_raters}, Krippendorff's alpha {rounded(agreement.alpha)}, mean difference "
+            f"{rounded(agreement.mean_absolute_difference, 2)}; each against the others: {alone}.",
             highlight=False,
         )
     console.print(
@@ -160,7 +160,7 @@ def _print(console: Console, result: StudyResult) -> None:
     )
     for name, known in result.in_sample.items():
         n_unseen = known.n_pairs - known.n
-        others = f"; the other {n_unseen}: Pearson {_number(known.unseen.pearson)}" if n_unseen else ""
+        others = f"; the other {n_unseen}: Pearson {rounded(known.unseen.pearson)}" if n_unseen else ""
         console.print(
             f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
             f"pairs, so it is no test{others}. docs/reader.md has the figures on left-out tables.",
@@ -252,7 +252,7 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
         "Judges: agreement",
         ("judges", "pairs", "Pearson", "mean difference"),
         [
-            (f"{a.one} · {a.other}", str(a.n), _number(a.pearson), _number(a.mean_absolute_difference))
+            (f"{a.one} · {a.other}", str(a.n), rounded(a.pearson), rounded(a.mean_absolute_difference))
             for a in judged.agreement
         ],
     )
@@ -260,7 +260,7 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
         "Judges: the same question again",
         ("judge", "times", "pairs", "same score", "mean range", "alpha"),
         [
-            (c.judge, str(c.repeats), str(c.n), _number(c.same), _number(c.mean_range), _number(c.alpha))
+            (c.judge, str(c.repeats), str(c.n), rounded(c.same), rounded(c.mean_range), rounded(c.alpha))
             for c in judged.consistency
         ],
     )
@@ -273,7 +273,7 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
         ],
     )  # fmt: skip
     if judged.alpha is not None:
-        console.print(f"Krippendorff's alpha over judges: {_number(judged.alpha)}.", highlight=False)
+        console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.", highlight=False)
 
 
 def _signed(value: float | None) -> str:
@@ -286,7 +286,7 @@ def _interval(found: tuple[float, float] | None) -> str:
 
 def _print_prompts(console: Console, rows: Mapping[str, Mapping[str, float | None]]) -> None:
     prompts = list(dict.fromkeys(name for row in rows.values() for name in row))
-    listed = {judge: [_number(row.get(prompt)) for prompt in prompts] for judge, row in rows.items()}
+    listed = {judge: [rounded(row.get(prompt)) for prompt in prompts] for judge, row in rows.items()}
     _print_judges(console, "Prompts (Pearson)", prompts, listed)
 
 
@@ -318,7 +318,3 @@ def _print_judges(
     for judge, row in rows.items():
         table.add_row(judge, *row)
     console.print(table, highlight=False)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.3f}"

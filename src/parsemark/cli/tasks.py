@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ def score_task(
     table.add_column("value", justify="right")
     table.add_column("", overflow="fold")
     for name, value in result.figures.items():
-        table.add_row(name, "–" if value is None else f"{value:.4f}", MEANINGS.get(name, ""))
+        table.add_row(name, rounded(value, 4), MEANINGS.get(name, ""))
     console.print(table)
     if result.table is not None:
         _print_groups(console, result.table)
@@ -111,7 +111,7 @@ def bench_task(
                 arrow = MEANINGS.get(name, "")[:1]
                 table.add_column(f"{head} {arrow}", justify="right", no_wrap=True)
         remarks += (remark for remark in result.remarks if remark not in remarks)
-        figures = ["–" if value is None else f"{value:.4f}" for value in result.figures.values()]
+        figures = [rounded(value, 4) for value in result.figures.values()]
         table.add_row(parser, str(result.n), str(result.n_missing), *figures)
     console.print(table)
     console.print()

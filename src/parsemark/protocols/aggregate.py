@@ -306,16 +306,17 @@ def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float],
     known = [] if contrast.low is None or contrast.high is None else [contrast.low, contrast.high]
     ends = sorted(min(max(sign * end, -limit), limit) for end in known)
     values = [v if np.isfinite(v := value[name]) else None for name in (contrast.a, contrast.b)]
+    is_known = None not in values
     return Verdict(
         a=contrast.a,
         b=contrast.b,
         figure=figure.info.name,
         value_a=values[0],
         value_b=values[1],
-        difference=sign * contrast.difference + 0.0,  # −0 becomes 0
+        difference=sign * contrast.difference + 0.0 if is_known else None,  # −0 becomes 0
         low=ends[0] if ends else None,
         high=ends[1] if ends else None,
-        p=contrast.p,
+        p=contrast.p if is_known else None,
         state=_state(contrast, figure.info),
         n_documents=contrast.n_documents,
     )

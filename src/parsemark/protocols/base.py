@@ -275,13 +275,13 @@ class Verdict(_FrozenModel):
     figure: str
     value_a: float | None
     value_b: float | None
-    difference: float
-    """A − B."""
+    difference: float | None
+    """A − B; None where one of both is not defined."""
     low: float | None
     high: float | None
     """Simultaneous 95 % interval of the difference: true for all pairs together."""
-    p: float
-    """Of the same test: below 5 % exactly where the interval leaves out 0."""
+    p: float | None
+    """Of the same test: below 5 % exactly where the interval leaves out 0; None without a difference."""
     state: State
     """Of A, seen from B."""
     n_documents: int
@@ -297,7 +297,8 @@ class Verdict(_FrozenModel):
                 "b": self.a,
                 "value_a": self.value_b,
                 "value_b": self.value_a,
-                "difference": 0.0 - self.difference,  # unlike −x it makes no −0
+                # Unlike −x, 0 − x makes no −0.
+                "difference": None if self.difference is None else 0.0 - self.difference,
                 "low": None if self.high is None else 0.0 - self.high,
                 "high": None if self.low is None else 0.0 - self.low,
                 "state": mirrored.get(self.state, self.state),

@@ -5,13 +5,14 @@ The verdict on a pair is made in one place (`aggregate.rank`), so leaderboard, r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted, signed
+from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.base import (
     FigureInfo,
@@ -52,15 +53,19 @@ class Comparison:
     infos: tuple[FigureInfo, ...]
     """What these figures are."""
     n_pages: int
+    n_documents: int
+    """That the pages are of; those on which nobody has anything to count say nothing about the difference."""
     pages: tuple[PageDifference, ...]
     """Pages that differ, largest difference first."""
 
     @property
-    def gain(self) -> float:
+    def gain(self) -> float | None:
         """How much better A is than B in the primary figure: negative where it is worse, also where lower
-        values are better.
+        values are better; None where one of both has no value.
         """
         difference = self.primary.difference
+        if difference is None:
+            return None
         return difference if self.info(self.primary.figure).higher_is_better else 0.0 - difference
 
     def info(self, figure: str) -> FigureInfo:
@@ -79,9 +84,10 @@ def compare_parsers(
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
     compared = _compared(complete_sums(protocol, tables), summary.primary)
-    verdicts = [verdict for f in compared if (verdict := rank(f).verdict(a, b))]
-    if not verdicts or verdicts[0].figure != summary.primary:
+    if not compared or compared[0].info.name != summary.primary or not compared[0].samples:
         raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
+    # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
+    verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
     return _comparison(compared, verdicts, a, b, (a, b))
 
 
@@ -146,15 +152,19 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     a, b, v = comparison.a, comparison.b, comparison.primary
     if v.state == "worse" and better_first:
         a, b, v = b, a, v.seen_from(v.b)
-    interval = ""
+    label, interval = comparison.info(v.figure).label, ""
     if v.low is not None and v.high is not None:
-        interval = f", simultaneous 95 % interval {signed(v.low)} to {signed(v.high)}"
-    values = f"{_number(v.value_a)} ({a}) against {_number(v.value_b)} ({b})"
+        interval = f", simultaneous 95 % interval {signed_interval(v.low, v.high)}"
+    p = format_p(v.p)
+    values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
     evidence = (
-        f"{comparison.info(v.figure).label} {values}, difference {signed(v.difference)}{interval}, "
-        f"p = {format_p(v.p)} on {counted(comparison.n_pages, 'page')} of "
-        f"{counted(v.n_documents, 'document')}"
+        f"{label} {values}, difference {signed(v.difference)}{interval}, "
+        f"p {p if p.startswith('<') else f'= {p}'} on {counted(comparison.n_pages, 'page')} of "
+        f"{counted(comparison.n_documents, 'document')}"
     )
+    if v.difference is None:
+        without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
+        return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
     if v.state in ("better", "worse"):
         return f"{a} is {v.state} than {b}: {evidence}."
     if v.state == "equal":
@@ -164,13 +174,15 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 
-def format_p(p: float) -> str:
-    """A p-value in words."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+def format_p(p: float | None) -> str:
+    """A p-value in words; one below 5 % looks so.
 
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.3f}"
+    >>> format_p(0.2), format_p(0.0001), format_p(0.04996), format_p(0.05), format_p(None)
+    ('0.200', '< 0.001', '0.0499', '0.050', '–')
+    """
+    if p is not None and 0.0495 < p < 0.05:
+        return f"{math.floor(p * 1e4) / 1e4:.4f}"
+    return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
 def _label(parser: str, run: str) -> str:
@@ -211,4 +223,7 @@ def _comparison(
     rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
     changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
     infos = tuple(f.info for f in figures)
-    return Comparison(a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), tuple(changed))
+    n_documents = len(set(first.documents))
+    return Comparison(
+        a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), n_documents, tuple(changed)
+    )

@@ -18,7 +18,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Box, Element, Sample
 from parsemark.pdf import render_page
-from parsemark.plain_words import counted
+from parsemark.plain_words import FILTERS
 from parsemark.system.files import make_folder, write_text
 
 SHOWN = 200
@@ -33,7 +33,7 @@ def write_audit(corpus: Corpus, audit: Audit, folder: Path) -> list[Path]:
     environment = Environment(
         loader=PackageLoader("parsemark.report"), autoescape=select_autoescape(default=True)
     )
-    environment.filters["counted"] = counted
+    environment.filters |= FILTERS
     rows = [{"suspicion": s, "picture": _picture(corpus.read(s.sample), s)} for s in audit.suspicions[:SHOWN]]
     page = environment.get_template("audit.html").render(corpus=corpus, audit=audit, rows=rows)
     write_text(folder / "audit.html", page)

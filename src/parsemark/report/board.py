@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parsemark.plain_words import signed
+from parsemark.plain_words import signed, signed_interval
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.base import EQUIVALENCE_MARGIN
 from parsemark.report.source import ShownParser
@@ -145,7 +145,7 @@ def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
 def _to_best(verdict: Verdict | None) -> str:
     if verdict is None or verdict.low is None or verdict.high is None:
         return "" if verdict is None else signed(verdict.difference)
-    return f"{signed(verdict.difference)} ({signed(verdict.low, 2)} to {signed(verdict.high, 2)})"
+    return f"{signed(verdict.difference)} ({signed_interval(verdict.low, verdict.high, 2)})"
 
 
 def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
@@ -155,6 +155,8 @@ def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
         for name, own in figures.items()
         if (figure := own.get(headline.name)) and figure.value is not None
     }
+    if headline.worst is not None and all(value == sign * headline.worst for value in values.values()):
+        return {}  # nobody earned anything, so nobody is first
     places = {name: 1 + sum(other > value for other in values.values()) for name, value in values.items()}
     return {name: Rank(place, str(place)) for name, place in places.items()}
 
@@ -164,17 +166,28 @@ def _sentence(rows: Sequence[BoardRow], headline: FigureInfo) -> str:
     scored = [r for r in rows if headline.name in r.cells and r.cells[headline.name].value is not None]
     if not scored:
         return "No parser has a score yet."
-    best = scored[0]
-    cell = best.cells[headline.name]
-    open_questions = [row.parser.name for row in scored[1:] if row.rank.mark]
+    cell = scored[0].cells[headline.name]
+    if cell.value == headline.worst:
+        return f"No parser earned anything: {headline.label} {cell.text}."
     interval = f" ({cell.title.split(',')[0]})" if cell.low is not None else ""
-    first = f"{best.parser.name} leads with {headline.label} {cell.text}{interval}"
-    if not open_questions:
-        return f"{first}." if len(scored) == 1 else f"{first}, ahead of every other parser."
-    n_more = len(open_questions) - 3
-    shown = open_questions[:3] + ([f"{n_more} more"] if n_more > 0 else [])
-    listed = " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-    difference, verb = ("differences", "are") if len(open_questions) > 1 else ("difference", "is")
-    words = {row.rank.mark for row in scored[1:] if row.rank.mark}
-    state = "not resolved or within ±0.05" if len(words) > 1 else f"{words.pop()}"
-    return f"{first}; the {difference} to {listed} {verb} {state}."
+    with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
+    leaders = [scored[0].parser.name, *with_mark["equal"]]
+    lead = "leads" if len(leaders) == 1 else "lead"
+    first = f"{_listed(leaders)} {lead} with {headline.label} {cell.text}{interval}"
+    parts = [f"{first}, equal on every document" if len(leaders) > 1 else first]
+    if equivalent := with_mark["equivalent"]:
+        verb = "is" if len(equivalent) == 1 else "are"
+        parts.append(f"{_listed(equivalent)} {verb} equivalent within ±{headline.margin or 0:g}")
+    if open_questions := with_mark["not resolved"]:
+        difference, verb = ("differences", "are") if len(open_questions) > 1 else ("difference", "is")
+        parts.append(f"the {difference} to {_listed(open_questions)} {verb} not resolved")
+    if len(parts) == 1 and len(scored) > len(leaders):
+        return f"{parts[0]}, ahead of every other parser."
+    return f"{'; '.join(parts)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Some names in words; of many the first ones."""
+    n_more = len(names) - 3
+    shown = [*names[:3], *([f"{n_more} more"] if n_more > 0 else [])]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from parsemark.choose import Choice, ParserCandidate, in_words, next_step
-from parsemark.plain_words import counted, signed
+from parsemark.plain_words import FILTERS
 from parsemark.system.files import write_text
 
 WIDTH, HEIGHT, MARGIN = 640, 300, 46
@@ -35,7 +35,7 @@ def write_choice(choice: Choice, corpus: str, run: Path) -> Path:
     environment = Environment(
         loader=PackageLoader("parsemark.report"), autoescape=select_autoescape(default=True)
     )
-    environment.filters |= {"signed": signed, "counted": counted}
+    environment.filters |= FILTERS
     page = environment.get_template("choice.html").render(
         choice=choice,
         corpus=corpus,

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.errors import UsageError
-from parsemark.protocols.comparison import require_comparable
+from parsemark.plain_words import signed_interval
+from parsemark.protocols import Verdict
+from parsemark.protocols.comparison import format_p, require_comparable
 from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison import RunComparison, compare_runs, require_same_corpus
 from parsemark.report.names import viewer_link
@@ -77,12 +79,24 @@ def _protocol(source: RunSource) -> dict[str, Any]:
     return {
         "primary": primary.label,
         "higher_is_better": primary.higher_is_better,
+        "margin": f"{primary.margin or 0:g}",
+        "top": primary.top or 1.0,
         "columns": [{"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better} for i in infos],
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
             for parser, own in source.figures.items()
         },
-        "verdicts": [v.model_dump() for v in source.summary.ranking.verdicts],
+        "verdicts": [_verdict(v) for v in source.summary.ranking.verdicts],
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """With the words of both directions, as `parsemark compare` has them."""
+    mirrored = verdict.seen_from(verdict.b)
+    return verdict.model_dump() | {
+        "interval": signed_interval(verdict.low, verdict.high).replace("-", "−"),
+        "mirrored": signed_interval(mirrored.low, mirrored.high).replace("-", "−"),
+        "p_words": format_p(verdict.p),
     }
 
 
@@ -95,8 +109,8 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
         pages = [
             {
                 "sample": page.sample,
-                "old": f"{page.b:.3f}",
-                "new": f"{page.a:.3f}",
+                "old": page.b,
+                "new": page.a,
                 "difference": page.difference,
                 "gain": page.difference if higher else -page.difference,
                 "href": viewer_link(page=page.sample, parser=name, beside_older=name),

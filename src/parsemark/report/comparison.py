@@ -5,16 +5,17 @@ from __future__ import annotations
 import difflib
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.plain_words import counted, signed
+from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols import Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import RunTables
 from parsemark.protocols.comparison import Comparison, format_p, in_words
-from parsemark.report.names import viewer_link
+from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
 
 SHOWN_PAGES = 10
@@ -44,7 +45,8 @@ class RunComparison:
         """Parsers whose primary figure is worse, and by more than allowed."""
         if math.isnan(below):
             raise UsageError("A difference that is allowed must be a number.")
-        return [c for c in self.comparisons if c.primary.state == "worse" and c.gain < below]
+        worse = (c for c in self.comparisons if c.primary.state == "worse")
+        return [c for c in worse if c.gain is not None and c.gain < below]
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
@@ -106,7 +108,8 @@ def comparison_markdown(comparison: Comparison, *, better_first: bool = True) ->
     if comparison.pages:
         lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
         lines += [
-            f"- `{page.sample}`: {page.a:.3f} against {page.b:.3f}" for page in comparison.pages[:SHOWN_PAGES]
+            f"- `{page.sample}`: {rounded(page.a)} against {rounded(page.b)}"
+            for page in comparison.pages[:SHOWN_PAGES]
         ]
     return "\n".join(lines) + "\n"
 
@@ -120,11 +123,11 @@ def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None)
         older: The older run that the second one is of, if it is of another.
     """
     report = run.path / "report"
-    made = report_holds(report, older=older is not None)
-    if not made:
+    a = comparison.a.removesuffix(" (new)") if older else comparison.a
+    shown = [a] if older else [a, comparison.b]
+    if not report_holds(report, shown, older=older is not None):
         again = f" --against {shlex.quote(str(older))}" if older else ""
         return f"Side by side: parsemark report {shlex.quote(str(run.path))}{again}, then Compare.\n"
-    a = comparison.a.removesuffix(" (new)") if older else comparison.a
     beside = {"beside_older": a} if older else {"beside": comparison.b}
     base = report.resolve().as_uri()
     lines = [f"Side by side: <{base}/{viewer_link(parser=a, queue='apart', **beside)}>"]
@@ -135,9 +138,10 @@ def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None)
     return "\n".join(lines) + "\n"
 
 
-def report_holds(report: Path, *, older: bool) -> bool:
-    """Whether a run's report is there, and has an older run in it where that is asked for."""
+def report_holds(report: Path, parsers: Sequence[str], *, older: bool) -> bool:
+    """Whether a run's report is there with these parsers, and has an older run where that is asked for."""
     parts = [report / "viewer.html", *([report / "data" / "older"] if older else [])]
+    parts += [report / f"parser-{safe_name(name)}.html" for name in parsers]
     return all(part.exists() for part in parts)
 
 
@@ -189,8 +193,8 @@ def _parser(comparison: Comparison) -> str:
 
 
 def _numbers(v: Verdict) -> str:
-    values = [("–" if x is None else f"{x:.3f}") for x in (v.value_a, v.value_b)]
-    interval = "–" if v.low is None or v.high is None else f"{signed(v.low)} … {signed(v.high)}"
+    values = [rounded(v.value_a), rounded(v.value_b)]
+    interval = signed_interval(v.low, v.high).replace(" to ", " … ")
     state = v.state.replace("_", " ")
     return " | ".join([*values, signed(v.difference), interval, format_p(v.p), state])
 

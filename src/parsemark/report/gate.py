@@ -20,8 +20,8 @@ from scipy import stats
 
 from parsemark.errors import UsageError
 from parsemark.model import Status
-from parsemark.plain_words import counted, signed
-from parsemark.protocols import Summary, get_protocol
+from parsemark.plain_words import counted, rounded, signed, signed_interval
+from parsemark.protocols import FigureInfo, Summary, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import PageProtocol, RunTables
 from parsemark.protocols.broken import broken_pages
@@ -35,6 +35,8 @@ ALPHA = 0.05
 _MIN_PAGES_TIMED = 5
 """Fewer pages say nothing about speed."""
 _COMPARISON = "comparison with the old run"
+_BEYOND_CHANCE = "no drop beyond chance"
+_PLAIN = "plain drop"
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def gate_runs(
     chosen = _chosen(side, parsers, new.path)
     recipe = get_protocol(side.summary.protocol)
     if old is None:
-        wanted = [*(["plain drop"] if limits.max_drop is not None else []), *_titles(limits)]
+        wanted = [*([_PLAIN] if limits.max_drop is not None else []), *_titles(limits)]
         skipped = [Skipped(p, name, "there is no old run") for p in chosen for name in wanted]
         notes = [_figures_of(side.summary), *map(str, skipped)]
         return GateResult(tuple(check_alone(side, limits, chosen)), tuple(notes), tuple(skipped))
@@ -170,10 +172,9 @@ def gate_runs(
         skipped += [Skipped(p, _COMPARISON, str(error).rstrip(".")) for p in shared]
         return GateResult((*alone, *failing), (*notes, str(error)), tuple(skipped))
     against = check_against(recipe, before, side, limits, shared, timed=timed)
-    if timed:
-        unmeasured = _not_checked(against, limits, shared)
-        skipped += unmeasured
-        notes += map(str, unmeasured)
+    unmeasured = _not_checked(against, side.summary, limits, shared, timed=timed)
+    skipped += unmeasured
+    notes += map(str, unmeasured)
     return GateResult((*alone, *against), tuple(notes), tuple(skipped))
 
 
@@ -226,15 +227,29 @@ def _titles(limits: GateLimits) -> list[str]:
     return [title for _, title, _ in _measured(limits)]
 
 
-def _not_checked(checks: Iterable[GateCheck], limits: GateLimits, parsers: Sequence[str]) -> list[Skipped]:
-    """What was to be measured, and was on too few pages."""
+def _drop_names(info: FigureInfo, limits: GateLimits) -> list[str]:
+    """The checks of the primary figure that are wanted."""
+    wanted = ((limits.interval, _BEYOND_CHANCE), (limits.max_drop is not None, _PLAIN))
+    return [f"{info.label}: {name}" for is_wanted, name in wanted if is_wanted]
+
+
+def _not_checked(
+    checks: Iterable[GateCheck],
+    summary: Summary,
+    limits: GateLimits,
+    parsers: Sequence[str],
+    *,
+    timed: bool,
+) -> list[Skipped]:
+    """What was to be looked at and could not: figures that a run does not define, too few pages measured."""
     done = {(check.parser, check.name) for check in checks}
-    why = f"fewer than {_MIN_PAGES_TIMED} pages have it in both runs"
+    info = summary.info(summary.primary)
+    undefined = f"{info.label} is not defined in both runs"
+    too_few = f"fewer than {_MIN_PAGES_TIMED} pages have it in both runs"
+    wanted = [(name, undefined) for name in _drop_names(info, limits)]
+    wanted += [(title, too_few) for title in _titles(limits)] if timed else []
     return [
-        Skipped(parser, title, why)
-        for parser in parsers
-        for title in _titles(limits)
-        if (parser, title) not in done
+        Skipped(parser, name, why) for parser in parsers for name, why in wanted if (parser, name) not in done
     ]
 
 
@@ -276,39 +291,30 @@ def _minimum(side: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCh
         info = side.summary.info(figure)
         good = value is not None and (value >= least if info.higher_is_better else value <= least)
         sign = "≥" if info.higher_is_better else "≤"
-        yield GateCheck(parser, f"{figure} {sign} {least:g}", good, _number(value), f"{sign} {least:g}")
+        yield GateCheck(parser, f"{figure} {sign} {least:g}", good, rounded(value), f"{sign} {least:g}")
 
 
 def _drop(
     old: GateSide, new: GateSide, limits: GateLimits, parser: str, comparison: Comparison
 ) -> Iterable[GateCheck]:
-    verdict = comparison.primary
+    verdict, gain = comparison.primary, comparison.gain
+    if gain is None:  # nothing to compare, which the result says
+        return
     info = comparison.info(verdict.figure)
     interval = ""
     if verdict.low is not None and verdict.high is not None:
-        interval = f" ({signed(verdict.low)} to {signed(verdict.high)})"
-    found = f"{_number(verdict.value_b)} → {_number(verdict.value_a)}, {signed(verdict.difference)}{interval}"
+        interval = f" ({signed_interval(verdict.low, verdict.high)})"
+    found = f"{rounded(verdict.value_b)} → {rounded(verdict.value_a)}, {signed(verdict.difference)}{interval}"
     pages = _reasons(old.tables, new.tables, parser, comparison, new.summary.settings)
     if limits.interval:
         worse = verdict.state == "worse"
         yield GateCheck(
-            parser,
-            f"{info.label}: no drop beyond chance",
-            not worse,
-            found,
-            "not worse",
-            pages if worse else (),
+            parser, f"{info.label}: {_BEYOND_CHANCE}", not worse, found, "not worse", pages if worse else ()
         )
     if limits.max_drop is not None:
-        fell = comparison.gain < -limits.max_drop
-        yield GateCheck(
-            parser,
-            f"{info.label}: plain drop",
-            not fell,
-            found,
-            f"≥ {0 - limits.max_drop:g}" if info.higher_is_better else f"≤ {limits.max_drop:g}",
-            pages if fell else (),
-        )
+        fell = gain < -limits.max_drop
+        allowed = f"≥ {0 - limits.max_drop:g}" if info.higher_is_better else f"≤ {limits.max_drop:g}"
+        yield GateCheck(parser, f"{info.label}: {_PLAIN}", not fell, found, allowed, pages if fell else ())
 
 
 def _failing(tables: RunTables, parser: str) -> dict[str, str]:
@@ -373,7 +379,7 @@ def _reasons(
     lines = []
     for page in lost[:SHOWN_PAGES]:
         why = failing.get(page.sample) or _changed_matches(old, new, parser, page.sample, settings)
-        lines.append(f"{page.sample}: {page.b:.3f} → {page.a:.3f}, {why}")
+        lines.append(f"{page.sample}: {rounded(page.b)} → {rounded(page.a)}, {why}")
     return tuple(lines)
 
 
@@ -408,10 +414,6 @@ def _found_partly(before: pl.DataFrame, now: pl.DataFrame, theta: float) -> list
     earlier = overlaps(before)
     lost = [o for truth, o in overlaps(now).items() if truth and o <= theta < earlier.get(truth, 0.0)]
     return [f"found only partly (overlap {o:.3f} ≤ {theta:g}), so counts as missed" for o in sorted(lost)]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
 
 
 def _one_line(text: str, limit: int = 120) -> str:

@@ -21,7 +21,6 @@ from parsemark.report.wording import format_value
 WORST = 24
 MAX_FAILURES = 200
 MAX_MESSAGE = 2_000
-UNIT = Scale(0.0, 1.0)
 FEWEST = 5
 """An attribute that fewer pages or elements have says little about a parser, and is held back."""
 
@@ -71,7 +70,7 @@ def _write(site: Site, parser: ShownParser, images: set[int], errors: Errors) ->
         held_back=held_back,
         fewest=FEWEST,
         n_others=len(source.figures) - 1,
-        unit=UNIT,
+        unit=Scale(0.0, source.summary.info(source.primary).top or 1.0),
         charts=charts,
         errors=_errors(parser, errors),
         worst=_worst(source, parser, images),
@@ -154,9 +153,13 @@ def _errors(parser: ShownParser, errors: Errors) -> list[dict[str, Any]]:
 
 
 def _worst(source: RunSource, parser: ShownParser, images: set[int]) -> list[dict[str, Any]]:
-    """The pages with the lowest score; perfect ones are no weakness."""
+    """The pages with the worst score; perfect ones are no weakness."""
+    info = source.summary.info(source.primary)
+    best = info.top if info.higher_is_better else 0.0
+    sign = 1.0 if info.higher_is_better else -1.0
     values = page_values(source, parser.name)
-    scored = sorted((v, i) for i, v in enumerate(values) if v is not None and v < 1)
+    lost = ((sign * v, i, v) for i, v in enumerate(values) if v is not None and (best is None or v != best))
+    scored = [(value, index) for _, index, value in sorted(lost)]
     ids = source.samples["sample"]
     return [
         {

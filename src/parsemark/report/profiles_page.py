@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from parsemark.plain_words import UNDEFINED
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.site import Site
+from parsemark.report.wording import format_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +61,7 @@ def write_profiles(site: Site) -> None:
 def _shown(summary: Summary, parser: str, column: FigureColumn) -> str:
     info = next((i for i in summary.figures if FigureColumn.of(i) == column), None)
     figure = None if info is None else summary.figure(parser, info.name)
-    if info is None or figure is None or figure.value is None:
-        return "–"
-    return f"{figure.value:g}" if info.style == "count" else f"{figure.value:.3f}"
+    return UNDEFINED if info is None or figure is None else format_value(figure.value, info.style)
 
 
 def _word(value: object) -> str:

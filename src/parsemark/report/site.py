@@ -15,7 +15,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from parsemark.plain_words import counted, plural, signed
+from parsemark.plain_words import FILTERS
+from parsemark.protocols.comparison import format_p
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
@@ -95,7 +96,7 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters |= {"code": code_marks, "signed": signed, "counted": counted, "plural": plural}
+        self.templates.filters |= FILTERS | {"code": code_marks, "p_value": format_p}
 
     def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""

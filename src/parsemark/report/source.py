@@ -170,13 +170,6 @@ class RunSource:
         }
         return wanted if wanted in names or not names else min(names)
 
-    def is_share(self, figure: str) -> bool:
-        """Whether a score lies between 0 and 1; some are out of 10 or of 100."""
-        if self.summary.info(figure).style != "score":
-            return False
-        values = [own[figure].value for own in self.figures.values() if figure in own]
-        return all(value is None or value <= 1 for value in values)
-
     def details(self, part: str, parser: str) -> Any:
         """What the protocol keeps for its own charts about a parser; empty if nothing."""
         return self.summary.details.get(part, {}).get(parser) or {}

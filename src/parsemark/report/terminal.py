@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from parsemark.plain_words import counted_name, signed
+from parsemark.plain_words import counted_name, signed, signed_end
 from parsemark.protocols import Figure, FigureInfo, Summary
 from parsemark.report.wording import format_value
 
@@ -109,16 +109,16 @@ def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
     verdict = summary.ranking.to_best(parser)
     if verdict is None:
         return Text("", style="dim")
-    text = Text(_signed(verdict.difference, 3))
+    text = Text(_short_sign(signed(verdict.difference)))
     if verdict.low is not None and verdict.high is not None:
-        ends = f"{_signed(verdict.low, 2)} {_signed(verdict.high, 2)}"
+        ends = " ".join(_short_sign(signed_end(end, 2)) for end in (verdict.low, verdict.high))
         text.append(f"{' ' if wide else chr(10)}{ends}", style="dim")
     return text
 
 
-def _signed(value: float, digits: int) -> str:
-    """With its sign and without a leading zero: `−.33`."""
-    text = signed(value, digits).replace("-", "−")
+def _short_sign(signed_text: str) -> str:
+    """A difference without a leading zero: `−.33`."""
+    text = signed_text.replace("-", "−")
     return text.replace("0.", ".", 1) if text.lstrip("+−").startswith("0.") else text
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from parsemark.model import Box
+from parsemark.plain_words import rounded
 from parsemark.protocols.exhibits import PageMatch
 from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
@@ -81,7 +82,7 @@ def write_whole_pages(site: Site, images: set[int]) -> None:
                 parser=parser,
                 page=truth,
             )
-            text = f"{values[views.figure]:.3f}" if views.figure in values else "–"
+            text = rounded(values.get(views.figure))
             entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
         links.append(entry)
     site.page(

@@ -6,6 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from parsemark.plain_words import UNDEFINED
+
 if TYPE_CHECKING:
     from parsemark.protocols.base import Figure, Style
 
@@ -18,8 +20,8 @@ def format_value(value: float | None, style: Style) -> str:
     >>> format_value(0.0123, "dollars"), format_value(0.0000251, "dollars"), format_value(0.0, "dollars")
     ('$0.0123', '$0.000025', '$0.0000')
     """
-    if value is None:
-        return "–"
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
     if style == "seconds":
         return f"{value:.3f}" if value < 1 else f"{value:.2f}"
     if style == "dollars":

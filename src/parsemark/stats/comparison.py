@@ -8,9 +8,9 @@ it is below 5 % exactly where the interval leaves out 0. `bench/intervals.py` me
 
 As for single figures, each standard error has a share for documents that were not drawn (`UNSEEN_APART`), so
 two contestants that are equal on every document have no interval of width 0, but the one to which the
-interval of nearly equal ones shrinks, inside ±.05 from twelve documents on. However small the spread,
-n documents that all point the same way are no rarer than n tosses of a coin that fall alike: p is at least
-2^(1 − n), so fewer than `FEWEST_DOCUMENTS` resolve nothing.
+interval of nearly equal ones shrinks: of two alone inside ±.05 from twelve documents on. However small the
+spread, n documents that all point the same way are no rarer than n tosses of a coin that fall alike: p is at
+least 2^(1 − n), so fewer than `FEWEST_DOCUMENTS` resolve nothing.
 """
 
 from __future__ import annotations

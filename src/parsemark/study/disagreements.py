@@ -10,6 +10,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_tables
 from parsemark.metrics import get_metric, score
 from parsemark.model import Table
+from parsemark.plain_words import FILTERS
 from parsemark.study.columns import StudyColumn
 from parsemark.study.ratings import RatedPair
 from parsemark.study.run import StudyResult
@@ -52,7 +53,9 @@ def write_page(result: StudyResult, columns: list[StudyColumn], path: Path) -> N
     from jinja2 import Environment
 
     source = files("parsemark.study").joinpath("disagreements.html.j2").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= FILTERS
+    template = environment.from_string(source)
     shown = [(c.name, result.correlations[c.name], worst_disagreements(result, c)) for c in columns]
     text = template.render(csp=CSP, columns=shown, kind=result.ratings.kind, n_shown=N_SHOWN)
     write_text(path, text)

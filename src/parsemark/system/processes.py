@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,10 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 KEEPER = Path(__file__).with_name("keeper.py")
 _CLOSE_S = 5.0
 """How long the keeper may take to end all; then we end them ourselves."""
+
+
+_DYING_S = 60.0
+"""How long what was killed may take to be gone before we go on without it."""
 
 
 class Kept:
@@ -76,9 +81,10 @@ class Kept:
         os.close(self._lifeline)
         try:
             self.process.wait(_CLOSE_S)
-        except subprocess.TimeoutExpired:  # somebody has stopped the keeper
-            kill_tree(self.pid)
+        except subprocess.TimeoutExpired:  # somebody has stopped the keeper, or the machine is very busy
+            ended = kill_tree(self.pid)
             self.process.wait()
+            _wait_for_the_end(ended)
 
 
 def end_kept(pid: int) -> None:
@@ -123,23 +129,42 @@ def usage_of(processes: Iterable[Process]) -> Usage:
     return Usage(sum(p.memory_mb for p in listed), sum(p.cpu_s for p in listed))
 
 
-def kill_tree(pid: int) -> None:
-    """End a process and all its descendants; they are stopped first, so that none can fork on."""
-    stopped: set[int] = set()
-    while new := {pid, *(p.pid for p in processes_below(pid))} - stopped:
+def kill_tree(pid: int) -> list[Process]:
+    """End a process and all its descendants; they are stopped first, so that none can fork on.
+
+    Returns:
+        The descendants, which may take a moment to be gone.
+    """
+    _send(pid, signal.SIGSTOP)
+    stopped: dict[int, Process] = {}
+    while new := [p for p in processes_below(pid) if p.pid not in stopped]:
         for member in new:
-            _send(member, signal.SIGSTOP)
-        stopped |= new
-    for member in stopped:
-        _send(member, signal.SIGKILL)
+            _send(member.pid, signal.SIGSTOP)
+        stopped |= {member.pid: member for member in new}
+    for number in (pid, *stopped):
+        _send(number, signal.SIGKILL)
+    return list(stopped.values())
 
 
 def kill_survivors(processes: Iterable[Process]) -> int:
-    """End those that are still there and not only waiting to be collected; returns how many there were."""
+    """End those that are still there and not only waiting to be collected; returns how many there were.
+
+    On return they are gone.
+    """
     survivors = [p for p in processes if is_alive(p)]
     for process in survivors:
         _send(process.pid, signal.SIGKILL)
+    _wait_for_the_end(survivors)
     return len(survivors)
+
+
+def _wait_for_the_end(killed: Sequence[Process]) -> None:
+    """SIGKILL is a promise of the system, which a busy one keeps later; one that hangs in a device may never
+    be gone, and nobody waits for it for ever.
+    """
+    end = time.monotonic() + _DYING_S
+    while any(map(is_alive, killed)) and time.monotonic() < end:
+        time.sleep(0.002)
 
 
 def is_alive(process: Process) -> bool:

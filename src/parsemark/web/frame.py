@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Route
 
 from parsemark.errors import UsageError
+from parsemark.plain_words import FILTERS
 from parsemark.web.guard import Guard
 
 _ASSETS = ("parsemark.web", "parsemark.report")
@@ -36,13 +37,15 @@ class BadRequestError(Exception):
 
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("parsemark.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= FILTERS
+    return environment
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:

@@ -5,6 +5,8 @@ Made of classes that strangers reported, on tables of our own.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.metrics.reader.reading import Rows, latex, markdown, read, rows, told, value
 
@@ -320,3 +322,30 @@ def test_values_that_slip_to_other_rows_cost_more_than_lost_ones() -> None:
     emptied = [LAKES[0], *([a, "", b] for a, _, b in LAKES[1:])]
     assert value(truth, markdown(slipped)) < value(truth, markdown(emptied))
     assert "its values have slipped by a row" in told(truth, markdown(slipped))
+
+
+ALLOYS = latex(
+    r"Alloy & $\rho$ (g cm$^{-3}$) & $\sigma_y$ (MPa) & $\varepsilon_f$ (\%) & Unit Cost",
+    "Invar & 8.05 & 276 & 42 & 21",
+    "Monel & 8.80 & 240 & 48 & 35",
+    "Zamak & 6.70 & 221 & 10 & 4",
+)
+MEASURED = (
+    ("Invar", "8.05", "276", "42", "21"),
+    ("Monel", "8.80", "240", "48", "35"),
+    ("Zamak", "6.70", "221", "10", "4"),
+)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("Alloy", "rho_g_cm3", "sigma_y_MPa", "epsilon_f_percent", "unit_cost"),
+        ("alloy", "rho_g_cm3", "sigma_y_mpa", "eps_f_pct", "unitCost"),
+    ],
+)
+def test_names_may_be_keys_of_data(keys: tuple[str, ...]) -> None:
+    data = json.dumps([dict(zip(keys, row, strict=True)) for row in MEASURED])
+    assert value(ALLOYS, data) > 6.5
+    exchanged = data.replace("sigma_y", "tau").replace("rho", "sigma_y").replace("tau", "rho")
+    assert value(ALLOYS, exchanged) < value(ALLOYS, data) - 3

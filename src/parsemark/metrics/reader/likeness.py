@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from parsemark.metrics.reader.keys import is_key_of
 from parsemark.metrics.reader.linear import are_same_formulas
 from parsemark.metrics.reader.numerals import (
     both_ways,
@@ -397,11 +398,11 @@ def _is_negated(truth: str, pred: str) -> bool:
 def _other_letters(one: str, other: str, name: bool) -> Difference:
     """The difference of two tight texts by their letters."""
     plain, given = bare(one), bare(other)
-    if plain == given:
+    if plain == given and not (name and "_" in other and "_" not in one and is_key_of(other, one)):
         return _marks(one, other, name)
     if "^" in one and "_" in one and plain[:1] == given[:1] and sorted(plain) == sorted(given):
         return Difference(Change.MISREAD, 0.95, "scripts in another order")
-    alike = _alike_names(plain, given) if name else None
+    alike = _alike_names(one, other) if name else None
     if alike is not None:
         return alike
     if not (plain.isascii() and given.isascii()) and _latin(plain) == _latin(given):
@@ -438,12 +439,14 @@ def are_other_units(one: str, other: str, unit: re.Pattern[str] = UNIT) -> bool:
     return not is_plural and bool(unit.fullmatch(one) and unit.fullmatch(other))
 
 
-def _alike_names(plain: str, given: str) -> Difference | None:
-    """The difference of two names that are told from others by the same letters."""
-    one, taken_for = _name_keys(plain)
-    other, given_for = _name_keys(given)
+def _alike_names(truth: str, pred: str) -> Difference | None:
+    """The difference of two tight names that are told from others by the same letters."""
+    one, taken_for = _name_keys(bare(truth))
+    other, given_for = _name_keys(bare(pred))
     if one == other != "":
         return Difference(Change.MISREAD, 0.95, "marks")
+    if is_key_of(pred, truth):
+        return Difference(Change.MISREAD, _SIGN_LOST, "names as keys")
     if taken_for == given_for:
         return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
     return None
@@ -519,7 +522,8 @@ def _most_by_length(bulk: int, truth: str) -> float:
 
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
     """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
-    return _most_by_length(_bulk(pred), truth) > least or _is_abbreviated(truth, pred)
+    lengths_agree = _most_by_length(_bulk(pred), truth) > least
+    return lengths_agree or _is_abbreviated(truth, pred) or is_key_of(pred, tight(truth))
 
 
 def _apart(text: str) -> tuple[str, list[str]]:

@@ -24,7 +24,8 @@ class Parameters:
     header: float = 0.95
     """A header or a name is lost, and with it which column or row it is."""
     context: float = 0.24
-    """A header or section heading is lost that no column or row needs to be told apart."""
+    """A header or section heading is lost that no column or row needs to be told apart, or covers what is not
+    its own; a column or row is torn into several."""
     missing: float = 1.3
     """Rows or columns are missing."""
     cut_off: float = 2.5
@@ -33,12 +34,9 @@ class Parameters:
     """Rows, columns or values that the truth does not have."""
     merged: float = 1.45
     """Columns or rows run together in one."""
-    span: float = 0.25
-    """A header covers columns that are not its own, or a column is torn into several."""
-    spanned: float = 0.8
-    """A value of several columns or rows is given for the first of them alone."""
     counted: float = 0.56
-    """Headers stand over the wrong columns, or all are lines of text: columns have to be counted out."""
+    """Columns have to be counted out: headers stand over the wrong ones, all are lines of text, or a value of
+    several is given once."""
     padded: float = 0.05
     """Headers or names have to be carried into empty cells. Held where such tables stay equivalent."""
 

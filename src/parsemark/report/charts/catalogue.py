@@ -79,7 +79,8 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         )
     if not series:
         return None
-    front = pareto_front([(s.x[0], s.y[0]) for s in series])
+    sign = 1.0 if quality.higher_is_better else -1.0
+    front = [(x, sign * y) for x, y in pareto_front([(s.x[0], sign * s.y[0]) for s in series])]
     # A staircase: until a slower parser is better, the faster one is the best that the time buys.
     corners = [p for a, b in pairwise(front) for p in (a, (b[0], a[1]))] + front[-1:]
     line = Series(
@@ -89,9 +90,10 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         "quality-time",
         "Quality against time",
         f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
-        "No other parser is both faster and better than one on the dashed front.",
+        f"{'Up' if quality.higher_is_better else 'Down'} and to the left is better: no other parser is both "
+        "faster and better than one on the dashed front.",
         ChartAxis("CPU seconds per page", kind="log"),
-        ChartAxis(quality.label, 0.0, 1.0 if source.is_share(quality.name) else None),
+        ChartAxis(quality.label, 0.0, quality.top),
         (line, *series),
         labelled=True,
     )
@@ -175,7 +177,7 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
         f"{info.direction.capitalize()}.",
         ChartAxis(attribute, kind="category", categories=tuple(values)),
-        ChartAxis(info.label, 0.0, 1.0 if info.style == "score" and source.is_share(info.name) else None),
+        ChartAxis(info.label, 0.0, info.top),
         tuple(series),
     )
 

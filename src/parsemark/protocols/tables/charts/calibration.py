@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from parsemark.plain_words import rounded
 from parsemark.protocols.exhibits import Chart, ChartAxis, Contestant, Guide, RunView, Series
 from parsemark.protocols.tables.charts.detection import RULE_NAMES
 
@@ -20,7 +21,7 @@ def reliability(run: RunView, parser: Contestant) -> Chart | None:
     centres = [(b["low"] + b["high"]) / 2 for b in bins]
     known = [(c, b["precision"]) for c, b in zip(centres, bins, strict=True) if b["precision"] is not None]
     d_ece = run.summary.figure(parser.name, "d_ece")
-    note = f" D-ECE {d_ece.value:.3f}." if d_ece and d_ece.value is not None else ""
+    note = f" D-ECE {rounded(d_ece.value)}." if d_ece and d_ece.value is not None else ""
     return Chart(
         f"reliability-{parser.key}",
         f"Reliability of {parser.name}",

@@ -13,7 +13,7 @@
     for (const v of data.verdicts) {
       if (v.a === a && v.b === b) return v;
       if (v.a === b && v.b === a) {
-        return { ...v, difference: -v.difference, low: v.high === null ? null : -v.high, high: v.low === null ? null : -v.low, state: MIRRORED[v.state] ?? v.state };
+        return { ...v, difference: -v.difference, interval: v.mirrored, mirrored: v.interval, state: MIRRORED[v.state] ?? v.state };
       }
     }
     return null;
@@ -21,16 +21,18 @@
 
   const answer = (data, a, b) => {
     if (a === b) return "Choose two different parsers.";
-    const verdict = verdictOn(data, a, b);
-    if (!verdict) return "These parsers were not tested against each other.";
-    const interval = verdict.low === null ? "" : `, simultaneous 95 % interval ${parsemark.signed(verdict.low)} to ${parsemark.signed(verdict.high)}`;
-    const p = verdict.p < 0.001 ? "p < 0.001" : `p = ${verdict.p.toFixed(3)}`;
+    const asked = verdictOn(data, a, b);
+    if (!asked) return "These parsers were not tested against each other.";
+    // The better one is named first, and the difference is its own, as `parsemark compare` says it.
+    if (asked.state === "worse") return answer(data, b, a);
+    const verdict = asked;
+    const interval = verdict.low === null ? "" : `, simultaneous 95 % interval ${verdict.interval}`;
+    const p = verdict.p_words.startsWith("<") ? `p ${verdict.p_words}` : `p = ${verdict.p_words}`;
     const facts = `difference in ${data.primary} ${parsemark.signed(verdict.difference)}${interval}, ${p}, ${parsemark.counted(verdict.n_documents, "document")}`;
     return {
       better: `${a} is better than ${b}: ${facts}.`,
-      worse: `${b} is better than ${a}: ${facts}.`,
       equal: `${a} and ${b} are equal on every document: ${facts}.`,
-      equivalent: `${a} and ${b} are equivalent within ±0.05: ${facts}.`,
+      equivalent: `${a} and ${b} are equivalent within ±${data.margin}: ${facts}.`,
     }[verdict.state] ?? `The difference between ${a} and ${b} is not resolved: ${facts}.`;
   };
 
@@ -64,8 +66,8 @@
 
   const scatter = (data, pages, rows, a, b) => ({
     key: "page-scores", title: "Page by page", caption: `One point for each page: ${data.primary} of both parsers. ${data.higher_is_better ? "Below" : "Above"} the diagonal A is better.`,
-    x: { label: `A: ${a}`, low: 0, high: 1 }, y: { label: `B: ${b}`, low: 0, high: 1 }, square: true,
-    guides: [{ label: "", x: [0, 1], y: [0, 1] }],
+    x: { label: `A: ${a}`, low: 0, high: data.top }, y: { label: `B: ${b}`, low: 0, high: data.top }, square: true,
+    guides: [{ label: "", x: [0, data.top], y: [0, data.top] }],
     series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),
       labels: rows.map((r) => pages.id[r.index]), links: rows.map((r) => viewerLink(pages.id[r.index], a, b)) }],
   });

@@ -1,0 +1,108 @@
+"""The answer in words: what the first line of a report says of equal, equivalent and undecided parsers."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.report.test_undefined import fails, make_run, with_tables
+from tests.store.fabricate import fabricate_run
+
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
+from parsemark.protocols.base import State
+from parsemark.report import build_report
+from parsemark.report.board import make_board
+from parsemark.report.comparison import compare_parsers, comparison_markdown, side_by_side
+from parsemark.report.names import safe_name
+from parsemark.report.source import ShownParser
+from parsemark.report.terminal import leaderboard
+
+
+def summary_of(states: Mapping[str, State], value: float = 0.9, **info: object) -> Summary:
+    """A best parser, and others that are so to it."""
+    verdicts = [
+        Verdict(
+            a=name, b="best", figure="f", value_a=value - 0.1, value_b=value, difference=-0.1,
+            low=-0.43, high=-0.0004, p=0.0499, state=state, n_documents=14,
+        )
+        for name, state in states.items()
+    ]  # fmt: skip
+    figures = {name: {"f": Figure(value=value - 0.1, n=14)} for name in states}
+    about = FigureInfo(name="f", label="F", definition="It.", denominator="pages", main=True, **info)
+    ranks = {name: (k, k) for k, name in enumerate(("best", *states), start=1)}
+    ranking = Ranking(figure="f", best="best", ranks=ranks, verdicts=verdicts, n_documents=14)
+    return Summary(
+        protocol="tables", comparability=1, primary="f", figures=[about],
+        parsers={"best": {"f": Figure(value=value, n=14)}, **figures}, ranking=ranking,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("states", "info", "said"),
+    [
+        ({"x": "worse"}, {}, "best leads with F 0.900, ahead of every other parser."),
+        ({"x": "equal"}, {}, "best and x lead with F 0.900, equal on every document."),
+        (
+            {"x": "equal", "y": "worse"},
+            {},
+            "best and x lead with F 0.900, equal on every document, ahead of every other parser.",
+        ),
+        (
+            {"x": "equal", "y": "equivalent", "z": "not_resolved"},
+            {},
+            "best and x lead with F 0.900, equal on every document; y is equivalent within ±0.05; "
+            "the difference to z is not resolved.",
+        ),
+        ({"x": "equivalent"}, {"largest": 10.0}, "best leads with F 0.900; x is equivalent within ±0.5."),
+        (
+            dict.fromkeys("vwxyz", "not_resolved"),
+            {},
+            "best leads with F 0.900; the differences to v, w, x and 2 more are not resolved.",
+        ),
+    ],
+)
+def test_the_first_line_says_what_the_rows_say(
+    states: Mapping[str, State], info: Mapping[str, object], said: str
+) -> None:
+    summary = summary_of(states, **info)
+    parsers = [ShownParser(name, 0, name) for name in summary.parsers]
+    assert make_board(parsers, summary, summary.parsers, summary.ranking).sentence == said
+
+
+def test_an_end_beside_0_keeps_its_side() -> None:
+    """−.43 to .00 would be the same picture for a parser that is worse and for one that is not resolved."""
+    summary = summary_of({"x": "worse"})
+    parsers = [ShownParser(name, 0, name) for name in summary.parsers]
+    (row,) = (
+        r for r in make_board(parsers, summary, summary.parsers, summary.ranking).rows if r.rank.to_best
+    )
+    assert row.rank.to_best == "-0.100 (-0.43 to -0.0004)"
+    from rich.console import Console
+
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(leaderboard(summary, 100))
+    assert "−.43 −.0004" in shown.get()
+
+
+def test_nobody_leads_who_earned_nothing(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "run", with_tables, {"fails": fails})
+    site = build_report(run.path, tmp_path / "site").parent
+    page = (site / "index.html").read_text(encoding="utf-8")
+    assert "No parser earned anything: TE F1 Con 0.000." in page and " leads with " not in page
+
+
+def test_documents_are_those_of_the_pages(tmp_path: Path) -> None:
+    """Also where some of them have nothing to count."""
+    run = fabricate_run(tmp_path / "run", 12, ("good", "poor"))
+    samples = run.table("samples")
+    words = comparison_markdown(compare_parsers(run, "good", "poor"))
+    assert f"on 12 pages of {samples['document'].n_unique()} documents" in words
+
+
+def test_no_link_leads_into_a_report_without_the_parser(tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run", 8, ("good", "poor"))
+    build_report(run.path, run.path / "report")
+    comparison = compare_parsers(run, "good", "poor")
+    assert "viewer.html" in side_by_side(run, comparison)
+    (run.path / "report" / f"parser-{safe_name('poor')}.html").unlink()
+    assert side_by_side(run, comparison) == f"Side by side: parsemark report {run.path}, then Compare.\n"
