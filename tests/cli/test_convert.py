@@ -24,6 +24,16 @@ def test_from_standard_input(to: str, expected: str) -> None:
     assert (result.exit_code, result.stdout) == (0, expected)
 
 
+def test_text_in_other_encodings(tmp_path: Path) -> None:
+    wide, latin = tmp_path / "wide.csv", tmp_path / "latin.csv"
+    wide.write_text("é,b\n1,2\n", encoding="utf-16")
+    latin.write_text("a,b\né,2\n", encoding="latin-1")
+    done = CliRunner().invoke(app, ["convert", str(wide), "--from", "csv", "--to", "csv"])
+    assert done.stdout == "é,b\n1,2\n"
+    refused = CliRunner().invoke(app, ["convert", str(latin), "--from", "csv", "--to", "csv"])
+    assert refused.exit_code and "not UTF-8 text (line 2)" in str(refused.exception)
+
+
 def test_to_latex_and_back(tmp_path: Path) -> None:
     source, tex = tmp_path / "page.md", tmp_path / "table.tex"
     source.write_text(PIPES)

@@ -49,6 +49,7 @@ def test_documents_without_truth_have_none(tmp_path: Path) -> None:
         ("x.p1.html", "nothing", "holds 0 tables"),
         ("x_p1_t1.csv", "a,b", "Name it x.p1.t1.csv"),
         ("x/seite-1.csv", "a,b", "is not named as truth of x.pdf"),
+        ("x.p1.html", "<table></table>", "holds 0 tables"),
         ("x.p1.no-table", "", "x.p1.no-tables"),
         ("x.p1.no_tables", "", "x.p1.no-tables"),
         ("x-NoTables.txt", "", "x.p1.no-tables"),
@@ -82,6 +83,19 @@ def test_a_file_of_a_page_in_a_format_that_is_not_read_is_named(tmp_path: Path, 
     (remark,) = corpus.remarks
     assert remark.where == name and "is not read" in remark.message
     assert all(sample.truth is not None for sample in corpus.samples()), "it says nothing of the pages"
+
+
+def test_truth_in_another_encoding_is_read_or_named(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
+    (tmp_path / "x.p1.t1.csv").write_text("é,b\n", encoding="utf-16")
+    (tmp_path / "x.p2.t1.csv").write_text("a,b\né,c\n", encoding="latin-1")
+    corpus = load_corpus(f"folder:{tmp_path}")
+    first, second = corpus.samples()
+    assert first.truth is not None and [e.table.text_rows() for e in first.truth.tables if e.table] == [
+        [["é", "b"]]
+    ]
+    assert second.truth is None
+    assert "x.p2.t1.csv" in str(corpus.left_out[0]) and "not UTF-8 text (line 2)" in str(corpus.left_out[0])
 
 
 def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:

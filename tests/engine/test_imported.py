@@ -161,6 +161,21 @@ def test_a_separator_of_ones_own(tmp_path: Path) -> None:
     assert (figures["failures"].value, figures["unanswered"].value) == (0, 1), "no file is no failure"
 
 
+@pytest.mark.parametrize("protocol", ["document", "document(profile=v1.6)"])
+def test_a_parser_of_tables_is_one_that_gives_nothing_else(tmp_path: Path, protocol: str) -> None:
+    """One file of a table among pages with text leaves nobody out, also where the truth has no text."""
+    corpus = two_documents(tmp_path / "pdfs")
+    for page in (1, 2, 3):
+        write(tmp_path / "mixed" / f"a-p{page}.md", f"Some text.\n\n{table(page)}")
+        write(tmp_path / "tables" / f"a-p{page}.csv", f"page,{page}\n1,2\n")
+    (tmp_path / "mixed" / "a-p3.md").unlink()
+    write(tmp_path / "mixed" / "a-p3.csv", "page,3\n1,2\n")
+    for name in ("mixed", "tables"):
+        run = import_predictions(tmp_path / "run", corpus, tmp_path / name, protocols=[protocol])
+    (summary,) = score_run(run, n_workers=1, protocols=[protocol])
+    assert list(summary.parsers) == ["mixed"]
+
+
 def test_json_of_a_document(tmp_path: Path) -> None:
     corpus = two_documents(tmp_path / "pdfs")
     write(tmp_path / "mine" / "a.json", json.dumps({"pages": [{"markdown": table(k)} for k in (1, 2, 3)]}))

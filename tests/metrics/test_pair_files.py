@@ -29,6 +29,16 @@ def _lines(n: int = 100) -> list[str]:
     return [json.dumps({"id": f"p{i}", "truth": t, "pred": p}) for i, (t, p) in enumerate(pairs)]
 
 
+def test_a_line_in_another_encoding_costs_itself(tmp_path: Path) -> None:
+    good, *_ = _lines(1)
+    bad = json.dumps({"id": "é", "truth": "Réponse", "pred": "Réponse"}, ensure_ascii=False).encode("latin-1")
+    file, out = tmp_path / "pairs.jsonl", tmp_path / "scores.jsonl"
+    file.write_bytes(good.encode() + b"\n" + bad + b"\n")
+    done = CliRunner().invoke(app, ["pairs", str(file), "-m", "teds", "--out", str(out)])
+    assert done.exit_code == 1 and "line 2: The line is not UTF-8 text" in done.stderr
+    assert json.loads(out.read_text().splitlines()[0])["status"] == "ok"
+
+
 def test_values_and_order_do_not_depend_on_workers() -> None:
     lines = [*_lines(), "broken", *_lines(3)]
     alone = [r.as_json() for r in score_lines(lines, ["teds", "grits_con"])]

@@ -56,7 +56,8 @@ def convert(
 
 def _read(file: str) -> str:
     """The text of a file; no more of it than would be refused anyway."""
-    from parsemark.errors import UsageError
+    from parsemark.errors import FormatError, UsageError
+    from parsemark.formats.encoding import decoded
     from parsemark.formats.limits import MAX_CHARS
 
     most_bytes = 4 * (MAX_CHARS + 1)
@@ -68,4 +69,9 @@ def _read(file: str) -> str:
                 data = stream.read(most_bytes)
     except OSError as error:
         raise UsageError(f"Cannot read {file}: {error.strerror or error}.") from error
-    return data.decode("utf-8-sig", errors="replace")
+    if len(data) == most_bytes:  # perhaps cut inside a letter, and refused in any case
+        return data.decode("utf-8", errors="replace")
+    try:
+        return decoded(data).removeprefix("\ufeff")
+    except FormatError as error:
+        raise FormatError(error.message, position=error.position, where=file) from error

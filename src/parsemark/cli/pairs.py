@@ -199,7 +199,7 @@ def _open(file: Path, out: Path | None, opened: ExitStack) -> tuple[BinaryIO, Te
 def _lines(source: BinaryIO, advance: Callable[[int], None]) -> Iterator[str]:
     for line in source:
         advance(len(line))
-        yield line.decode("utf-8", errors="replace")
+        yield line.decode("utf-8", errors="surrogateescape")  # such a line is refused as all bad ones are
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
+from parsemark.formats.encoding import decoded
 from parsemark.model import Status, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import canonical_specs
@@ -115,10 +116,7 @@ def _as_raw(data: dict[str, Any]) -> bytes:
 def _read_text(path: Path) -> str:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise FormatError(f"The file is over {MAX_FILE_BYTES} bytes")
-    try:
-        text = path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise FormatError("The file is not UTF-8 text", position=error.start) from error
+    text = decoded(path.read_bytes())
     # Readers of texts know byte order marks, and the published profiles of `document` keep them.
     return text if path.suffix.lower() in _TEXT_FORMATS else text.removeprefix("\ufeff")
 

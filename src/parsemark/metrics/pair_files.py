@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import statistics
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +114,12 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]]) -> list[
     return [PairScore(number, identity, guarded(m, partial(score_prepared, m, truth, pred))) for m in metrics]
 
 
+_UNDECODED = re.compile("[\udc80-\udcff]")
+
+
 def _read_pair(text: str) -> dict[str, Any]:
+    if found := _UNDECODED.search(text):
+        raise FormatError("The line is not UTF-8 text", position=found.start())
     try:
         pair = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:

@@ -15,6 +15,7 @@ from lxml import etree
 
 from parsemark.corpora.base import MALFORMED, Remark
 from parsemark.errors import CorpusError, FormatError
+from parsemark.formats.encoding import decoded
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_LENGTH = 120
@@ -54,8 +55,11 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """A text file in UTF-8."""
-    return read_bytes(path).decode("utf-8-sig", errors="replace")
+    """A text file, without its byte order mark."""
+    try:
+        return decoded(read_bytes(path)).removeprefix("\ufeff")
+    except FormatError as error:
+        raise CorpusError(f"{path}: {error}") from error
 
 
 def read_json(path: Path) -> Any:

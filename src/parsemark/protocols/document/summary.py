@@ -109,14 +109,13 @@ def mark_only_tables(rows: list[ScoreRow]) -> bool:
 def _left_out(tables: RunTables) -> list[str]:
     """Parsers that give only tables on every page that they answer."""
     pages = tables.scores.filter((pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == "text_edit"))
-    found = []
-    for parser in tables.parsers:
-        own = pages.filter(pl.col("parser") == parser)
-        only = own.filter(pl.col("message") == TABLES_ONLY)
-        answered = own.filter(pl.col("status") == str(Status.OK))
-        if only.height and not answered.height:
-            found.append(parser)
-    return found
+    marked = pages.filter(pl.col("message") == TABLES_ONLY)
+    # Where the truth has no text the row says so of every page: that there was an answer the parse tells.
+    answered = tables.parses.filter(pl.col("status") == str(Status.OK)).join(
+        marked, on=["sample", "parser"], how="anti"
+    )
+    others = answered.join(pages, on=["sample", "parser"], how="semi")["parser"]
+    return sorted(set(marked["parser"]) - set(others))
 
 
 def _without_left_out(tables: RunTables) -> RunTables:
