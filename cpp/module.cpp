@@ -147,6 +147,7 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using WritableFloats = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>;
 
@@ -170,6 +171,13 @@ Matrix similarities(const nb::list& a, const nb::list& b) {
   return as_matrix(without_gil([&] { return similarity_matrix(ours, theirs); }), ours.size(), theirs.size());
 }
 
+void squares_by_kinds(const WritableFloats& matrix, const std::vector<std::int32_t>& a,
+                      const std::vector<std::int32_t>& b, float factor, float both_empty) {
+  if (matrix.shape(0) != a.size() || matrix.shape(1) != b.size())
+    throw nb::value_error("there must be a kind for each row and each column");
+  without_gil([&] { square_by_kinds(matrix.data(), a, b, factor, both_empty); });
+}
+
 Matrix maxima(const Floats& matrix, const Ids& ids) {
   const std::size_t n_rows = ids.shape(0), n_cols = ids.shape(1), width = matrix.shape(1);
   if (n_rows == 0) throw nb::value_error("there is no row to take the maximum of");
@@ -185,7 +193,7 @@ Matrix maxima(const Floats& matrix, const Ids& ids) {
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 4;
+  m.attr("VERSION") = 5;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -249,5 +257,6 @@ NB_MODULE(_native, m) {
       },
       "scores"_a);
   m.def("similarity_matrix", &similarities, "a"_a, "b"_a);
+  m.def("square_by_kinds", &squares_by_kinds, "matrix"_a, "a"_a, "b"_a, "factor"_a, "both_empty"_a);
   m.def("column_maxima", &maxima, "matrix"_a, "ids"_a);
 }

@@ -178,6 +178,18 @@ std::vector<float> similarity_matrix(const std::vector<Text>& a, const std::vect
   return matrix;
 }
 
+void square_by_kinds(float* matrix, const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
+                     float factor, float both_empty) {
+  for (std::int32_t one : a)
+    for (std::int32_t other : b) {
+      float& entry = *matrix++;
+      if (one < 0 || other < 0)
+        entry = one < 0 && other < 0 ? both_empty : 0.0f;
+      else
+        entry = entry * entry * (((one | other) & 1) != 0 && one >> 1 != other >> 1 ? factor : 1.0f);
+    }
+}
+
 std::vector<float> column_maxima(const float* matrix, std::size_t width, const std::int64_t* ids, std::size_t n_rows,
                                  std::size_t n_cols) {
   std::vector<float> best(n_cols * width);

@@ -21,4 +21,10 @@ std::vector<float> similarity_matrix(const std::vector<Text>& a, const std::vect
 std::vector<float> column_maxima(const float* matrix, std::size_t width, const std::int64_t* ids, std::size_t n_rows,
                                  std::size_t n_cols);
 
+// Squares each entry of `matrix` (a.size() × b.size()) in place. The kind of a text is -1 if it is empty, else twice the
+// number of its class, plus one if only texts of its own class are like it: those of other classes have `factor` of
+// their square. An empty text is like no other; two of them have `both_empty`.
+void square_by_kinds(float* matrix, const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
+                     float factor, float both_empty);
+
 }  // namespace parsemark

@@ -294,6 +294,31 @@ def test_texts_that_are_too_long_for_a_word_are_refused(
 
 
 @both
+@given(st.lists(st.integers(-1, 5), max_size=6), st.lists(st.integers(-1, 5), max_size=6), st.data())
+def test_square_by_kinds(impl: ModuleType, a: list[int], b: list[int], data: st.DataObject) -> None:
+    row = st.lists(st.floats(0, 1, width=32), min_size=len(b), max_size=len(b))
+    rows = data.draw(st.lists(row, min_size=len(a), max_size=len(a)))
+    matrix = np.array(rows, dtype=np.float32).reshape(len(a), len(b))
+    impl.square_by_kinds(matrix, a, b, 0.3, 0.1)
+    for i, one in enumerate(a):
+        for j, other in enumerate(b):
+            value = np.float32(rows[i][j])
+            if -1 in (one, other):
+                wanted = np.float32(0.1 if one == other else 0.0)
+            elif (one % 2 or other % 2) and one // 2 != other // 2:
+                wanted = value * value * np.float32(0.3)
+            else:
+                wanted = value * value
+            assert matrix[i, j] == wanted
+
+
+@both
+def test_each_row_and_column_needs_a_kind(impl: ModuleType) -> None:
+    with pytest.raises(ValueError, match="a kind for each"):
+        impl.square_by_kinds(np.zeros((2, 1), dtype=np.float32), [0], [0, 0], 0.3, 0.1)
+
+
+@both
 @given(
     matrix=st.integers(1, 5).flatmap(
         lambda width: st.lists(

@@ -28,6 +28,27 @@ def similarity_matrix(a: list[str], b: list[str]) -> NDArray[np.float32]:
     return cdist(a, b, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
 
 
+def square_by_kinds(
+    matrix: NDArray[np.float32], a: list[int], b: list[int], factor: float, both_empty: float
+) -> None:
+    """Square each entry in place, given the kinds of the texts that its row and its column stand for.
+
+    The kind of a text is -1 if it is empty, else twice the number of its class, plus one if only texts of its
+    own class are like it: those of other classes have `factor` of their square. An empty text is like no
+    other; two of them have `both_empty`. Raises `ValueError` if there is not a kind for each row and column.
+    """
+    import numpy as np
+
+    if matrix.shape != (len(a), len(b)):
+        raise ValueError("there must be a kind for each row and each column")
+    one, other = np.array(a, dtype=np.int32)[:, None], np.array(b, dtype=np.int32)[None, :]
+    apart = ((one | other) & 1 != 0) & (one >> 1 != other >> 1)
+    np.square(matrix, out=matrix)
+    np.multiply(matrix, np.where(apart, np.float32(factor), np.float32(1.0)), out=matrix)
+    matrix[(one < 0) | (other < 0)] = 0.0
+    matrix[(one < 0) & (other < 0)] = both_empty
+
+
 def column_maxima(matrix: NDArray[np.float32], ids: NDArray[np.int64]) -> NDArray[np.float32]:
     """For each column of `ids`, which name rows of `matrix`, the elementwise maximum of these rows."""
     import numpy as np

@@ -1,7 +1,7 @@
 """All kernel functions in Python, under the names that the native module has."""
 
 from parsemark.kernels.grids import match_span_grids, match_text_grids, span_grid, text_grid
-from parsemark.kernels.matrices import column_maxima, similarity_matrix
+from parsemark.kernels.matrices import column_maxima, similarity_matrix, square_by_kinds
 from parsemark.kernels.sequences import (
     align,
     close_matches,
@@ -13,7 +13,7 @@ from parsemark.kernels.sequences import (
 )
 from parsemark.kernels.trees import ordered_tree, ordered_tree_distance, row_tree, row_tree_distance
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "row_tree_distance",
     "similarity_matrix",
     "span_grid",
+    "square_by_kinds",
     "text_grid",
     "window_distance",
 ]

@@ -27,7 +27,7 @@ _HEADER_SHARE = 0.3
 """Share of the header in the likeness of two columns; the rest is their values."""
 _TOP = 3
 """Rows at the top of a prediction that are looked at for headers, at least."""
-_OTHER_NUMBERS = np.float32(0.3)
+_OTHER_NUMBERS = 0.3
 """What is left of the likeness of a number to a text with others."""
 _TIE = 1e-6
 _LEAST_ROW = 0.15
@@ -140,20 +140,13 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
     if by_beginnings:
         one, other = [t[:_BEGINNING] for t in one], [p[:_BEGINNING] for p in other]
     matrix = _similarities(one, other)
-    np.square(matrix, out=matrix)
-    numeric_one = np.fromiter([f.numeric for f in ours], dtype=bool, count=len(ours))
-    numeric_other = np.fromiter([f.numeric for f in theirs], dtype=bool, count=len(theirs))
-    signature: dict[tuple[str, ...], int] = {}
-    signs_one = np.array([signature.setdefault(f.numbers, len(signature)) for f in ours], dtype=np.int32)
-    signs_other = np.array([signature.setdefault(f.numbers, len(signature)) for f in theirs], dtype=np.int32)
-    wrong = (numeric_one[:, None] | numeric_other[None, :]) & (signs_one[:, None] != signs_other[None, :])
-    np.multiply(matrix, np.where(wrong, _OTHER_NUMBERS, np.float32(1.0)), out=matrix)
-    empty_one = [k for k, t in enumerate(one) if not t]
-    empty_other = [k for k, p in enumerate(other) if not p]
-    matrix[empty_one, :] = 0.0
-    matrix[:, empty_other] = 0.0
-    if empty_one and empty_other:
-        matrix[np.ix_(empty_one, empty_other)] = _EMPTY_MATCH
+    known: dict[tuple[str, ...], int] = {}
+    # A number is little like a text with other numbers, however many of its digits are the same.
+    kinds = [
+        [2 * known.setdefault(f.numbers, len(known)) + f.numeric if text else -1 for f, text in pairs]
+        for pairs in (zip(ours, one, strict=True), zip(theirs, other, strict=True))
+    ]
+    kernel.square_by_kinds(matrix, *kinds, _OTHER_NUMBERS, _EMPTY_MATCH)
     return matrix
 
 
