@@ -9,6 +9,12 @@ def rows(text: str) -> list[list[str]]:
     return read_table(text, "markdown").text_rows()
 
 
+def test_a_sign_that_is_emphasised_alone_is_read_as_one() -> None:
+    """As pymupdf4llm writes numbers whose minus is of another font."""
+    (found,) = read_tables("| a | b |\n|---|---|\n| _−_0.122 | [_−_0,32 ; 1,01] |\n| a_b_c | _x_ |")
+    assert found.table.text_rows()[1:] == [["−0.122", "[−0,32 ; 1,01]"], ["a_b_c", "x"]]
+
+
 def test_outer_pipes_or_not() -> None:
     assert (
         rows("| a | b |\n|---|:-:|\n| 1 | 2 |")

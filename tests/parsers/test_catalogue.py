@@ -21,6 +21,12 @@ def test_every_parser_says_what_a_user_must_know(name: str) -> None:
     assert parser.state().kind in ("ready", "installable", "missing")
 
 
+@pytest.mark.parametrize(("name", "option"), [("rapid", "min_confidence"), ("tatr", "min_confidence")])
+def test_what_a_detector_is_unsure_of_is_kept(name: str, option: str) -> None:
+    """Cut at one half, a curve ends early and average precision is lower."""
+    assert get_parser(name).options[option] == 0.05
+
+
 def test_the_default_set_is_six_to_eight_known_parsers() -> None:
     names = [get_parser(spec).name for spec in DEFAULT_PARSERS]
     assert names == list(DEFAULT_PARSERS), "written as canonical names"

@@ -56,3 +56,13 @@ def test_notes_say_what_so_few_documents_resolve(n: int, said: str) -> None:
     notes = rank(of_scores([(0.9, 0.2), (0.8, 0.4)][:n], 1.0)).notes
     assert notes[0].startswith(said)
     assert (n == 1) == (not any("intervals are wide" in note for note in notes))
+
+
+@pytest.mark.parametrize("top", [1.0, 10.0])
+def test_what_is_resolved_does_not_depend_on_where_intervals_are_cut(top: float) -> None:
+    """No difference is above 1, so the interval of perfect against nothing ends there; what the documents
+    resolve is the same as for two parsers that are equal on them.
+    """
+    apart, equal = (rank(of_scores([pair] * 14, top)) for pair in ((1.0, 0.0), (1.0, 1.0)))
+    assert apart.verdicts[0].high == top
+    assert apart.resolution == pytest.approx(equal.resolution) and "under" in apart.notes[0]

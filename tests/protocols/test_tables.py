@@ -86,6 +86,20 @@ def test_confidence_gives_ranked_figures() -> None:
     assert value(summary, "x", "td_precision") == pytest.approx(1 / 2)
     assert value(summary, "x", "td_recall") == pytest.approx(1 / 3)
     assert value(summary, "x", "d_ece") == pytest.approx((0.1 + 0.8 + 0.7) / 3)
+    assert value(summary, "x", "d_ece_positive") == pytest.approx((0.1 + 0.8) / 2)
+    assert [b["n"] for b in summary.details["reliability"]["x"] if b["n"]] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("metric", ["teds", "grits_top", "reader"])
+def test_the_metric_of_the_ranking_can_be_chosen(metric: str) -> None:
+    bench = Bench()
+    bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    by_default = bench.summary()
+    assert by_default.primary == "te_f1_con"
+    assert "te_f1_reader" in {info.name for info in by_default.shown() if info.main}
+    chosen = TablesProtocol(rank_by=metric).summarise(bench.tables())
+    assert chosen.primary == f"te_f1_{metric.removeprefix('grits_')}" == chosen.ranking.figure
+    assert value(chosen, "x", chosen.primary) == pytest.approx(0.8), "two of three truths, perfectly"
 
 
 def test_parsers_without_confidence_have_ranked_figures_without_value() -> None:

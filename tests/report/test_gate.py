@@ -16,6 +16,7 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UsageError
 from parsemark.formats import write_document
+from parsemark.plain_words import signed_interval
 from parsemark.protocols import get_protocol
 from parsemark.protocols.comparison import in_words, require_comparable
 from parsemark.report import build_report
@@ -173,6 +174,17 @@ def test_a_slowdown_is_caught(run: Run, factor: float, passed: bool) -> None:
     )
     checks = against(old, new, GateLimits(max_slowdown=1.1, max_memory=1.1))
     assert (checks["CPU time"].passed, checks["peak memory"].passed) == (passed, passed)
+
+
+def test_one_parser_has_the_verdict_that_it_has_among_all(tmp_path: Path) -> None:
+    """However many are looked at: the intervals are true for all that could have been."""
+    old = fabricate_run(tmp_path / "old", 24, ("a", "b", "c", "d"), seed=1)
+    new = fabricate_run(tmp_path / "new", 24, ("b", "c", "d", "a"), seed=2)
+    limits = GateLimits(max_drop=0.0, max_failures=None)
+    among = {c for c in gate_runs(new, old, limits).checks if c.parser == "a"}
+    assert among and among == set(gate_runs(new, old, limits, parsers=["a"]).checks)
+    verdict = next(c for c in compare_runs(old, new).comparisons if c.a == "a (new)").primary
+    assert all(signed_interval(verdict.low, verdict.high) in check.found for check in among)
 
 
 def test_a_least_value(run: Run) -> None:

@@ -100,6 +100,9 @@ def test_a_slice_changes_the_numbers_and_the_address(open_page: Open, site: Path
     after = column(page, "te_f1_con")
     assert after != before
     assert "slice=scan" in page.url
+    assert page.locator("#headline").inner_text().startswith("scan: yes: "), (
+        "the first line follows the filter"
+    )
     again = ready(open_page(page.url))
     assert column(again, "te_f1_con") == after
 

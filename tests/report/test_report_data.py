@@ -96,6 +96,17 @@ def test_weighted_curves_and_bands_equal_the_store(source: RunSource, run: Run) 
     assert list(zip(band.x, band.y, strict=True)) == [(p[0], p[1]) for p in curves["thresholded"]]
 
 
+def test_every_rule_has_its_bars(source: RunSource, run: Run) -> None:
+    chart = charts(source)["rules"]
+    by_rule = run.summary().details["by_rule"]
+    for parser in by_rule:
+        values = {rule: own["te_f1_con"]["value"] for rule, own in by_rule[parser].items()}
+        bars = series_of(chart, parser)
+        assert [round(y, 9) for y in bars.y] == [
+            round(values[rule], 9) for rule in ("bbox", "content", "ngrams") if values.get(rule) is not None
+        ]
+
+
 def test_structure_bars_equal_the_store(source: RunSource, run: Run) -> None:
     chart = charts(source)["structure"]
     for name, figures in run.summary().parsers.items():

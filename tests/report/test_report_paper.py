@@ -3,11 +3,13 @@
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.protocols.exhibits import Chart
+from parsemark.protocols.exhibits import Chart, ChartAxis, Series
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import draw_chart, plain, save_chart
 from parsemark.report.colours import PALETTE, colour_indices, stylesheet
@@ -52,6 +54,22 @@ def test_colours_do_not_depend_on_the_order_of_parsers() -> None:
 
 def test_names_are_no_formulas() -> None:
     assert plain("$x^2$\x00") == r"\$x^2\$�"
+
+
+@pytest.mark.parametrize("n", [2, 9, 14])
+def test_legends_are_not_clipped(n: int, tmp_path: Path) -> None:
+    names = [f"a parser with a long name(option={k})" for k in range(n)]
+    series = tuple(
+        Series(name, "line", (0.0, 0.5, 1.0), (1.0, 0.9, k / n), parser=name) for k, name in enumerate(names)
+    )
+    chart = Chart(
+        "key", "Title", "Caption.", ChartAxis("recall", 0.0, 1.0), ChartAxis("precision", 0.0, 1.0), series
+    )
+    save_chart(chart, {name: k % 8 for k, name in enumerate(names)}, tmp_path / "chart.png")
+    with Image.open(tmp_path / "chart.png") as picture:
+        pixels = np.asarray(picture.convert("L"))
+    border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    assert border.min() == 255 and pixels.min() < 100, "ink at the edge is a drawing that goes on beyond it"
 
 
 def test_report_command(run: Run, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from PIL import Image, ImageDraw
 
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.errors import PdfError, UsageError
-from parsemark.pdf import count_pages, open_document, render_page
+from parsemark.pdf import count_pages, extract_page, render_page
 from parsemark.system.files import make_folder
 
 DPI = 24
@@ -208,7 +208,7 @@ def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.I
             name = f"{number:05d}-{page.pdf.stem[:60]}-p{page.number}.pdf" if page.chosen else ""
             writer.writerow([page.pdf, page.number, page.cluster, int(page.chosen), name])
             if page.chosen:
-                _extract(page.pdf, page.number, folder / name)
+                extract_page(page.pdf, page.number, folder / name)
     by_cluster: dict[int, list[int]] = defaultdict(list)
     for index, page in enumerate(pages):
         by_cluster[page.cluster].append(index)
@@ -216,16 +216,6 @@ def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.I
         ordered = sorted(members, key=lambda k: not pages[k].chosen)[:60]
         shown = [(thumbnails[k], pages[k].chosen) for k in ordered]
         _sheet(shown).save(sheets / f"cluster-{cluster:02d}.png")
-
-
-def _extract(pdf: Path, number: int, target: Path) -> None:
-    import pypdfium2 as pdfium
-
-    with open_document(pdf) as document:
-        single = pdfium.PdfDocument.new()
-        single.import_pages(document, [number - 1])
-        single.save(target)
-        single.close()
 
 
 def _sheet(pictures: Sequence[tuple[Image.Image, bool]], side: int = 200, per_row: int = 6) -> Image.Image:

@@ -3,6 +3,7 @@
 from parsemark.pdf.document import (
     PageShape,
     count_pages,
+    extract_page,
     made_with,
     maker_kind,
     open_document,
@@ -29,6 +30,7 @@ __all__ = [
     "PageShape",
     "PageWord",
     "count_pages",
+    "extract_page",
     "glyphs_of",
     "made_with",
     "maker_kind",

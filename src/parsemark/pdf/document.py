@@ -42,6 +42,17 @@ def open_document(pdf: Path) -> Iterator[Any]:
         document.close()
 
 
+def extract_page(pdf: Path, page_number: int, target: Path) -> None:
+    """Write one page, counted from 1, as a PDF of its own."""
+    with open_document(pdf) as document:
+        alone = pdfium.PdfDocument.new()
+        try:
+            alone.import_pages(document, [page_number - 1])
+            alone.save(target)
+        finally:
+            alone.close()
+
+
 @contextmanager
 def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
     """A pdfium page, by its number from 1, closed at the end; PdfError as `open_document`."""

@@ -265,10 +265,9 @@ def rank(figure: FigureSums) -> Ranking:
     found = _contrasts(figure, pairs)
     verdicts = [_verdict(figure, contrast, value, sign) for contrast in found]
     n_documents = len(set(figure.documents))
+    # Of the intervals before they are cut where no difference can be.
     widths = [
-        (v.high - v.low) / 2
-        for v in verdicts
-        if best in (v.a, v.b) and v.low is not None and v.high is not None
+        (c.high - c.low) / 2 for c in found if best in (c.a, c.b) and c.low is not None and c.high is not None
     ]
     resolution = float(np.median(widths)) if widths else None
     return Ranking(

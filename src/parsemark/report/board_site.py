@@ -64,7 +64,7 @@ class BoardStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LeagueColumn:
     """A league as a column of the matrix."""
 
     title: str
@@ -81,7 +81,7 @@ class BoardSection:
     protocol: str
     comparability: int
     headline: FigureInfo
-    columns: Sequence[Column]
+    columns: Sequence[LeagueColumn]
     parsers: Sequence[ShownParser]
 
 
@@ -176,7 +176,7 @@ class _BoardSite(SitePages):
         self.root.mkdir()
         self.write_assets()
         histories: dict[str, list[dict[str, Any]]] = {name: [] for name in self._parsers}
-        columns: dict[tuple[str, int], list[Column]] = {}
+        columns: dict[tuple[str, int], list[LeagueColumn]] = {}
         headlines: dict[tuple[str, int], FigureInfo] = {}
         for league in self._leagues:
             self._tell(f"{league.protocol} on {league.corpus.name} {league.corpus.version}")
@@ -210,7 +210,7 @@ class _BoardSite(SitePages):
             self.page(parser.page, template="history.html", current="", parser=parser, parts=parts)
         (self.root / MARK).write_text("The pages here were written by parsemark board.\n", encoding="utf-8")
 
-    def _ordered(self, columns: Sequence[Column], headline: FigureInfo) -> list[ShownParser]:
+    def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[ShownParser]:
         """The parsers of some leagues, the best of the first league first."""
         sign = -1.0 if headline.higher_is_better else 1.0
 
@@ -236,7 +236,7 @@ class _BoardSite(SitePages):
         remove_tree(run.path)
         return summary, entries
 
-    def _column(self, league: League, summary: Summary, entries: Mapping[str, Entry]) -> Column:
+    def _column(self, league: League, summary: Summary, entries: Mapping[str, Entry]) -> LeagueColumn:
         parsers = [self._parsers[name] for name in entries]
         board = make_board(parsers, summary, summary.parsers, summary.ranking)
         has_report = self._reports and league.is_ours
@@ -253,7 +253,7 @@ class _BoardSite(SitePages):
         note = counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"
-        return Column(
+        return LeagueColumn(
             f"{league.corpus.name} {league.corpus.version}",
             f"{note} · {league.corpus.hash[:8]}",
             f"{league.key}/index.html" if has_report else "",

@@ -104,7 +104,8 @@ def _scores(run: RunView, what: str, rule: str) -> DataTable | None:
         f"{'Average precision' if what == 'ap' else 'F1'}, tables matched by {_RULES[rule]}"
         + (f" (Soric et al., Table {number})" if number else ""),
         f"{'Parsers with' if what == 'ap' else 'Parsers without'} a confidence. Detection (TD), and end to "
-        "end (TE) where a found table earns its structure score; with 95 % intervals over documents.",
+        "end (TE) where a found table earns its structure score; with 95 % intervals over documents."
+        + (" Tables that were never found add nothing." if what == "ap" else ""),
         (
             TableColumn(label, group="TD"),
             *(TableColumn(f"{label} {metric_label(m)}", group="TE") for m in run.metrics),

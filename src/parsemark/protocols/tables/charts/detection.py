@@ -49,8 +49,8 @@ def precision_recall(run: RunView, rule: str) -> Chart | None:
         f"Precision and recall, matched by {RULE_WORDS[rule]}",
         f"Matched by {RULE_NAMES[rule]}. Solid: a table counts as found if it overlaps by more than one "
         "half. Dashed or faint: expected over all thresholds above one half. A curve for parsers that give a "
-        "confidence, a point for the others. "
-        "Grey: equal F1.",
+        "confidence, a point for the others; it begins at the surest prediction and ends where the parser's "
+        "predictions end (in Soric et al. at recall 1). Grey: equal F1.",
         series,
     )
 
