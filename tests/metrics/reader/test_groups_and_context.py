@@ -142,6 +142,20 @@ def test_a_column_of_citations_alone_is_empty_in_the_truth() -> None:
     assert value(truth, markdown(given)) == 10
 
 
+@pytest.mark.parametrize("name", ["Leaf (May 2019)", "Leaf [3]"])
+def test_what_the_truth_has_in_another_way_is_no_citation(name: str) -> None:
+    said = "Leaf May 2019" if "May" in name else "Leaf 3"
+    truth = latex("Model & Range", f"{said} & 117", "Volt & 210", "Bolt & 383")
+    given = rows("Model & Range", f"{name} & 117", "Volt & 210", "Bolt & 383")
+    assert value(truth, markdown(given)) > value(truth, markdown(given).replace(name, "Leaf"))
+
+
+def test_rows_that_have_nothing_in_common_are_no_group() -> None:
+    sparse = rows("Law & A & B & C", "First & yes & &", "Second & & yes &", "Third & & & yes")
+    found = told(latex(*(" & ".join(row) for row in sparse)), markdown([sparse[0], *sparse[2:]]))
+    assert "Row “First”: missing" in found
+
+
 def test_intervals_are_no_citations() -> None:
     truth = latex("Model & Range", "Leaf & [100, 117]", "Volt & [200, 210]", "Bolt & [383, 400]")
     assert (

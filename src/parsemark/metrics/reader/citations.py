@@ -9,7 +9,6 @@ import dataclasses
 import re
 from functools import lru_cache
 
-from parsemark.metrics.reader.likeness import bare, tight
 from parsemark.metrics.reader.sheet import Sheet
 
 _NUMBERS = r"\d{1,3}(?:[;,-]\s?\d{1,3})*+"
@@ -31,13 +30,13 @@ def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
     found = {text: rest for text in pred.said if (rest := _uncited(text)) != text}
     if not found or any(_uncited(text) != text for text in truth.said):
         return pred
-    said = {bare(tight(text)) for text in truth.said}
+    said = {_letters_and_digits(text) for text in truth.said}
     # What stands in brackets alone may be a value, if the truth has such ones.
-    bracketed = any(text[0] in "[(" for text in said if text)
+    bracketed = any(text.startswith(("[", "(")) for text in truth.said)
     left_out = {
         text: rest
         for text, rest in found.items()
-        if bare(tight(text)) not in said and (any(map(str.isalpha, rest)) or not (rest or bracketed))
+        if _letters_and_digits(text) not in said and (any(map(str.isalpha, rest)) or not (rest or bracketed))
     }
     texts = [[left_out.get(text, text) for text in row] for row in pred.texts]
     # A cell that held a citation alone is empty.
@@ -48,6 +47,10 @@ def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
     ]
     present = [[p and k for p, k in zip(*rows, strict=True)] for rows in zip(pred.present, kept, strict=True)]
     return dataclasses.replace(pred, texts=texts, shown=shown, present=present)
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 @lru_cache(20_000)

@@ -55,6 +55,9 @@ def _groups(sheet: Sheet, n_header: int) -> Iterable[tuple[int, range]]:
         end = row + 1
         while end < sheet.n_rows and begun[row] & begun[end] == {0} and len(begun[end]) > 1:
             end += 1
-        if len(begun[row]) > 1 and end - row > _LEAST_MEMBERS:
-            yield row, range(row + 1, end)
+        members = range(row + 1, end)
+        # Members are alike: something is said of each of them.
+        shared = set.intersection(*(begun[r] for r in members)) if len(members) >= _LEAST_MEMBERS else set()
+        if len(begun[row]) > 1 and len(shared) > 1:
+            yield row, members
         row = end
