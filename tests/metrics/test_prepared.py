@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from tests.growth import slowness
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_table, write_table
@@ -60,7 +61,7 @@ def test_hostile_input_is_scored_or_refused_in_bounded_time(hostile: str) -> Non
     start = time.process_time()
     for result in score(PLAIN, hostile, metrics=METRICS.builtin).values():
         assert (result.value is None) == (result.status is Status.METRIC_FAILED)
-    assert time.process_time() - start < 30
+    assert time.process_time() - start < 30 * slowness()
 
 
 def test_a_million_cells_are_refused() -> None:
@@ -69,7 +70,7 @@ def test_a_million_cells_are_refused() -> None:
     for spec in ("teds", "grits_con", "grits_top"):
         result = get_metric(spec).score(TableInput(million), TableInput(million))
         assert result.status is Status.METRIC_FAILED
-    assert time.process_time() - start < 60
+    assert time.process_time() - start < 60 * slowness()
 
 
 def test_comparisons_have_a_limit() -> None:

@@ -49,6 +49,12 @@ def test_a_link_leads_to_page_table_and_parser(open_page: Open, site: Path, run:
     assert f"TEDS {scores['value'][0]:.3f}" in chosen.inner_text()
 
 
+def test_a_name_that_the_report_does_not_have_is_said(open_page: Open, site: Path) -> None:
+    page = show(open_page, site, "#parser=gone&with=good")
+    assert "does not have gone, so something else is shown" in page.locator("#unknown").inner_text()
+    assert show(open_page, site, "#parser=good&with=poor").locator("#unknown").is_hidden()
+
+
 def test_stepping_by_button_and_key_changes_the_address(open_page: Open, site: Path) -> None:
     page = show(open_page, site)
     assert page.locator("#position").inner_text() == "1 of 24"

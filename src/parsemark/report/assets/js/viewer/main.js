@@ -36,6 +36,13 @@
     };
   };
 
+  // Names in the address that this report does not have: another parser is shown, and that is said.
+  const unknownNames = (hash) => {
+    const named = [["parser", state.pages.parsers], ["with", state.pages.parsers], ["old", state.pages.older?.parsers]];
+    const missing = named.filter(([key, parsers]) => hash.get(key) && indexOf(parsers, hash.get(key)) < 0).map(([key]) => hash.get(key));
+    return hash.get("page") && !state.pages.id.includes(hash.get("page")) ? [...missing, hash.get("page")] : missing;
+  };
+
   const link = (view, changes, replace = false) => {
     const next = { ...view, ...changes };
     parsemark.writeHash({
@@ -201,6 +208,9 @@
       view.table = view.table ?? first?.table ?? null;
     }
     state.view = view;
+    const unknown = unknownNames(parsemark.readHash());
+    byId("unknown").hidden = !unknown.length;
+    byId("unknown").replaceChildren("This report does not have ", ...unknown.flatMap((name, k) => [k ? ", " : "", parsemark.foreign(name)]), ", so something else is shown. It may be older than the run: parsemark report RUN makes it anew.");
     byId("parser").value = String(view.parser);
     byId("beside").value = view.beside;
     for (const option of byId("beside").options) option.disabled = option.value === String(view.parser);
