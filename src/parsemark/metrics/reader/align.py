@@ -204,8 +204,10 @@ def align(lookup: Lookup, n_header: int, refinements: int = 2) -> Alignment:
 
 def _are_hardly_paired(scores: Floats, pairs: Pairs) -> bool:
     """Whether lines of both sides are left over, or answered by one that is hardly like them."""
-    surely = sum(scores[i, j] >= _HARDLY for i, j in pairs)
-    return bool(surely < min(scores.shape))
+    if len(pairs) < min(scores.shape):
+        return True
+    paired = scores[[i for i, _ in pairs], [j for _, j in pairs]]
+    return bool(np.count_nonzero(paired >= _HARDLY) < min(scores.shape))
 
 
 def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:

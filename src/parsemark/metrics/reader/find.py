@@ -292,7 +292,8 @@ def _rows(values: Values) -> Iterable[Named]:
 
 
 def _distinct(texts: Iterable[str]) -> Path:
-    return tuple(dict.fromkeys(filter(None, texts)))
+    said = tuple(filter(None, texts))
+    return said if len(said) < 2 else tuple(dict.fromkeys(said))
 
 
 def _sections_above(side: Side, names: set[str]) -> list[str]:

@@ -246,7 +246,9 @@ def _best(name: Named, texts: set[str]) -> tuple[How, Path, PathMatch]:
     best: tuple[How, Path, PathMatch] | None = None
     worth = -1.0
     for how, path in name.readings:
-        found = _own(name.truth, path, match(name.truth, path), texts)
+        found = match(name.truth, path)
+        if path != name.truth:
+            found = _own(name.truth, path, found, texts)
         if how is not How.GIVEN and found.credit < _READABLE:
             continue
         if found.credit - _DOUBT[how] > worth:
