@@ -201,15 +201,11 @@ def check_against(
     """What can be checked between two runs of the same pages."""
     protocol_comparison.require_comparable(old.summary, new.summary)
     require_same_pages(old.tables, new.tables)
-    # Whichever are asked for, the verdicts are those of `compare`: true for all parsers of both runs.
-    both = [parser for parser in new.tables.parsers if parser in old.tables.parsers]
-    found = protocol_comparison.compare_runs(
-        recipe, (old.summary, old.tables), (new.summary, new.tables), both
+    compared = protocol_comparison.compare_runs(
+        recipe, (old.summary, old.tables), (new.summary, new.tables), parsers
     )
-    compared = dict(zip(both, found, strict=True))
     checks: list[GateCheck] = []
-    for parser in parsers:
-        comparison = compared[parser]
+    for parser, comparison in zip(parsers, compared, strict=True):
         checks += _minimum(new, limits, parser)
         checks += _drop(old, new, limits, parser, comparison)
         checks += _new_failures(old, new, limits, [parser])
