@@ -43,6 +43,16 @@ def test_deviations_up_and_down_are_the_same_in_any_order(form: str) -> None:
     assert value(MASSES, masses(form)) == 10
 
 
+@pytest.mark.parametrize(
+    "form", ["+{}/−{}", "+{} −{}", "+{}−{}", "(+{}, −{})", "<sup>+{}</sup><sub>−{}</sub>"]
+)
+def test_deviations_alone_are_read_as_those_behind_values(form: str) -> None:
+    truth = latex("Source & Shift", *(rf"{n} & $^{{+{up}}}_{{-{down}}}$" for n, _, up, down in STARS))
+    given = [["Source", "Shift"], *([n, form.format(up, down)] for n, _, up, down in STARS)]
+    assert value(truth, markdown(given)) == 10
+    assert value(truth, markdown([given[0], *([n, form.format(d, u)] for n, _, u, d in STARS)])) < 2
+
+
 def test_deviations_the_other_way_round_are_wrong() -> None:
     assert value(MASSES, masses("{} +{down} −{up}")) < 2
 

@@ -36,11 +36,11 @@ _RANGE = re.compile(r"(?<=\d)~(?=\d)")
 _DEGREE = re.compile(r"\^\{?°\}?|\^\{?[o0]\}?(?=[CF](?![^\W\d_]))|(?<=\d)\^\{?o\}?(?![^\W_])")
 """A small o or a zero raised before a unit of temperature or behind a number."""
 _BOTH_WAYS = re.compile(
-    r"(?<=[\d%])(?:(\()|(\[))?"
+    r"(?:(?<=[\d%])|^(?=[^\d.]*+[\d.]++[^\d.]++[\d.]++[^\d.]*+$))(?:(\()|(\[))?"
     r"(?:\^?\+([\d.]++)\s?[;,/]?\s?_?-([\d.]++)|_?-([\d.]++)\s?[;,/]?\s?\^?\+([\d.]++))"
     r"(?(1)\))(?(2)\])"
 )
-"""How far up and down a value may be off: above and below each other, or behind it in any order."""
+"""How far up and down a value may be off: above and below each other, or behind it in any order; or alone."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
 _NOT_PLAIN = re.compile(rf"^(?!(?:{_PLAIN.pattern})$).*$", re.MULTILINE)
@@ -235,6 +235,8 @@ def folded_cell(text: str) -> str:
     ('3e-4', '3e-4', '1e3')
     >>> fold_cell("$1.4^{+0.2}_{-0.1}$"), fold_cell("1.4 (−0.1/+0.2)")
     ('1.4+0.2-0.1', '1.4+0.2-0.1')
+    >>> fold_cell("$^{+0.2}_{-0.1}$"), fold_cell("(−0.1, +0.2)"), fold_cell("-5 +2 -1")
+    ('+0.2-0.1', '+0.2-0.1', '-5+2-1')
     """
     written = text if text.isascii() else text.translate(_ORDINAL).translate(_DIGITS)
     folded = fold_notation(_RANGE.sub("∼", _separated(written)))
