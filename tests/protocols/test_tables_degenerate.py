@@ -97,6 +97,20 @@ def test_a_truth_without_boxes_is_matched_by_text() -> None:
     assert set(summary.details["by_rule"]["x"]) == {"content", "ngrams"}
 
 
+def test_a_truth_of_which_some_tables_have_no_box_says_so() -> None:
+    bare = {n: replace(p, elements=tuple(replace(e, box=None) for e in p.elements)) for n, p in PAGES.items()}
+    bench = Bench({**PAGES, "p2": bare["p2"]})
+    bench.add("x", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
+    summary = bench.summary()
+    assert summary.settings["match"] == "ngrams"
+    assert summary.notes[0] == (
+        "Tables are matched by their text (ngrams), since 1 of 3 true tables has no box; "
+        "--match bbox counts it as missed."
+    )
+    chosen = TablesProtocol(match="ngrams").summarise(bench.tables())
+    assert not any("since" in note for note in chosen.notes), "whoever chose knows why"
+
+
 def test_the_rule_is_a_choice_that_is_recorded_and_explained() -> None:
     bench = Bench()
     bench.add("boxes", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))

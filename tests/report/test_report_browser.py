@@ -183,6 +183,8 @@ def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     swapped = page.locator("#answer").inner_text()
     assert swapped.startswith("good is better than poor: difference in TE F1 Con +") and swapped == before
     assert "a=poor" in page.url
+    failures = page.locator("#comparison tr", has_text="Failures").first.locator("td").all_inner_texts()
+    assert all(re.fullmatch(r"[+−]?\d+", text) for text in failures), "counts have no decimals"
     words = comparison_markdown(compare_parsers(run, "poor", "good")).replace("-", "−")
     assert all(found in words for found in re.findall(r"[+−]\d\.\d+|p [=<] [\d.]+", swapped))
 

@@ -14,6 +14,7 @@ from parsemark.report.comparison import RunComparison, compare_runs, require_sam
 from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
 from parsemark.report.source import RunSource, page_values
+from parsemark.report.wording import DIGITS
 from parsemark.store import Run
 
 SHOWN_PAGES = 20
@@ -81,7 +82,15 @@ def _protocol(source: RunSource) -> dict[str, Any]:
         "higher_is_better": primary.higher_is_better,
         "margin": f"{primary.margin or 0:g}",
         "top": primary.top or 1.0,
-        "columns": [{"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better} for i in infos],
+        "columns": [
+            {
+                "key": i.name,
+                "label": i.label,
+                "higher_is_better": i.higher_is_better,
+                "digits": DIGITS[i.style],
+            }
+            for i in infos
+        ],
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
             for parser, own in source.figures.items()

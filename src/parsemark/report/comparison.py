@@ -11,11 +11,12 @@ from pathlib import Path
 
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.plain_words import counted, rounded, signed, signed_interval
-from parsemark.protocols import Summary, Verdict, get_protocol
+from parsemark.protocols import FigureInfo, Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.base import RunTables
 from parsemark.protocols.comparison import Comparison, format_p, in_words
 from parsemark.report.names import safe_name, viewer_link
+from parsemark.report.wording import DIGITS, format_value
 from parsemark.store import Run
 
 SHOWN_PAGES = 10
@@ -104,7 +105,7 @@ def comparison_markdown(comparison: Comparison, *, better_first: bool = True) ->
         "| difference | 95 % interval | p | verdict |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]
-    lines += [f"| {v.figure} | {_numbers(v)} |" for v in comparison.verdicts]
+    lines += [f"| {v.figure} | {_numbers(v, comparison.info(v.figure))} |" for v in comparison.verdicts]
     if comparison.pages:
         lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
         lines += [
@@ -158,7 +159,9 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
         f"| parser | new | old | difference in {result.figure} | 95 % interval | p | verdict |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]
-    lines += [f"| {_parser(c)} | {_numbers(c.primary)} |" for c in result.comparisons]
+    lines += [
+        f"| {_parser(c)} | {_numbers(c.primary, c.info(c.primary.figure))} |" for c in result.comparisons
+    ]
     for label, names in (("Only in the old run", result.only_old), ("Only in the new run", result.only_new)):
         if names:
             lines += ["", f"{label}: {', '.join(_cell(n) for n in names)}."]
@@ -192,11 +195,11 @@ def _parser(comparison: Comparison) -> str:
     return _cell(comparison.a.removesuffix(" (new)"))
 
 
-def _numbers(v: Verdict) -> str:
-    values = [rounded(v.value_a), rounded(v.value_b)]
+def _numbers(v: Verdict, info: FigureInfo) -> str:
+    values = [format_value(value, info.style) for value in (v.value_a, v.value_b)]
     interval = signed_interval(v.low, v.high).replace(" to ", " … ")
     state = v.state.replace("_", " ")
-    return " | ".join([*values, signed(v.difference), interval, format_p(v.p), state])
+    return " | ".join([*values, signed(v.difference, DIGITS[info.style]), interval, format_p(v.p), state])
 
 
 def _cell(text: str) -> str:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from parsemark.plain_words import UNDEFINED
 
 if TYPE_CHECKING:
     from parsemark.protocols.base import Figure, Style
+
+
+DIGITS: Mapping[Style, int] = {
+    "count": 0,
+    "megabytes": 0,
+    "rate": 2,
+    "score": 3,
+    "seconds": 3,
+    "dollars": 4,
+}
+"""Of differences, and of values where the style has no form of its own."""
 
 
 def format_value(value: float | None, style: Style) -> str:
@@ -29,8 +41,7 @@ def format_value(value: float | None, style: Style) -> str:
             return f"${value:,.2f}"
         # What costs anything does not cost $0.0000: two digits that count, however small it is.
         return f"${value:.{max(4, 1 - math.floor(math.log10(value))) if value > 0 else 4}f}"
-    digits = {"count": 0, "megabytes": 0, "rate": 2, "score": 3}[style]
-    return f"{value:,.{digits}f}"
+    return f"{value:,.{DIGITS[style]}f}"
 
 
 def figure_note(figure: Figure, style: Style) -> str:

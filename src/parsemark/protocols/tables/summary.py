@@ -163,7 +163,7 @@ def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
             *table_slices(run.truths, evidence),
         ],
         ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
-        notes=_notes(run),
+        notes=_notes(run, is_rule_chosen=protocol.rule != "auto"),
         details={
             "by_rule": {
                 parser: {r: _rule_figures(run, r, parser) for r in RULES if run.applies(r, parser)}
@@ -305,9 +305,9 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
     return found
 
 
-def _notes(run: RunEvidence) -> list[str]:
+def _notes(run: RunEvidence, *, is_rule_chosen: bool) -> list[str]:
     """How tables were matched, and scores that could not be computed: whoever reads the table must know."""
-    notes = [*_match_notes(run), *_doubtful_negatives(run)] if run.has_truth else []
+    notes = [*_match_notes(run, is_rule_chosen), *_doubtful_negatives(run)] if run.has_truth else []
     for parser in run.tables.parsers:
         is_failure = _is_score_of(run, parser) & (pl.col("status") == str(Status.METRIC_FAILED))
         columns = ("sample", "element", "metric", "message")
@@ -324,7 +324,7 @@ def _notes(run: RunEvidence) -> list[str]:
     return notes
 
 
-def _match_notes(run: RunEvidence) -> list[str]:
+def _match_notes(run: RunEvidence, is_rule_chosen: bool) -> list[str]:
     names, n_tables = ", ".join(run.without_boxes), int(run.pages.n_truth.sum())
     give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
     notes = []
@@ -335,7 +335,15 @@ def _match_notes(run: RunEvidence) -> list[str]:
         )
     if run.rule == BOX_RULE and names:
         notes.append(f"match=bbox, but {names} {give} no boxes (or for less than half of {whose} tables).")
-    if run.rule != BOX_RULE and names and not run.n_unboxed:
+    if run.rule == BOX_RULE or is_rule_chosen:
+        return notes
+    if 0 < run.n_unboxed < n_tables:
+        have, them = ("has", "it") if run.n_unboxed == 1 else ("have", "them")
+        notes.append(
+            f"Tables are matched by their text ({run.rule}), since {run.n_unboxed} of "
+            f"{counted(n_tables, 'true table')} {have} no box; --match bbox counts {them} as missed."
+        )
+    if names and not run.n_unboxed:
         others = len(run.without_boxes) < len(run.tables.parsers)
         who = "All parsers are" if others else "Tables are"
         n_others = len(run.tables.parsers) - len(run.without_boxes)
