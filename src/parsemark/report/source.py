@@ -185,11 +185,6 @@ class RunSource:
         """The attributes of each page, in page order."""
         return [json.loads(text) if text else {} for text in self.samples["attributes"]]
 
-    @property
-    def negatives(self) -> int:
-        """Number of pages that are known to have no table."""
-        return int((self.samples["n_tables"] == 0).sum())
-
     def failures(self, parser: str) -> pl.DataFrame:
         """The pages on which a parser did not answer, with the reason."""
         failed = (pl.col("parser") == parser) & (pl.col("status") != str(Status.OK))
