@@ -126,7 +126,7 @@ def test_parsing_anew_parses_what_the_run_has_and_goes_on_after_a_stop(tmp_path:
     parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True))
     assert asked() == [2, 2]
     run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True, pages="1"))
-    begun = run.records()[0].finished - 0.001  # as if that run had been stopped after its first page
+    begun = max(r.sequence for r in run.records())  # as if that run had been stopped after its first page
     run.update_manifest(lambda m: m.model_copy(update={"parsing_anew": {"fake": begun}}))
     parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True))
     assert asked() == [3, 3]

@@ -59,7 +59,7 @@ def test_a_record_in_a_journal_counts_like_one_in_the_table(run: Run) -> None:
     before = plan_chunks(run, ("tables",), 256, 16, 1)
     old = next(r for r in run.records() if r.blob is not None)
     newer = ParseRecord.from_json({**old.to_json(), "status": "parser_failed", "blob": None, "error": "late"})
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         journal.append({**newer.to_json(), "finished": old.finished + 1})
         after = plan_chunks(run, ("tables",), 256, 16, 1)
     assert list(after.keys) != list(before.keys)

@@ -334,10 +334,10 @@ def _add(
     for record in run.records():
         if record.parser in sources:
             by_sample.setdefault(record.sample, {})[record.parser] = record
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         for sample, outputs in sorted(by_sample.items()):
             journal.append(_record(run, sample, name, outputs, change(outputs)).to_json())
-    run.fold_journals()
+    run.parses.fold()
     prints = [entry.fingerprint for p in sources if (entry := run.manifest.parser(p)) is not None]
     entry = ParserEntry(
         name=name,

@@ -6,7 +6,6 @@ import os
 import platform
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -101,7 +100,7 @@ def parse_corpus(
         pool.execute(plan, options.n_workers)
         _end_anew(run, since)
     finally:
-        run.fold_journals()
+        run.parses.fold()
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
                 said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
@@ -126,7 +125,7 @@ def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> N
 
 def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
     """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
-    now = time.time()
+    now = run.parses.now()
     run.update_manifest(
         lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
     )

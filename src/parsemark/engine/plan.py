@@ -61,13 +61,13 @@ def make_plan(
         parsers: Name and fingerprint of each.
         cache: Parses of other runs; None to use none.
         limits: Under which failures of other runs count.
-        since: For some parsers, the time before which what the run has recorded does not count.
+        since: For some parsers, the sequence below which what the run has recorded does not count.
     """
     begun = since or {}
     done = {
         (r.sample, r.parser): r.key
         for r in run.records()
-        if (r.blob is None or run.blobs.has(r.blob, r.n_bytes)) and r.finished >= begun.get(r.parser, 0.0)
+        if (r.blob is None or run.blobs.has(r.blob, r.n_bytes)) and r.sequence >= begun.get(r.parser, 0)
     }
     plan = Plan({}, {}, [])
     for name, fingerprint in parsers:

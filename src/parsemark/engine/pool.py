@@ -164,7 +164,7 @@ class ParsePool:
         Raises:
             KeyboardInterrupt: The user stopped it. All workers are ended; what is done is kept.
         """
-        with self._run.journal() as self._journal:
+        with self._run.parses.journal() as self._journal:
             for record in plan.from_cache:
                 self._keep(record)
             if any(plan.jobs.values()):

@@ -105,7 +105,7 @@ def _publish(
 ) -> list[Summary]:
     """Put the parts together and write what follows from them; a plug-in that fails costs its own summary."""
     run.join_parts("predictions", [files.part("predictions") for files in final])
-    run.note_unreadable()
+    run.parses.note_unreadable()
     summaries: list[Summary] = []
     failed: list[PluginError] = []
     for spec in specs:
@@ -135,7 +135,7 @@ def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:
 
 def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
     """What is to be scored; what is missing is told."""
-    run.fold_journals()  # so that records are read in parts, too
+    run.parses.fold()  # so that records are read in parts, too
     plan = _plan(run, protocols)
     if plan.n_blobs and plan.n_lost == plan.n_blobs:
         raise StoreError(

@@ -163,7 +163,7 @@ def _verify(
         run = bundle.unpack(scratch.path / "run")
         if corpus is not None:
             run.replace_samples(sample_rows(corpus, _had_pdf(samples)))
-            run.texts_path.unlink(missing_ok=True)
+            run.files.texts_path.unlink(missing_ok=True)
         checkable = [entry for entry in index.protocols if not get_protocol(entry.spec).asks]
         if not checkable:
             return
