@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
-    from parsemark.engine.parse import ParseOptions
-    from parsemark.engine.verify import Verification
+    from parsemark.engine.parsing.parse import ParseOptions
+    from parsemark.engine.imports.verify import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.comparison import Comparison
     from parsemark.report.comparison import RunComparison
@@ -60,7 +60,7 @@ def bench(
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
     """
-    from parsemark.engine.scoring import score_run as score
+    from parsemark.engine.scoring.score import score_run as score
 
     options = parse_options(
         pages=pages,
@@ -89,8 +89,8 @@ def parse_options(
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
-    from parsemark.engine.limits import PageLimits
-    from parsemark.engine.parse import ParseOptions
+    from parsemark.engine.parsing.worker import PageLimits
+    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
     from parsemark.store import default_cache_folder
 
@@ -120,8 +120,8 @@ def parse(
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.derived import add_made_of_others, split_specs
-    from parsemark.engine.parse import parse_corpus
+    from parsemark.engine.imports.derived import add_made_of_others, split_specs
+    from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.store import Run
 
@@ -154,8 +154,8 @@ def score_run(
 
     Where the truth of its corpus has been corrected since, the corrected one counts.
     """
-    from parsemark.engine.parse import follow_truth
-    from parsemark.engine.scoring import score_run as score
+    from parsemark.engine.parsing.parse import follow_truth
+    from parsemark.engine.scoring.score import score_run as score
     from parsemark.protocols import canonical_specs
 
     wanted, opened = canonical_specs(protocols) if protocols else [], _opened(run)
@@ -201,7 +201,7 @@ def verify_bundle(
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.verify import verify_bundle as verify
+    from parsemark.engine.imports.verify import verify_bundle as verify
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)

@@ -12,10 +12,10 @@ import pytest
 from tests.engine.fakes import FakeParser
 
 from parsemark.corpora import Corpus
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.purse import Purse, SpentError
-from parsemark.engine.scoring import score_run
-from parsemark.engine.worker import PageOutcome, shared_by_pages
+from parsemark.engine.scoring.score import score_run
+from parsemark.engine.parsing.worker import PageOutcome, shared_by_pages
 from parsemark.model import Element, Page, Sample, Status, Table
 from parsemark.parsers import Info, WorkerCommand
 from parsemark.parsers.parser import KIT

@@ -10,8 +10,8 @@ from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.engine import scoring
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 from parsemark.store import Run
 
 GARBAGE: list[object] = [

@@ -11,7 +11,7 @@ from tests.waiting import PATIENCE_S
 
 from parsemark.engine import scoring
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.parsers import get_parser
 from parsemark.store import ParseRecord, Run
 

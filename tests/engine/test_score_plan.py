@@ -9,9 +9,9 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.engine import scoring
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.score_plan import plan_chunks
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.plan import plan_chunks
+from parsemark.engine.scoring.score import score_run
 from parsemark.store import Run
 from parsemark.store.records import ParseRecord
 

@@ -12,8 +12,8 @@ from tests.store.fabricate import fabricate_manifest
 from parsemark.engine import score_chunk as chunks
 from parsemark.engine import scoring
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol

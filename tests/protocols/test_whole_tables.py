@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.fabricate import fabricate_manifest
 
-from parsemark.engine.scoring import score_run
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.model import Box, Element, Page, Prediction, Relation, Sample, Status, Table
 from parsemark.protocols import get_protocol

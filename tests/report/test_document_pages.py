@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report
 from parsemark.report.comparison import compare_runs

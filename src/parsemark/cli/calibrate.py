@@ -14,7 +14,7 @@ from parsemark.plain_words import UNDEFINED, counted, rounded
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from parsemark.engine.derived import JudgedTables
+    from parsemark.engine.imports.derived import JudgedTables
     from parsemark.stats.confidence import Calibrator, RiskCoverage
     from parsemark.store import Run
 
@@ -50,7 +50,7 @@ def calibrate(
     from rich.console import Console
     from rich.table import Table as View
 
-    from parsemark.engine.derived import judged_tables
+    from parsemark.engine.imports.derived import judged_tables
     from parsemark.errors import UsageError
     from parsemark.stats.calibration import d_ece
     from parsemark.stats.confidence import (
@@ -152,8 +152,8 @@ def apply_calibrator(run: Run, file: Path) -> str:
 
 
 def _apply(run: Run, parser: str, calibrator: Calibrator, unseen: Mapping[str, Calibrator]) -> str:
-    from parsemark.engine.derived import add_calibrated
-    from parsemark.engine.scoring import score_run
+    from parsemark.engine.imports.derived import add_calibrated
+    from parsemark.engine.scoring.score import score_run
 
     name = add_calibrated(run, parser, calibrator, unseen)
     score_run(run)
@@ -183,9 +183,9 @@ def confidence(
     import numpy as np
     from rich.console import Console
 
-    from parsemark.engine.derived import add_estimated, read_signals
-    from parsemark.engine.estimated import ConfidenceModel, fit_model, models_by_document
-    from parsemark.engine.scoring import score_run
+    from parsemark.engine.imports.derived import add_estimated, read_signals
+    from parsemark.engine.imports.estimated import ConfidenceModel, fit_model, models_by_document
+    from parsemark.engine.scoring.score import score_run
     from parsemark.errors import UsageError
     from parsemark.store import Run
 
@@ -238,7 +238,7 @@ def _show_confidences(console: Console, run: Run) -> None:
     from rich.table import Table as View
     from rich.text import Text
 
-    from parsemark.engine.derived import judged_tables
+    from parsemark.engine.imports.derived import judged_tables
     from parsemark.errors import UsageError
     from parsemark.stats.calibration import d_ece
     from parsemark.stats.confidence import best_threshold, risk_coverage
@@ -294,8 +294,8 @@ def ensemble(
     """
     from rich.console import Console
 
-    from parsemark.engine.derived import add_ensemble
-    from parsemark.engine.scoring import score_run
+    from parsemark.engine.imports.derived import add_ensemble
+    from parsemark.engine.scoring.score import score_run
     from parsemark.registry import is_made_of_others
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run

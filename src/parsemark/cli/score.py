@@ -72,9 +72,9 @@ def score(
     from parsemark.cli import running
     from parsemark.cli.calibrate import apply_calibrator
     from parsemark.cli.progress import progress_for
-    from parsemark.engine.imported import import_predictions
-    from parsemark.engine.parse import follow_truth
-    from parsemark.engine.scoring import ready_to_score, score_run
+    from parsemark.engine.imports.outputs import import_predictions
+    from parsemark.engine.parsing.parse import follow_truth
+    from parsemark.engine.scoring.score import ready_to_score, score_run
     from parsemark.errors import UnknownNameError, UsageError
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run

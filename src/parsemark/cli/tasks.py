@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
-    from parsemark.engine.parse import ParseOptions
+    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols.document.protocol import DocumentProtocol
     from parsemark.protocols.document.tasks import GroupTable
 
@@ -80,7 +80,7 @@ def bench_task(
 
     from parsemark import api
     from parsemark.corpora import load_corpus
-    from parsemark.engine.components import CROP_TASKS, answered, crops_for
+    from parsemark.engine.imports.components import CROP_TASKS, answered, crops_for
     from parsemark.errors import UsageError
     from parsemark.protocols.document.tasks import MEANINGS
     from parsemark.system import write_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora import Corpus
-from parsemark.engine.verify import verify_bundle
+from parsemark.engine.imports.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
 from parsemark.plain_words import counted, signed
 from parsemark.protocols import FigureInfo, Summary

@@ -87,7 +87,14 @@ class TablesProtocol(PageProtocol):
         """Match the tables of one page under every rule and score the pairs; see `page.py`."""
         from parsemark.protocols.tables.page import PageScorer
 
-        return PageScorer(self.all_metrics, truth, prediction).run(page_text)
+        inputs = self._last_truth.inputs_of(truth)
+        return PageScorer(self.all_metrics, truth, prediction, inputs).run(page_text)
+
+    @cached_property
+    def _last_truth(self) -> LastTruth:
+        from parsemark.protocols.tables.page import LastTruth
+
+        return LastTruth()
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""

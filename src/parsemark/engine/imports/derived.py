@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.engine.estimated import signals
+from parsemark.engine.imports.estimated import signals
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw

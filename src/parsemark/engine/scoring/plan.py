@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.engine.score_chunk import Chunk, Output, PageTask, grouped
+from parsemark.engine.scoring.chunk import Chunk, Output, PageTask, grouped
 from parsemark.errors import StoreError
 from parsemark.model import Status
 from parsemark.protocols import get_protocol

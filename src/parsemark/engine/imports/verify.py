@@ -19,9 +19,9 @@ import polars as pl
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imported import IMPORTED
-from parsemark.engine.parse import sample_rows
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import IMPORTED
+from parsemark.engine.parsing.parse import sample_rows
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, add_samples, open_run
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.formats.encoding import decoded

@@ -16,9 +16,9 @@ from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import Plan, PlannedPage, make_plan, select_keys
-from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
+from parsemark.engine.parsing.worker import PageLimits
+from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
+from parsemark.engine.parsing.pool import LocalWorkers, ParsePool, Workers
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
@@ -321,7 +321,7 @@ def _workers(options: ParseOptions) -> Workers:
     if options.executor == "local":
         return LocalWorkers(options.limits)
     if options.executor == "ray":
-        from parsemark.engine.ray_workers import RayWorkers
+        from parsemark.engine.parsing.ray import RayWorkers
 
         return RayWorkers(options.limits, options.address)
     raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")
