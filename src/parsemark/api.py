@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
-    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.engine.imports.verify import Verification
+    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import Summary
     from parsemark.protocols.comparison import Comparison
     from parsemark.report.comparison import RunComparison
@@ -89,8 +89,8 @@ def parse_options(
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
-    from parsemark.engine.parsing.worker import PageLimits
     from parsemark.engine.parsing.parse import ParseOptions
+    from parsemark.engine.parsing.worker import PageLimits
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
     from parsemark.store import default_cache_folder
 

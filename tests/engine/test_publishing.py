@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
-from parsemark.engine import scoring
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score as scoring
 from parsemark.engine.scoring.score import score_run
 from parsemark.store import Run
 

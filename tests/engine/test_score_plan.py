@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
-from parsemark.engine import scoring
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score as scoring
 from parsemark.engine.scoring.plan import plan_chunks
 from parsemark.engine.scoring.score import score_run
 from parsemark.store import Run

@@ -16,7 +16,7 @@ from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.protocols import Figure, get_protocol
-from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.protocols.presentation import DataTable, TableColumn, TableRow
 from parsemark.report import build_report
 from parsemark.report.paper_tables import (
     RunTableSet,

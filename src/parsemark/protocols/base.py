@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction, Status
-from parsemark.protocols.exhibits import Exhibits
+from parsemark.protocols.presentation import Presentation
 from parsemark.registry import Registry, changed_options, check_options, parse_spec
 
 if TYPE_CHECKING:
@@ -437,11 +437,11 @@ class FigureSums:
 
 
 @dataclass(frozen=True)
-class PageProtocol(Exhibits, ABC):
+class PageProtocol(Presentation, ABC):
     """A recipe. A subclass is a frozen dataclass; its fields are its options.
 
     It sets `name`, `comparability` and `title`, and implements `score_page`, `figure_sums` and `summarise`.
-    Charts, tables for papers and types of errors are `Exhibits`: what it has of its own it overrides.
+    Charts, tables for papers and types of errors are `Presentation`: what it has of its own it overrides.
     """
 
     name: ClassVar[str]

@@ -12,7 +12,7 @@ import polars as pl
 from parsemark.errors import FormatError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
-from parsemark.protocols.exhibits import ErrorKind, Exhibits, Explanation
+from parsemark.protocols.presentation import ErrorKind, Explanation, Presentation
 from parsemark.report.source import RunSource
 
 MAX_FINDINGS = 40
@@ -71,7 +71,7 @@ def find_errors(source: RunSource, limit: int) -> Errors:
     found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
     merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
-    looks_inside = type(recipe).explain is not Exhibits.explain
+    looks_inside = type(recipe).explain is not Presentation.explain
     return Errors(recipe.error_kinds, rows, explained, pairs.height + merged.height, looks_inside)
 
 

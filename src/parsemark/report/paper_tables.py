@@ -12,7 +12,7 @@ from pathlib import Path
 from parsemark.errors import ParsemarkError, UnknownNameError, UsageError
 from parsemark.plain_words import counted_name
 from parsemark.protocols import PROTOCOLS, Figure, get_protocol
-from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.protocols.presentation import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
 from parsemark.report.wording import format_value, visible
 from parsemark.store import Run

@@ -15,7 +15,7 @@ from parsemark.errors import PluginError, UnknownNameError, UsageError
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums, PageProtocol, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums
-from parsemark.protocols.exhibits import PageViews
+from parsemark.protocols.presentation import PageViews
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run

@@ -16,9 +16,9 @@ from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
-from parsemark.engine.parsing.worker import PageLimits
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.pool import LocalWorkers, ParsePool, Workers
+from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser

@@ -14,7 +14,7 @@ from statistics import fmean, variance
 import polars as pl
 
 from parsemark.protocols.base import PAGE_LEVEL, Figure, Slice
-from parsemark.protocols.exhibits import DataTable, RunView, TableColumn, TableRow
+from parsemark.protocols.presentation import DataTable, RunView, TableColumn, TableRow
 
 _ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 _TABLE_GROUPS = {

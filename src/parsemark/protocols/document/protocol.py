@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
-from parsemark.protocols.exhibits import (
+from parsemark.protocols.presentation import (
     DataTable,
     ErrorKind,
     NamedProfile,

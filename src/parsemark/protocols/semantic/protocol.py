@@ -9,7 +9,7 @@ from typing import ClassVar
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
-from parsemark.protocols.exhibits import Chart, Contestant, DataTable, RunView, Section
+from parsemark.protocols.presentation import Chart, DataTable, RunParser, RunView, Section
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 
 READER = "reader"
@@ -72,14 +72,14 @@ class SemanticProtocol(PageProtocol):
         return summarise(self, tables)
 
     def charts(self, run: RunView) -> list[Section]:
-        """How scores are distributed; see `exhibits.py`."""
-        from parsemark.protocols.semantic.exhibits import sections
+        """How scores are distributed; see `presentation.py`."""
+        from parsemark.protocols.semantic.presentation import sections
 
         return sections(run)
 
-    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
+    def parser_charts(self, run: RunView, parser: RunParser) -> list[Chart]:
         """The same for one parser."""
-        from parsemark.protocols.semantic.exhibits import of_parser
+        from parsemark.protocols.semantic.presentation import of_parser
 
         chart = of_parser(run, parser)
         return [] if chart is None else [chart]
@@ -90,6 +90,6 @@ class SemanticProtocol(PageProtocol):
 
     def paper_tables(self, run: RunView) -> list[DataTable]:
         """Horn & Keuper's Table 3."""
-        from parsemark.protocols.semantic.exhibits import horn_table
+        from parsemark.protocols.semantic.presentation import horn_table
 
         return [horn_table(run)]

@@ -15,7 +15,7 @@ from parsemark.matching import ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
-from parsemark.protocols.exhibits import ErrorKind, Explanation, Finding, RunView
+from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, RunView
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA
 
 METRIC = "reader"

@@ -45,7 +45,7 @@ CATEGORY = str(Category.TABLE)
 class LastTruth:
     """What is prepared of the truth of a page, kept for the next parser's answer to the same page."""
 
-    _last: tuple[Page | None, dict[int, TableInput]] = (None, {})
+    _last: tuple[Page | None, dict[int, TableInput]] = field(default_factory=lambda: (None, {}))
 
     def inputs_of(self, page: Page | None) -> dict[int, TableInput]:
         """What is prepared of the tables of a page, by the identity of the elements."""
@@ -141,7 +141,9 @@ class PageScorer:
         plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
         chosen = get_metric(metric)
         if not plain:
-            return guarded(chosen, partial(chosen.score, self._input(truth, self.truth_inputs), TableInput(answer)))
+            return guarded(
+                chosen, partial(chosen.score, self._input(truth, self.truth_inputs), TableInput(answer))
+            )
         key = (match.truth[0], match.pred[0], metric)
         if key not in self.known:
             pred = self._pred(match.pred[0])

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.model import Element, Page, Prediction
 from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
-from parsemark.protocols.exhibits import (
+from parsemark.protocols.presentation import (
     Chart,
-    Contestant,
     DataTable,
     ErrorKind,
     Explanation,
+    RunParser,
     RunView,
     Section,
 )
 from parsemark.protocols.tables.errors import ERROR_KINDS
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
-from parsemark.protocols.tables.infos import metric_words
+from parsemark.protocols.tables.figure_definitions import metric_words
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from parsemark.protocols.tables.page import LastTruth
 
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
@@ -48,7 +51,7 @@ class TablesProtocol(PageProtocol):
             and every parser gives them, else `ngrams`.
         rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
             default `grits_con` if it is among them, else the first one.
-        scope: `document` scores tables that run over pages as whole tables; see `whole.py`.
+        scope: `document` scores tables that run over pages as whole tables; see `long_tables.py`.
     """
 
     name: ClassVar[str] = "tables"
@@ -122,9 +125,9 @@ class TablesProtocol(PageProtocol):
         """The tables of a run as this protocol looks at them."""
         if not self.whole_documents:
             return tables
-        from parsemark.protocols.tables.whole import whole_samples
+        from parsemark.protocols.tables.long_tables import joined_samples
 
-        return whole_samples(tables)
+        return joined_samples(tables)
 
     def shown_rules(self, rules: Sequence[str]) -> list[str]:
         """By place, by content, by characters; matching in order of confidence is for curves alone."""
@@ -153,7 +156,7 @@ class TablesProtocol(PageProtocol):
 
         return sections(run)
 
-    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
+    def parser_charts(self, run: RunView, parser: RunParser) -> list[Chart]:
         """See `charts/`."""
         from parsemark.protocols.tables.charts import charts_of_parser
 

@@ -1,6 +1,6 @@
 """Draws what protocols chart: as data for the site (SVG), and for papers (matplotlib).
 
-What a chart is says `protocols/exhibits.py`. The charts here are those that every protocol has.
+What a chart is says `protocols/presentation.py`. The charts here are those that every protocol has.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from parsemark.protocols.exhibits import Chart
+from parsemark.protocols.presentation import Chart
 
 DIGITS = 4
 """Of the numbers in the site's charts: finer than a pixel, and half the size of the files."""

@@ -265,7 +265,7 @@ class NamedProfile:
 
 
 def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
-    """For each element of matches of some kinds the type of its error: `Exhibits.element_errors`.
+    """For each element of matches of some kinds the type of its error: `Presentation.element_errors`.
 
     Args:
         matches: Of a run under one rule.
@@ -282,8 +282,8 @@ def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataF
     )
 
 
-class Contestant(Protocol):
-    """A parser of a run, as the exhibits of a run name it."""
+class RunParser(Protocol):
+    """A parser of a run, as what is shown of a run names it."""
 
     @property
     def name(self) -> str:
@@ -299,14 +299,14 @@ class Contestant(Protocol):
 
 
 class RunView(Protocol):
-    """What exhibits are made of: a scored run as the report reads it."""
+    """What a presentation is made of: a scored run as the report reads it."""
 
     @property
     def summary(self) -> Summary:
         """What the protocol said about the run."""
 
     @property
-    def parsers(self) -> Sequence[Contestant]:
+    def parsers(self) -> Sequence[RunParser]:
         """In the order in which they are shown."""
 
     @property
@@ -346,7 +346,7 @@ class RunView(Protocol):
         """Where an element is shown, inside the site."""
 
 
-class Exhibits:
+class Presentation:
     """What a protocol may show beside its figures; by default nothing."""
 
     error_kinds: ClassVar[tuple[ErrorKind, ...]] = ()
@@ -380,7 +380,7 @@ class Exhibits:
         """The protocol's own charts; quality against time, time, and attributes belong to every protocol."""
         return []
 
-    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
+    def parser_charts(self, run: RunView, parser: RunParser) -> list[Chart]:
         """The charts on the page of one parser."""
         return []
 

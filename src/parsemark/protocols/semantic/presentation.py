@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsemark.protocols.exhibits import (
+from parsemark.protocols.presentation import (
     Chart,
     ChartAxis,
-    Contestant,
     DataTable,
+    RunParser,
     RunView,
     Section,
     Series,
@@ -26,12 +26,12 @@ def sections(run: RunView) -> list[Section]:
     return [Section.of("scores", "Scores", [together, *(of_parser(run, p) for p in run.parsers)])]
 
 
-def of_parser(run: RunView, parser: Contestant) -> Chart | None:
+def of_parser(run: RunView, parser: RunParser) -> Chart | None:
     """The histogram of one parser."""
     return histogram(run, [parser], f"semantic-histogram-{parser.key}", f"Scores of {parser.name}")
 
 
-def histogram(run: RunView, parsers: Sequence[Contestant], key: str, title: str) -> Chart | None:
+def histogram(run: RunView, parsers: Sequence[RunParser], key: str, title: str) -> Chart | None:
     """Share of the judged tables by score; missed tables stand apart from those that score 0."""
     series = []
     for parser in parsers:
