@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from parsemark.engine.imports.derived import (
     JudgedTables,
@@ -116,7 +117,7 @@ def calibrate(
     return Calibration(parser, judged, before, after, chosen, calibrator, best, there, added)
 
 
-def _quality(confidence: Sequence[float], correct: Sequence[bool]) -> Quality:
+def _quality(confidence: ArrayLike, correct: ArrayLike) -> Quality:
     return Quality(d_ece(confidence, correct), risk_coverage(confidence, correct))
 
 
