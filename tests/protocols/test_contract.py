@@ -1,4 +1,4 @@
-"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/base.py`."""
+"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/contract.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path
