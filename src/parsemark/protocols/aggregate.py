@@ -16,7 +16,7 @@ from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, 
 from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Ranking, Slice, State, Verdict
-from parsemark.registry import is_made_of_others
+from parsemark.registry import is_derived
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
@@ -262,7 +262,7 @@ def rank(figure: FigureSums) -> Ranking:
     if not value or not len(figure.samples):
         return Ranking(figure=name)
     # What is made of others shows the head-room; the best is a parser that one could choose.
-    tools = [parser for parser in value if not is_made_of_others(parser)]
+    tools = [parser for parser in value if not is_derived(parser)]
     best = max(tools or value, key=lambda parser: sign * value[parser])
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)

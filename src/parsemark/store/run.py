@@ -319,7 +319,7 @@ class Run:
             self.update_manifest(lambda manifest: manifest.with_protocols([summary.protocol]))
 
     @contextlib.contextmanager
-    def blaming_damage(self) -> Iterator[None]:
+    def report_damage(self) -> Iterator[None]:
         """If what is done inside fails, look whether a damaged file is the cause, and name that instead."""
         try:
             yield

@@ -12,7 +12,7 @@ from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.charts import charts_of_parser, sections
 from parsemark.protocols.tables.errors import ERROR_KINDS, errors_of_matches, explain_pair
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
-from parsemark.protocols.tables.infos import metric_words
+from parsemark.protocols.tables.figure_definitions import metric_words
 from parsemark.protocols.tables.papers import NEEDS, soric_tables
 
 RULE_WORDS = {

@@ -32,7 +32,7 @@ class TablesProtocol(PageProtocol):
             and every parser gives them, else `ngrams`.
         rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
             default `grits_con` if it is among them, else the first one.
-        scope: `document` scores tables that run over pages as whole tables; see `whole.py`.
+        scope: `document` scores tables that run over pages as whole tables; see `long_tables.py`.
     """
 
     name: ClassVar[str] = "tables"
@@ -105,6 +105,6 @@ class TablesProtocol(PageProtocol):
         """The tables of a run as this protocol looks at them."""
         if not self.whole_documents:
             return tables
-        from parsemark.protocols.tables.whole import whole_samples
+        from parsemark.protocols.tables.long_tables import joined_samples
 
-        return whole_samples(tables)
+        return joined_samples(tables)

@@ -16,8 +16,8 @@ from parsemark.protocols.figures import Figure, Floats
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Slice
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages
+from parsemark.protocols.tables.figure_definitions import short_name
 from parsemark.protocols.tables.figures import extraction_credit
-from parsemark.protocols.tables.infos import short_name
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.detection import is_detected
 

@@ -32,6 +32,7 @@ from parsemark.protocols.rows import PAGE_LEVEL
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages, gather, no_evidence
+from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
     SumBuilder,
     curves,
@@ -39,7 +40,6 @@ from parsemark.protocols.tables.figures import (
     reliability,
     risk_over_coverage,
 )
-from parsemark.protocols.tables.infos import SHORT_NAMES, figure_infos, short_name
 from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import Truths, table_slices
 
@@ -112,7 +112,7 @@ class RunEvidence:
     @cached_property
     def infos(self) -> dict[str, FigureInfo]:
         """All figures by name, the main ones first."""
-        listed = [*figure_infos(self.metrics), *(f.info for f in run_sums(self.tables))]
+        listed = [*figure_definitions(self.metrics), *(f.info for f in run_sums(self.tables))]
         if not self.has_truth:
             listed = [i.model_copy(update={"main": i.main or i.name in WITHOUT_TRUTH}) for i in listed]
         return {info.name: info for info in sorted(listed, key=lambda info: not info.main)}

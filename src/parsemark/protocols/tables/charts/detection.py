@@ -9,7 +9,7 @@ from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Series, interv
 from parsemark.protocols.figures import Figure
 from parsemark.protocols.presentation import RunView
 from parsemark.protocols.tables.charts.structure import metric_key
-from parsemark.protocols.tables.infos import metric_words, short_name
+from parsemark.protocols.tables.figure_definitions import metric_words, short_name
 
 RECALL, PRECISION = ChartAxis("recall", 0.0, 1.0), ChartAxis("precision", 0.0, 1.0)
 MOST_POINTS = 400

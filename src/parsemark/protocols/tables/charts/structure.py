@@ -10,7 +10,7 @@ import polars as pl
 
 from parsemark.protocols.exhibits import Chart, ChartAxis, Series, interval_bars
 from parsemark.protocols.presentation import RunParser, RunView
-from parsemark.protocols.tables.infos import metric_range, metric_words, short_name, worst_value
+from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
 
 N_BINS = 20
 MOST_METRICS = 5
