@@ -50,7 +50,7 @@ def synthetic(
 
     if papers is not None or looks is not None:
         raise UsageError(
-            "--papers and --looks are gone with the papers that were made up; leave them out. Pages that look "
+            "--papers and --looks are gone with the made-up papers; leave them out. Pages that look "
             "real come from real documents: parsemark corpus make latex --sources PAPERS --out DIR."
         )
     fresh = Fresh(commit, reveal)
