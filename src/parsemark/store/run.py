@@ -24,7 +24,8 @@ import polars as pl
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
-from parsemark.protocols.base import RunTables, Summary
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.parses import ParseLog

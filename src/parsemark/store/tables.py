@@ -15,7 +15,7 @@ import polars as pl
 
 from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
-from parsemark.protocols.base import RunTables
+from parsemark.protocols.run_tables import RunTables
 from parsemark.store.schemas import (
     PROTOCOL_TABLES,
     SEQUENCE,
