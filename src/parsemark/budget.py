@@ -107,18 +107,14 @@ class PageBudget:
             while parser not in self._dearest and self._asked.get(parser):
                 self._changed.wait()
             price = self._dearest.get(parser, 0.0) * n_pages
-            while (spent := self._budget.spent()) < self._limit:
-                verdict = self._budget.reserve(price)
-                if verdict == "yes":
-                    self._asked[parser] = self._asked.get(parser, 0) + 1
-                    return price
-                if verdict == "no":
-                    break
-                self._changed.wait()
-            raise SpentError(
-                f"--max-cost {self._limit:g} is reached: {spent:.4f} USD are spent, and a page may cost "
-                f"{price:.4f}."
-            )
+            spent = self._budget.spent()
+            if spent >= self._limit or self._budget.reserve(price) != "yes":
+                raise SpentError(
+                    f"--max-cost {self._limit:g} is reached: {spent:.4f} USD are spent, and a page may cost "
+                    f"{price:.4f}."
+                )
+            self._asked[parser] = self._asked.get(parser, 0) + 1
+            return price
 
     def settle(self, parser: str, price: float, cost_usd: float | None, n_pages: int = 1) -> None:
         """Pay pages that were reserved, or take the money back."""
