@@ -111,7 +111,7 @@ def _with_pdf(corpus: Corpus) -> Iterator[Sample]:
 
 def write_misleading(pdf: Path, out: Path, kind: str) -> None:
     """Write a PDF that looks the same and is extracted differently."""
-    require("lies", "Changing text layers")
+    require("misleading", "Changing text layers")
     try:
         changed = _changed_pdf(pdf, kind)
     except PdfError as error:
