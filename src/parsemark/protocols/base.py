@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.presentation import Presentation
-from parsemark.registry import Registry, changed_options, check_options, parse_spec
+from parsemark.registry import Registry, changed_options, check_options, parse_spec, tool_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,6 +148,11 @@ class RunTables:
         return sorted(self.read("parses", pl.col("parser").unique())["parser"])
 
     @cached_property
+    def engines(self) -> dict[str, str]:
+        """What each parser stands on, as far as its name says; settings of one tool are one voice."""
+        return {parser: tool_of(parser) for parser in self.parsers}
+
+    @cached_property
     def places(self) -> Places:
         """The pages in order of their ids."""
         listed = self.read("samples", "sample", "document").sort("sample")
@@ -156,7 +161,7 @@ class RunTables:
     def changed(self, **frames: pl.DataFrame) -> RunTables:
         """The same tables, some of them exchanged: `changed(samples=…)`."""
         other = copy(self)
-        for derived in ("places", "parsers"):
+        for derived in ("places", "parsers", "engines"):
             other.__dict__.pop(derived, None)
         other._frames = {**self._frames, **frames}
         return other
