@@ -107,5 +107,5 @@ def _put_into_place(made: Path, run_dir: Path, out_dir: Path) -> None:
         _require_free(run_dir, out_dir)
         for old in _pages_in(out_dir):
             remove_tree(old)
-        for new in sorted(made.iterdir(), key=lambda path: path.name != MARK):
+        for new in [made / MARK, *(path for path in made.iterdir() if not path.name.startswith("."))]:
             new.replace(out_dir / new.name)
