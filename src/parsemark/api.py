@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from parsemark.compare.comparison import Comparison, RunComparison
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
     from parsemark.engine.imports.confidences import Calibration, ConfidenceRow, Estimated
     from parsemark.engine.imports.verify import Verification
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import Summary
-    from parsemark.protocols.comparison import Comparison
     from parsemark.protocols.document.tasks import TaskResult
-    from parsemark.report.comparison import RunComparison
     from parsemark.store import Run
 
 CORPUS = "demo"
@@ -170,7 +169,7 @@ def compare(
     run: str | Path | Run, first: str, second: str | None = None, *, protocol: str | None = None
 ) -> Comparison | RunComparison:
     """Two parsers of a run; or, with the folder of a newer run as `first`, the parsers of both."""
-    from parsemark.report.comparison import compare_parsers, compare_runs
+    from parsemark.compare.comparison import compare_parsers, compare_runs
     from parsemark.store import Run
 
     if second is not None:

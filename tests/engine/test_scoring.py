@@ -9,6 +9,7 @@ from tests.engine.hostile_tasks import score_or_die
 from tests.judges.chat_server import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
 
+from parsemark.compare.gate import save_baseline
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import chunk as chunks
@@ -19,7 +20,6 @@ from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol
 from parsemark.protocols.broken import complete_summary
 from parsemark.protocols.rows import BROKEN
-from parsemark.report.gate import save_baseline
 from parsemark.report.source import RunSource
 from parsemark.store import SCHEMAS, Run
 
