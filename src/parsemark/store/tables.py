@@ -16,6 +16,7 @@ import polars as pl
 from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
 from parsemark.protocols.run_tables import RunTables
+from parsemark.store.manifest import Manifest
 from parsemark.store.schemas import (
     PROTOCOL_TABLES,
     SEQUENCE,
@@ -153,6 +154,8 @@ def frame_of(name: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 class _Scanned(Protocol):
+    manifest: Manifest
+
     def scanning(
         self, name: str, protocol: str | None = None
     ) -> contextlib.AbstractContextManager[pl.LazyFrame]: ...
