@@ -1,6 +1,7 @@
 """The corpus format: what is written is read back, and what is wrong is named."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.files import read_manifest, write_corpus
 from parsemark.corpora.schema import PageFile, json_schemas
 from parsemark.errors import CorpusError, UnknownNameError, UsageError
-from parsemark.model import Box, Cell, Element, Page, Relation, Sample, Table
+from parsemark.formats.model_json import page_from_json, page_to_json
+from parsemark.model import Box, Cell, Element, Fact, Page, Relation, Sample, Table
+from parsemark.store.records import sample_from_row, sample_to_row
 
 
 def sample() -> Sample:
@@ -42,6 +45,35 @@ def test_written_samples_are_read_back(folder: Path) -> None:
     assert (corpus.name, corpus.licence, len(corpus)) == ("tiny", "CC0-1.0", 1)
 
 
+FACTS = (
+    Fact("f1", "present", "olmocr-bench", {"text": "Some words", "max_diffs": 1}, tags=("Latn",)),
+    Fact("f2", "order", "mine", {"before": "a", "after": "b"}, 2, "generated", "body", box=Box(1, 2, 3, 4)),
+)
+
+
+def test_a_page_may_have_elements_and_facts_or_facts_alone(tmp_path: Path) -> None:
+    whole = sample()
+    assert whole.truth is not None
+    both = replace(whole, truth=replace(whole.truth, facts=FACTS))
+    alone = replace(whole, id="p-2", truth=Page("p-2", 100.0, 200.0, facts=FACTS, only_facts=True))
+    write_corpus(tmp_path, [both, alone], name="tiny")
+    corpus = load_corpus(str(tmp_path))
+    assert list(corpus.samples()) == [both, alone]
+    assert corpus.hash != write_corpus(tmp_path / "b", [sample()], name="tiny").hash
+    for stored in (both, alone):
+        assert stored.truth is not None
+        assert page_from_json(page_to_json(stored.truth)) == stored.truth
+        assert sample_from_row(sample_to_row(stored, None)) == stored
+    assert sample_to_row(alone, None)["n_tables"] is None
+    assert sample_to_row(both, None)["n_tables"] == 1
+
+
+def test_a_page_without_facts_is_written_as_before(folder: Path) -> None:
+    data = json.loads((folder / "truth" / "p-1.json").read_text())
+    assert data.keys() == {"extra", "layout_dets", "page_info", "schema_version"}
+    assert "only_facts" not in data["page_info"]
+
+
 def test_equal_truth_gives_equal_bytes_and_hash(folder: Path, tmp_path: Path) -> None:
     other = write_corpus(tmp_path / "b", [sample()], name="tiny")
     assert other.hash == read_manifest(folder).hash
@@ -64,6 +96,11 @@ def test_the_page_schema_is_that_of_omnidocbench(folder: Path) -> None:
         (lambda d: d["extra"]["relation"][0].update(target_anno_id=9), "names no element: 9"),
         (lambda d: d["page_info"].update(pdf="../../secret.pdf"), "outside the corpus folder"),
         (lambda d: d["page_info"].update(width=0), "page_info.width"),
+        (lambda d: d.update(facts=[{"id": "f", "kind": "present"}]), "facts.0.rules"),
+        (
+            lambda d: d.update(facts=[{"id": "f", "kind": "k", "rules": "r"}] * 2),
+            "fact f occurs more",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(folder: Path, change, message: str) -> None:

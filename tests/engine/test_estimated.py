@@ -10,10 +10,16 @@ from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
-from parsemark.engine.derived import judged_tables, read_signals, split_specs
-from parsemark.engine.estimated import FEATURES, ConfidenceModel, fit_model, models_by_document, signals
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.derived import judged_tables, read_signals, split_specs
+from parsemark.engine.imports.estimated import (
+    FEATURES,
+    ConfidenceModel,
+    fit_model,
+    models_by_document,
+    signals,
+)
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.stats.calibration import d_ece
@@ -35,7 +41,7 @@ def seen(parser: str, *tables: tuple[list[list[str]], Box | None]) -> Prediction
 
 def named(predictions: list[Prediction], parser: str) -> list[dict[str, float]]:
     by_name = {p.parser: p for p in predictions}
-    return [dict(zip(FEATURES, row, strict=True)) for _, row in signals(parser, by_name, None)]
+    return [dict(zip(FEATURES, row, strict=True)) for _, row in signals(parser, by_name, {}, None)]
 
 
 def test_settings_of_one_tool_are_one_voice() -> None:
@@ -64,7 +70,7 @@ def test_signals_of_the_table_itself() -> None:
 
 
 def test_a_page_without_tables_has_no_signals() -> None:
-    assert signals("x", {"x": seen("x")}, None) == []
+    assert signals("x", {"x": seen("x")}, {}, None) == []
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 from tests.waiting import PATIENCE_S, is_running
 
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.worker import PageLimits
 from parsemark.store import ParseRecord, Run
 
 LIMITS = PageLimits(timeout_s=60, memory_mb=300, max_answer_bytes=2**20)
@@ -70,7 +70,7 @@ def test_end_of_stderr_is_kept(tmp_path: Path) -> None:
     assert "waiting for godot" in (hang.stderr_tail or "")
 
 
-@pytest.mark.parametrize("behaviour", ["hang-with-child", "leak-beyond-its-session", "kill-keeper"])
+@pytest.mark.parametrize("behaviour", ["hang-with-child", "leak-beyond-its-session", "kill-supervisor"])
 def test_what_a_worker_has_started_ends_with_it(tmp_path: Path, behaviour: str) -> None:
     bad, good = parse(tmp_path, behaviour, "fine")
     assert bad.status != "ok" and good.status == "ok"

@@ -1,4 +1,4 @@
-"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/base.py`."""
+"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/contract.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,13 +10,14 @@ from tests.packages import installed_protocol
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.compare.comparison import compare_parsers, compare_runs
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.protocols import Summary, canonical_specs, get_protocol, with_options
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
-from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown
+from parsemark.report.verdicts import comparison_markdown
 from parsemark.store import Run
 
 
@@ -38,7 +39,7 @@ def run(registered: None, tmp_path: Path) -> Run:
 
 def test_each_protocol_of_a_run_has_its_own_tables(run: Run) -> None:
     assert run.protocols == ["words", "tables"]
-    assert set(run.table("scores", "words")["metric"]) == {"words"}
+    assert set(run.table("scores", "words")["metric"]) == {"wordiness"}
     assert "teds" in set(run.table("scores", "tables")["metric"])
     assert run.table("matches", "words").is_empty() and not run.table("matches", "tables").is_empty()
     assert set(run.table("matches", "tables")["category"]) == {"table"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from parsemark.corpora.loaders.truth_tables import table_element
@@ -9,6 +10,7 @@ from parsemark.corpora.schema import (
     CellFile,
     ElementFile,
     Extra,
+    FactFile,
     PageFile,
     PageInfo,
     RelationFile,
@@ -16,7 +18,8 @@ from parsemark.corpora.schema import (
     TableFile,
 )
 from parsemark.errors import CorpusError
-from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Sample, Table
+from parsemark.formats.model_json import fact_from_json, fact_to_json
+from parsemark.model import AttributeValue, Box, Category, Cell, Element, Fact, Page, Relation, Sample, Table
 
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 """Page attributes that OmniDocBench keeps in the list `special_issue`."""
@@ -38,7 +41,17 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         tuple(_relation(r, set(ids), sample_id) for r in data.extra.relation),
         _page_attributes(info.page_attribute),
         only_tables=info.only_tables,
+        facts=_facts(data, sample_id),
+        only_facts=info.only_facts,
     )
+
+
+def _facts(data: PageFile, sample_id: str) -> tuple[Fact, ...]:
+    facts = tuple(fact_from_json(fact.model_dump()) for fact in data.facts)
+    repeated = sorted(key for key, n in Counter(fact.id for fact in facts).items() if n > 1)
+    if repeated:
+        raise CorpusError(f"page {sample_id}: the fact {', '.join(repeated)} occurs more than once.")
+    return facts
 
 
 def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
@@ -57,7 +70,9 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
             pdf=pdf,
             page_attribute={**page.attributes, "special_issue": issues},
             only_tables=page.only_tables,
+            only_facts=page.only_facts,
         ),
+        facts=[FactFile.model_validate(fact_to_json(fact)) for fact in page.facts],
         extra=Extra(
             relation=[
                 RelationFile(

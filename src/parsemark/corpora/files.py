@@ -82,8 +82,13 @@ def page_file_text(sample: Sample, pdf: str | None) -> str:
         for cell in (element.get("table") or {}).get("cells", []):
             _drop_none(cell)
     _drop_none(data["page_info"])
-    if not data["page_info"]["only_tables"]:
-        del data["page_info"]["only_tables"]
+    for mark in ("only_tables", "only_facts"):
+        if not data["page_info"][mark]:
+            del data["page_info"][mark]
+    for fact in data["facts"]:
+        _drop_none(fact)
+    if not data["facts"]:
+        del data["facts"]
     return _lines(data)
 
 

@@ -94,6 +94,22 @@ class PageInfo(Strict):
     page_attribute: dict[str, Scalar | list[str]] = Field(default_factory=dict)
     only_tables: bool = False
     """Whether `layout_dets` has the tables of the page and says nothing about the rest."""
+    only_facts: bool = False
+    """Whether `facts` are all that is known of the page."""
+
+
+class FactFile(Strict):
+    """One fact of a page (`parsemark.model.Fact`)."""
+
+    id: str = Field(min_length=1)
+    kind: str = Field(min_length=1)
+    rules: str = Field(min_length=1)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    page: int = Field(default=1, ge=1)
+    derivation: str = "unknown"
+    group: str = ""
+    tags: list[str] = Field(default_factory=list)
+    box: BoxList | None = None
 
 
 class RelationFile(Strict):
@@ -116,6 +132,7 @@ class PageFile(Strict):
     schema_version: Literal[1] = 1
     layout_dets: list[ElementFile]
     page_info: PageInfo
+    facts: list[FactFile] = Field(default_factory=list)
     extra: Extra = Field(default_factory=Extra)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parsemark.errors import FormatError
-from parsemark.model import Box, Cell, Element, Page, Prediction, Relation, Status, Table
+from parsemark.model import Box, Cell, Element, Fact, Page, Prediction, Relation, Status, Table
 
 Json = dict[str, Any]
 
@@ -74,8 +74,11 @@ def page_to_json(page: Page) -> Json:
     }
     if page.annotation is not None:
         data["annotation"] = dict(page.annotation)
-    if page.only_tables:
-        data["only_tables"] = True
+    if page.facts:
+        data["facts"] = [fact_to_json(fact) for fact in page.facts]
+    for mark in ("only_tables", "only_facts"):
+        if getattr(page, mark):
+            data[mark] = True
     return data
 
 
@@ -91,6 +94,40 @@ def page_from_json(data: Mapping[str, Any]) -> Page:
             attributes=dict(data.get("attributes", {})),
             annotation=dict(data["annotation"]) if data.get("annotation") is not None else None,
             only_tables=bool(data.get("only_tables", False)),
+            facts=tuple(fact_from_json(fact) for fact in data.get("facts", [])),
+            only_facts=bool(data.get("only_facts", False)),
+        )
+
+
+def fact_to_json(fact: Fact) -> Json:
+    """A fact without the fields that are as they are by default."""
+    data: Json = {"id": fact.id, "kind": fact.kind, "rules": fact.rules, "arguments": dict(fact.arguments)}
+    if fact.page != 1:
+        data["page"] = fact.page
+    if fact.derivation != "unknown":
+        data["derivation"] = fact.derivation
+    if fact.group:
+        data["group"] = fact.group
+    if fact.tags:
+        data["tags"] = list(fact.tags)
+    if fact.box is not None:
+        data["box"] = list(fact.box.as_tuple())
+    return data
+
+
+def fact_from_json(data: Mapping[str, Any]) -> Fact:
+    """Inverse of `fact_to_json`."""
+    with _reading("fact"):
+        return Fact(
+            id=str(data["id"]),
+            kind=str(data["kind"]),
+            rules=str(data["rules"]),
+            arguments=dict(data.get("arguments", {})),
+            page=int(data.get("page", 1)),
+            derivation=str(data.get("derivation", "unknown")),
+            group=str(data.get("group", "")),
+            tags=tuple(str(tag) for tag in data.get("tags", [])),
+            box=_box(data.get("box")),
         )
 
 

@@ -1,6 +1,15 @@
-"""What a page, element, table, cell, box, prediction, matching and score *is*. Frozen, no I/O."""
+"""What a page, element, fact, table, cell, box, prediction, matching and score *is*. Frozen, no I/O."""
 
-from parsemark.model.document import AttributeValue, Category, Element, Page, Prediction, Relation, Sample
+from parsemark.model.document import (
+    AttributeValue,
+    Category,
+    Element,
+    Fact,
+    Page,
+    Prediction,
+    Relation,
+    Sample,
+)
 from parsemark.model.geometry import Box
 from parsemark.model.results import Match, Matching, Score, Status
 from parsemark.model.table import HOLE, Cell, Table
@@ -12,6 +21,7 @@ __all__ = [
     "Category",
     "Cell",
     "Element",
+    "Fact",
     "Match",
     "Matching",
     "Page",

@@ -71,6 +71,29 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that holds of a page, and that an output tells or does not: a text, a cell, an order."""
+
+    id: str
+    """Unique on its page."""
+    kind: str
+    """What is asked, in the words of its rules: `present`, `order`, `table`, `math`, …"""
+    rules: str
+    """Whose rules decide it: `olmocr-bench`, `omni-parse-bench`, … A kind means nothing without them."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What the rules need to decide, plain JSON data."""
+    page: int = 1
+    """Page of its document, counted from 1."""
+    derivation: str = "unknown"
+    """How its truth was found: `publisher_markup`, `text_layer`, `generated`, `human_review`, …"""
+    group: str = ""
+    """The part of its board that it counts in, where the board takes means over such parts."""
+    tags: tuple[str, ...] = ()
+    """What its content is like; they select facts and decide nothing."""
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page with its truth."""
 
@@ -85,6 +108,9 @@ class Page:
     numbers from it: spellings, spans and marks that the elements above have not."""
     only_tables: bool = False
     """Whether the truth speaks of tables alone, so that what else is on the page is not known."""
+    facts: tuple[Fact, ...] = ()
+    only_facts: bool = False
+    """Whether the truth is its facts alone, so that no element of the page is known."""
     assumed: bool = False
     """Whether nobody spoke of this page: it counts as one without tables since others have truth."""
 

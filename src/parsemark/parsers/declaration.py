@@ -62,6 +62,8 @@ class Info(BaseModel):
     about: str = ""
     licence: str = "unknown"
     homepage: str = ""
+    engine: str = ""
+    """What it stands on, where another parser does too: tools on one engine are no independent voices."""
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
@@ -148,7 +150,9 @@ def read_declaration(script: Path) -> Declaration:
             {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
         )
     except ValidationError as error:
-        found = "; ".join(_told(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3])
+        found = "; ".join(
+            _describe(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3]
+        )
         raise ParserError(f"The '# /// script' block of {script} is not valid: {found}.") from error
     except (tomllib.TOMLDecodeError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}.") from error
@@ -157,7 +161,7 @@ def read_declaration(script: Path) -> Declaration:
 _TABLES = {"info": "[tool.parsemark]", "sources": "[tool.uv.sources]", "overrides": "override-dependencies"}
 
 
-def _told(place: tuple[int | str, ...], problem: str) -> str:
+def _describe(place: tuple[int | str, ...], problem: str) -> str:
     """What is wrong where, by the names that stand in the block."""
     first, *rest = place or ("the block",)
     where = " ".join([_TABLES.get(str(first), str(first)), ".".join(map(str, rest))]).strip()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from parsemark.report.site import Site
+from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource
 
 
-def write_provenance(site: Site) -> None:
+def _write(site: Site) -> None:
     """Write `provenance.html`."""
     source = site.source
     manifest = source.manifest
@@ -22,7 +22,7 @@ def write_provenance(site: Site) -> None:
         parsers=[(parser, manifest.parser(parser.name)) for parser in source.parsers],
         columns=source.summary.shown(),
         rule=source.rule,
-        rule_words=source.recipe.rule_words(source.rule),
+        rule_words=source.shown.words_for_rule(source.rule),
         theta=source.summary.settings.get("theta"),
         statuses=_statuses(source),
         metrics=_metrics(source),
@@ -69,3 +69,6 @@ def _metrics(source: RunSource) -> list[dict[str, Any]]:
         except ParsemarkError:
             described.append({"name": name, "facts": None})
     return described
+
+
+PAGE = ReportPage("provenance", _write, "Provenance")

@@ -38,7 +38,9 @@ class ParseRecord:
     cached: bool = False
     """Whether the output was taken from the cache; times and memory are those of the original parse."""
     finished: float = 0.0
-    """Seconds since the epoch; of two records for one page, the later one counts."""
+    """Seconds since the epoch, as the machine's clock had it: for people; nothing is decided by it."""
+    sequence: int = 0
+    """Of two records for one page, the higher one counts; given by the journal that holds the record."""
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -75,7 +77,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("sample", "parser", "key"), (str,)),
     **dict.fromkeys(("blob", "error", "stderr_tail"), _TEXT),
     **dict.fromkeys(("wall_s", "cpu_s", "peak_memory_mb", "cost_usd"), _NUMBER),
-    **dict.fromkeys(("n_bytes", "attempts"), (int,)),
+    **dict.fromkeys(("n_bytes", "attempts", "sequence"), (int,)),
     "finished": (int, float),
 }
 
@@ -102,7 +104,7 @@ def sample_to_row(sample: Sample, pdf_sha256: str | None) -> dict[str, Any]:
         "height": truth.height if truth else None,
         "pdf": str(sample.pdf.resolve()) if sample.pdf else None,
         "pdf_sha256": pdf_sha256,
-        "n_tables": len(truth.tables) if truth else None,
+        "n_tables": len(truth.tables) if truth and not truth.only_facts else None,
         "attributes": json.dumps(dict(truth.attributes), ensure_ascii=False) if truth else None,
         "truth": json.dumps(page_to_json(truth), ensure_ascii=False) if truth else None,
     }

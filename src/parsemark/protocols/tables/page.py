@@ -13,8 +13,8 @@ the whole page are known: how many tables were found, and how much of their text
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -29,7 +29,7 @@ from parsemark.matching import (
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
-from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.evidence import is_positive
 from parsemark.protocols.tables.invented import invented_text
 
@@ -37,11 +37,48 @@ TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
 BOXES_FOUND = "boxes_found"
 """Page-level measure: how many of them have a box."""
+EVIDENT_TABLES = "evident_tables"
+"""Page-level measure: how many of them are no list, and no text in columns without rows."""
 RANKED = "-ranked"
 """Ending of the name of a rule where predictions were matched in order of their confidence."""
 CATEGORY = str(Category.TABLE)
-_LAST_TRUTH: ContextVar[tuple[Page | None, dict[int, TableInput]]] = ContextVar("truth", default=(None, {}))
-"""The page that was scored last, and what is prepared of its tables, by the identity of the elements."""
+
+
+@dataclass
+class LastTruth:
+    """What is prepared of the truth of a page, kept for the next parser's answer to the same page."""
+
+    _last: tuple[Page | None, dict[int, TableInput]] = field(default_factory=lambda: (None, {}))
+
+    def inputs_of(self, page: Page | None) -> dict[int, TableInput]:
+        """What is prepared of the tables of a page, by the identity of the elements."""
+        last, inputs = self._last
+        if last is not page:
+            inputs = {}
+            self._last = page, inputs
+        return inputs
+
+
+_BULLET = re.compile(r"\s*[•‣◦▪▫●○■□◆◇➤➢✓✔∙·⁃–—*-](?:\s|$)")
+_MARK = re.compile(r"\s*(?:[^\w\s]+|\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]+)[.):])?\s*")
+"""What stands before the item of a list, or says nothing."""
+
+
+def is_evident(table: Table) -> bool:
+    """Whether what a parser calls a table is evidence for one: two rows that say something in two columns.
+
+    The marks of a list say nothing, and an item of a list is one text though it was cut at its blanks.
+    """
+    rows: dict[int, list[str]] = {}
+    for cell in sorted(table.cells, key=lambda cell: (cell.row, cell.col)):
+        if cell.text.strip():
+            rows.setdefault(cell.row, []).append(cell.text)
+    said = [
+        sum(_MARK.fullmatch(text) is None for text in texts)
+        for texts in rows.values()
+        if _BULLET.match(texts[0]) is None
+    ]
+    return sum(n >= 2 for n in said) >= 2
 
 
 @dataclass
@@ -51,6 +88,7 @@ class PageScorer:
     metrics: Sequence[str]
     page: Page | None
     prediction: Prediction
+    truth_inputs: dict[int, TableInput] = field(default_factory=dict)
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
     """What is prepared of an element, by its identity: truths and predictions may share ids."""
@@ -63,7 +101,8 @@ class PageScorer:
             self._match(self.page.tables)
         positive = [p for p in self.prediction.tables if is_positive(p.confidence)]
         boxes = sum(p.box is not None for p in positive)
-        for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes)):
+        evident = sum(p.table is not None and is_evident(p.table) for p in positive)
+        for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes), (EVIDENT_TABLES, evident)):
             self._record_page(metric, float(n) if self.prediction.status is Status.OK else None)
         if page_text is not None:
             self._record_invented(page_text)
@@ -128,11 +167,13 @@ class PageScorer:
         plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
         chosen = get_metric(metric)
         if not plain:
-            return guarded(chosen, partial(chosen.score, self._truth_input(truth), TableInput(answer)))
+            return guarded(
+                chosen, partial(chosen.score, self._input(truth, self.truth_inputs), TableInput(answer))
+            )
         key = (match.truth[0], match.pred[0], metric)
         if key not in self.known:
             pred = self._pred(match.pred[0])
-            truth_input = self._truth_input(truth)
+            truth_input = self._input(truth, self.truth_inputs)
             self.known[key] = guarded(chosen, partial(chosen.score, truth_input, self._input(pred)))
         return self.known[key]
 
@@ -142,14 +183,6 @@ class PageScorer:
             source = element.table if element.table is not None else element.html or ""
             known[id(element)] = TableInput(source)
         return known[id(element)]
-
-    def _truth_input(self, element: Element) -> TableInput:
-        """What is prepared of a truth is kept for the next parser's answer to the same page."""
-        page, inputs = _LAST_TRUTH.get()
-        if page is not self.page:
-            inputs = {}
-            _LAST_TRUTH.set((self.page, inputs))
-        return self._input(element, inputs)
 
     def _record_invented(self, page_text: str) -> None:
         found = invented_text(self.prediction, page_text)

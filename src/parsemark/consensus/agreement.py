@@ -1,0 +1,213 @@
+"""How alike the outputs of parsers are, page by page. Needs no truth.
+
+Agreement is evidence, never proof: parsers that share an engine share its errors. So each family of
+dependent parsers has one vote (`families`), and votes weigh by competence, which is estimated from the
+agreements themselves, as Dawid and Skene do for annotators: who agrees with the competent is competent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Indel
+from scipy.optimize import linear_sum_assignment
+
+from parsemark.consensus.tables import Engines
+from parsemark.metrics import get_metric
+from parsemark.metrics.prepared import TableInput
+from parsemark.model import Prediction, Status
+from parsemark.protocols.tables import is_positive
+
+Floats = NDArray[np.float64]
+
+DEPENDENT = 0.9
+"""Likeness on hard pages from which on two parsers count as one family: they make the same errors."""
+MAX_TEXT = 20_000
+"""Characters of a page's text that are compared; enough to tell parsers apart."""
+_ROUNDS = 50
+
+
+@dataclass(frozen=True)
+class ParserAgreement:
+    """Likeness of every pair of parsers on every page."""
+
+    parsers: tuple[str, ...]
+    samples: tuple[str, ...]
+    likeness: Floats
+    """(parsers, parsers, pages), symmetric, 1 on the diagonal."""
+    engines: Engines = field(default_factory=dict)
+
+    def families(self) -> tuple[tuple[str, ...], ...]:
+        """Parsers that depend on each other: declared by their engine, or found by equal errors."""
+        return find_families(self)
+
+    def guesses(self) -> Floats:
+        """(parsers, pages): what each page would earn if the other families were right."""
+        membership = _membership(self)
+        return likeness_to_others(self.likeness, membership, self.competence())
+
+    def competence(self) -> Floats:
+        """How far each parser is to be believed, from 0 to 1."""
+        return competence(self.likeness.mean(axis=2), _membership(self))
+
+    def doubt(self) -> Floats:
+        """Of each page, how far the families disagree: 0 if all say the same."""
+        outside = _membership(self)[:, None] != _membership(self)[None, :]
+        if not outside.any():
+            return np.ones(len(self.samples))
+        return np.asarray(1.0 - self.likeness[outside].mean(axis=0), dtype=np.float64)
+
+
+def measure_agreement(
+    predictions: Mapping[tuple[str, str], Prediction],
+    parsers: Sequence[str],
+    samples: Sequence[str],
+    engines: Engines,
+    *,
+    text: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ParserAgreement:
+    """Compare all outputs with each other.
+
+    Args:
+        predictions: By sample and parser; a missing one counts as failed.
+        parsers: Their names.
+        samples: The pages.
+        engines: What the parsers stand on.
+        text: Compare the whole text instead of the tables.
+        progress: Called with 1 after each page.
+    """
+    likeness = np.ones((len(parsers), len(parsers), len(samples)))
+    for page, sample in enumerate(samples):
+        outputs = [_output(predictions.get((sample, parser)), text=text) for parser in parsers]
+        for i, one in enumerate(outputs):
+            for j in range(i + 1, len(outputs)):
+                likeness[i, j, page] = likeness[j, i, page] = one.likeness(outputs[j])
+        if progress:
+            progress(1)
+    return ParserAgreement(tuple(parsers), tuple(samples), likeness, engines)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """What is compared of one parser's answer to one page."""
+
+    failed: bool
+    tables: tuple[TableInput, ...] = ()
+    text: str | None = None
+
+    def likeness(self, other: _Output) -> float:
+        """1 for equal answers; a failure agrees with nothing, not even with another failure."""
+        if self.failed or other.failed:
+            return 0.0
+        if self.text is not None or other.text is not None:
+            return Indel.normalized_similarity(self.text or "", other.text or "")
+        return table_likeness(self.tables, other.tables)
+
+
+def _output(prediction: Prediction | None, *, text: bool) -> _Output:
+    if prediction is None or prediction.status is not Status.OK:
+        return _Output(failed=True)
+    if text:
+        whole = prediction.text
+        if whole is None:
+            whole = "\n".join(e.text or "" for e in prediction.elements)
+        return _Output(False, text=" ".join(whole.split())[:MAX_TEXT])
+    # What the parser itself does not believe to be a table does not count in the protocol either.
+    counted = [e for e in prediction.tables if is_positive(e.confidence)]
+    tables = (e.table if e.table is not None else e.html or "" for e in counted)
+    return _Output(False, tuple(TableInput(table) for table in tables))
+
+
+def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
+    """F1 of the best pairing of two lists of tables by GriTS-Con; 1 if neither has any."""
+    if not a or not b:
+        return float(not a and not b)
+    metric = get_metric("grits_con")
+    values = np.array([[metric.score(x, y).value or 0.0 for y in b] for x in a])
+    rows, columns = linear_sum_assignment(-values)
+    return float(2 * values[rows, columns].sum() / (len(a) + len(b)))
+
+
+def find_families(agreement: ParserAgreement) -> tuple[tuple[str, ...], ...]:
+    """Group dependent parsers.
+
+    Two good parsers agree on easy pages because both are right. Dependence shows on hard pages, where the
+    others disagree: there, independent parsers err differently. So likeness is averaged with the doubt of
+    the page as weight.
+    """
+    n = len(agreement.parsers)
+    off = ~np.eye(n, dtype=bool)
+    hardness = 1.0 - np.median(agreement.likeness[off], axis=0) if n > 1 else np.ones(1)
+    total = hardness.sum()
+    joined = list(range(n))
+    for i in range(n):
+        for j in range(i):
+            one, other = agreement.parsers[i], agreement.parsers[j]
+            declared = agreement.engines.get(one, one) == agreement.engines.get(other, other)
+            alike = total > 0 and float(agreement.likeness[i, j] @ hardness) / total >= DEPENDENT
+            if declared or alike:
+                joined = [joined[j] if k == joined[i] else k for k in joined]
+    groups: dict[int, list[str]] = {}
+    for name, group in zip(agreement.parsers, joined, strict=True):
+        groups.setdefault(group, []).append(name)
+    return tuple(tuple(members) for members in groups.values())
+
+
+def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
+    family = {name: k for k, members in enumerate(agreement.families()) for name in members}
+    return numbered([family[name] for name in agreement.parsers])
+
+
+def numbered(voices: Sequence[Hashable]) -> NDArray[np.int64]:
+    """A number for each parser, the same for those of one voice."""
+    first = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
+    return np.array([first[voice] for voice in voices], dtype=np.int64)
+
+
+def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
+    """How far each parser is to be believed, 0 to 1: its agreement with the voices of the others.
+
+    Weights and agreements are made from each other until they stand still.
+
+    Args:
+        likeness: (parsers, parsers), the mean; NaN where two were never compared.
+        voices: The voice that each parser belongs to.
+    """
+    weights = np.ones(len(likeness))
+    for _ in range(_ROUNDS):
+        guesses = likeness_to_others(likeness[:, :, None], voices, weights)[:, 0]
+        # A parser that agrees with half of what others say is worth less than half a vote.
+        updated = np.maximum(guesses, 1e-6) ** 2
+        if np.allclose(updated, weights, atol=1e-9):
+            break
+        weights = updated
+    return np.sqrt(weights)
+
+
+def likeness_to_others(likeness: Floats, voices: NDArray[np.int64], weights: Floats) -> Floats:
+    """Of each parser and page, the mean likeness to the other voices, one vote for each of them.
+
+    Args:
+        likeness: (parsers, parsers, pages); NaN where two were not compared.
+        voices: The voice that each parser belongs to.
+        weights: Of each parser.
+
+    Returns:
+        (parsers, pages); one half where there is nothing to compare with.
+    """
+    known = ~np.isnan(likeness)
+    filled = np.where(known, likeness, 0.0)
+    total = np.zeros((len(likeness), likeness.shape[2]))
+    share = np.zeros_like(total)
+    for voice in np.unique(voices):
+        members = voices == voice
+        heard = np.einsum("m,pmn->pn", weights[members], known[:, members].astype(np.float64))
+        said = np.einsum("m,pmn->pn", weights[members], filled[:, members]) / np.where(heard > 0, heard, 1.0)
+        ballot = np.where((heard > 0) & ~members[:, None], weights[members].mean(), 0.0)
+        total += ballot * said
+        share += ballot
+    return np.where(share > 0, total / np.where(share > 0, share, 1.0), 0.5)

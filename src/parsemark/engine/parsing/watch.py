@@ -1,0 +1,117 @@
+"""Watches what workers use, children included, and ends those that take too much memory.
+
+One thread watches all workers by reading `/proc`. Where there is no `/proc` nothing is watched: peak memory
+is then what the worker says of itself, and only its own address space could be limited.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sys
+import threading
+
+from parsemark.system.processes import (
+    Process,
+    end_supervised,
+    is_alive,
+    kill_survivors,
+    processes_below,
+    usage_of,
+)
+
+PERIOD_S = 0.05
+_MAX_SEEN = 1_000
+_ADDRESS_SPACE_FACTOR = 4
+_ADDRESS_SPACE_EXTRA_MB = 16_384
+"""Address space is no measure of use (Java and BLAS reserve gigabytes); the limit only stops a sudden one."""
+
+
+class Watched:
+    """One worker under watch, with all that it has started."""
+
+    def __init__(self, pid: int, memory_mb: int) -> None:
+        self.pid = pid
+        """Of the worker's supervisor."""
+        self.memory_mb = memory_mb
+        self.exceeded = False
+        """Whether it was ended because of its memory."""
+        self._seen: dict[tuple[int, int], Process] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a new page: peak and CPU time count from here."""
+        processes = self._members()
+        usage = usage_of(processes)
+        self.peak_mb = usage.memory_mb if processes else None
+        self._cpu_before = usage.cpu_s
+        self.cpu_s: float | None = 0.0 if processes else None
+
+    def look(self) -> None:
+        """Take one sample; end the worker and its children if they are over their limit."""
+        processes = self._members()
+        if not processes:
+            return
+        usage = usage_of(processes)
+        self.peak_mb = max(self.peak_mb or 0.0, usage.memory_mb)
+        self.cpu_s = max(self.cpu_s or 0.0, usage.cpu_s - self._cpu_before)
+        if usage.memory_mb > self.memory_mb:
+            self.exceeded = True
+            end_supervised(self.pid)
+
+    def end_survivors(self) -> int:
+        """End what outlived the supervisor, if somebody has killed that; returns how many there were."""
+        return kill_survivors(self._seen.values())
+
+    def _members(self) -> list[Process]:
+        members = processes_below(self.pid)
+        if len(self._seen) > _MAX_SEEN:
+            self._seen = {key: p for key, p in self._seen.items() if is_alive(p)}
+        self._seen.update({(p.pid, p.started): p for p in members})
+        return members
+
+
+class Watch:
+    """The thread that looks after workers. Use it as a context manager."""
+
+    def __init__(self) -> None:
+        self._watched: dict[int, Watched] = {}
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="parsemark-watch", daemon=True)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def add(self, pid: int, memory_mb: int) -> Watched:
+        """Watch a new worker by its supervisor, and bound the address space of each of its processes."""
+        _limit_address_space(pid, memory_mb)
+        watched = Watched(pid, memory_mb)
+        with self._lock:
+            self._watched[pid] = watched
+        return watched
+
+    def remove(self, watched: Watched) -> None:
+        """Watch it no longer."""
+        with self._lock:
+            self._watched.pop(watched.pid, None)
+
+    def _run(self) -> None:
+        while not self._stop.wait(PERIOD_S):
+            with self._lock:
+                for watched in self._watched.values():
+                    watched.look()
+
+
+def _limit_address_space(pid: int, memory_mb: int) -> None:
+    if sys.platform != "linux":
+        return
+    limit = (memory_mb * _ADDRESS_SPACE_FACTOR + _ADDRESS_SPACE_EXTRA_MB) * 2**20
+    with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
+        resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))

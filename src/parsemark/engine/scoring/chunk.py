@@ -1,0 +1,375 @@
+"""Scores a few pages: what one task of the scoring stage does, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.corpora.render import page_text
+from parsemark.errors import CorpusError, StoreError
+from parsemark.formats.model_json import page_from_json, prediction_to_json
+from parsemark.model import Page, Prediction, Sample, Status
+from parsemark.parsers import read_raw
+from parsemark.protocols.contract import PageProtocol, get_protocol
+from parsemark.protocols.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
+from parsemark.store import Run, schema_of
+from parsemark.store.blobs import BlobStore
+from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
+from parsemark.system import make_folder, replacing, write_bytes
+from parsemark.system.scratch import ScratchFolder
+from parsemark.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one parser left of a page: a blob, or a status that says why there is none."""
+
+    parser: str
+    status: Status
+    blob: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """A page and what parsers made of it."""
+
+    sample: str
+    pdf: str | None
+    number: int
+    truth: str | None
+    outputs: tuple[Output, ...]
+    text: str | None = None
+    """The page's text layer, where it is known without the PDF."""
+    document: str = ""
+    lost: str | None = None
+    """Why the page cannot be scored, where an earlier try ended its process."""
+
+
+def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
+    """The pages by document, in order."""
+    found: dict[str, list[PageTask]] = {}
+    for page in pages:
+        found.setdefault(page.document or page.sample, []).append(page)
+    return [tuple(sorted(own, key=lambda p: (p.number, p.sample))) for own in found.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class PartFiles:
+    """The files in which the rows of a chunk lie until they are put together."""
+
+    run: Path
+    protocols: tuple[str, ...]
+    key: str
+    """Of the chunk."""
+
+    def part(self, table: str, protocol: str | None = None) -> Path:
+        """The rows of one table."""
+        number = "" if protocol is None else f".{self.protocols.index(protocol)}"
+        return self.run / "parts" / f"{self.key}.{table}{number}.parquet"
+
+    def all(self) -> list[Path]:
+        """All of them."""
+        own = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
+        return [self.part("predictions"), *own]
+
+    def are_there(self) -> bool:
+        """Whether the chunk was scored before, perhaps by a run that was killed."""
+        return all(part.exists() for part in self.all())
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some pages, scored together."""
+
+    run: Path
+    protocols: tuple[str, ...]
+    pages: tuple[PageTask, ...]
+    session: str = ""
+    """Chunks of one command share it, and with it what may be spent on asking; no part of the work itself."""
+
+    @property
+    def key(self) -> str:
+        """Identity of the work: what is scored, by which protocols of which version, into which columns.
+
+        Parts that an older parsemark has left behind are of another identity, and are made anew.
+        """
+        columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
+        identity = repr((__version__, self.protocols, columns, self.pages))
+        return hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs are scored."""
+        return sum(len(page.outputs) for page in self.pages)
+
+    @property
+    def files(self) -> PartFiles:
+        """Where its rows lie until they are put together."""
+        return PartFiles(self.run, self.protocols, self.key)
+
+    def split(self) -> Iterator[Chunk]:
+        """The same work in the smallest pieces: a page, or a whole document, of one parser."""
+        for pages in grouped(self.pages) if self.whole_documents else [(page,) for page in self.pages]:
+            for number in range(len(pages[0].outputs)):
+                yield replace(
+                    self, pages=tuple(replace(page, outputs=(page.outputs[number],)) for page in pages)
+                )
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether it cannot be split."""
+        one_parser = all(len(page.outputs) == 1 for page in self.pages)
+        return one_parser and (self.whole_documents or len(self.pages) == 1) and len(grouped(self.pages)) == 1
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether the pages of a document must stay together."""
+        return any(get_protocol(spec).whole_documents for spec in self.protocols)
+
+    def given_up(self, reason: str) -> Chunk:
+        """The same pages, to be recorded as impossible to score."""
+        return replace(self, pages=tuple(replace(page, lost=reason) for page in self.pages))
+
+
+@dataclass(frozen=True, slots=True)
+class PackedChunk:
+    """A chunk with all that it reads, for a machine that has none of our files."""
+
+    chunk: Chunk
+    blobs: Mapping[str, bytes]
+    damaged: Mapping[str, str]
+    """Raw outputs that cannot be read, with the reason."""
+    pdfs: Mapping[str, bytes]
+
+
+def pack(chunk: Chunk) -> PackedChunk:
+    """Put what a chunk reads beside it: raw outputs, and PDFs for their text layers."""
+    store = BlobStore(chunk.run / "raw")
+    blobs: dict[str, bytes] = {}
+    damaged: dict[str, str] = {}
+    for blob in {o.blob for page in chunk.pages for o in page.outputs if o.blob is not None}:
+        try:
+            blobs[blob] = store.get(blob)
+        except StoreError as error:
+            store.discard(blob)
+            damaged[blob] = str(error)
+    pdfs: dict[str, bytes] = {}
+    for pdf in {page.pdf for page in chunk.pages if page.pdf is not None and page.lost is None}:
+        with contextlib.suppress(OSError):
+            pdfs[pdf] = Path(pdf).read_bytes()
+    return PackedChunk(chunk, blobs, damaged, pdfs)
+
+
+def score_chunk(chunk: Chunk) -> None:
+    """Score the pages of a chunk and write the rows to its part files."""
+    store = BlobStore(chunk.run / "raw")
+
+    def get(blob: str) -> bytes:
+        try:
+            return store.get(blob)
+        except StoreError:
+            store.discard(blob)
+            raise
+
+    for path, frame in zip(chunk.files.all(), _scored(chunk, chunk.pages, get), strict=True):
+        make_folder(path.parent.parent, path.parent.name)
+        with replacing(path) as temporary:
+            frame.write_parquet(temporary)
+
+
+def score_packed(packed: PackedChunk) -> list[bytes]:
+    """Score a chunk that came with its files; the rows come back as Parquet, in the order of its parts."""
+
+    def get(blob: str) -> bytes:
+        if blob in packed.damaged:
+            raise StoreError(packed.damaged[blob])
+        return packed.blobs[blob]
+
+    folder = ScratchFolder("parsemark-scoring-")
+    try:
+        places: dict[str, str] = {}
+        for number, (pdf, data) in enumerate(packed.pdfs.items()):
+            place = folder.path / f"{number}.pdf"
+            place.write_bytes(data)
+            places[pdf] = str(place)
+        pages = [replace(p, pdf=None if p.pdf is None else places.get(p.pdf)) for p in packed.chunk.pages]
+        return [_as_parquet(frame) for frame in _scored(packed.chunk, pages, get)]
+    finally:
+        folder.close()
+
+
+def write_parts(chunk: Chunk, parts: Sequence[bytes]) -> None:
+    """Write the part files of a chunk that was scored elsewhere."""
+    for path, data in zip(chunk.files.all(), parts, strict=True):
+        make_folder(path.parent.parent, path.parent.name)
+        write_bytes(path, data)
+
+
+def _as_parquet(frame: pl.DataFrame) -> bytes:
+    target = io.BytesIO()
+    frame.write_parquet(target)
+    return target.getvalue()
+
+
+def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]) -> list[pl.DataFrame]:
+    """The rows of a chunk, one frame for each of its parts."""
+    recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
+    if chunk.session and any(recipe.asks for recipe in recipes.values()):
+        from parsemark.judges.ask import join_session
+
+        join_session(chunk.session)
+    predictions: list[Prediction] = []
+    found = {spec: PageScores() for spec in recipes}
+    whole: dict[tuple[str, str], list[_Seen]] = {}
+    for page in pages:
+        truth = None if page.truth is None else page_from_json(json.loads(page.truth))
+        text = None if page.lost else _text_layer(page)
+        for output in page.outputs:
+            prediction = _read(page, output, get)
+            predictions.append(prediction)
+            for spec, recipe in recipes.items():
+                if not recipe.whole_documents:
+                    found[spec].extend(_score(recipe, truth, prediction, text))
+            if chunk.whole_documents:
+                whole.setdefault((page.document or page.sample, output.parser), []).append(
+                    (page.number, page.sample, truth, prediction, text)
+                )
+    for seen in whole.values():
+        joined = _joined(seen)
+        for spec, recipe in recipes.items():
+            if recipe.whole_documents:
+                found[spec].extend(_score(recipe, *joined))
+    read = [_prediction_row(p) for p in predictions]
+    frames = [_frame("predictions", {c: [row[c] for row in read] for c in schema_of("predictions")})]
+    for own in found.values():
+        rows_of: dict[str, Sequence[object]] = {"matches": own.matches, "scores": own.scores}
+        for table in PROTOCOL_TABLES:
+            rows = rows_of[table]
+            columns = {column: [getattr(row, column) for row in rows] for column in schema_of(table)}
+            frames.append(_frame(table, columns))
+    return frames
+
+
+_Seen = tuple[int, str, Page | None, Prediction, str | None]
+"""A page of a document as it was read: number, sample, truth, prediction, text layer."""
+
+
+def _joined(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
+    """The pages of a document as one page."""
+    from parsemark.protocols.tables.long_tables import joined_document, joined_text
+
+    ordered = sorted(seen, key=lambda page: page[:2])
+    truth, prediction = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
+    return truth, prediction, joined_text(text for *_, text in ordered)
+
+
+def write_predictions(run: Run) -> None:
+    """Read the raw outputs of a run into its table of predictions, without scoring anything."""
+    rows = []
+    for record in run.records():
+        if record.blob is None:
+            read = Prediction(record.sample, record.parser, record.status, message=record.error)
+        else:
+            read = read_raw(run.raw(record.blob), record.sample, record.parser)
+        rows.append(_prediction_row(read))
+    run.write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
+
+
+def _read(page: PageTask, output: Output, get: Callable[[str], bytes]) -> Prediction:
+    if page.lost is not None:
+        why = f"This page could not be scored: {page.lost}."
+        return Prediction(page.sample, output.parser, Status.METRIC_FAILED, message=why)
+    if output.blob is None:
+        return Prediction(page.sample, output.parser, output.status, message=output.error)
+    try:
+        raw = get(output.blob)
+    except StoreError as error:
+        why = f"{error} It is removed now; the next run parses the page again."
+        return Prediction(page.sample, output.parser, Status.PARSER_FAILED, message=why)
+    return read_raw(raw, page.sample, output.parser)
+
+
+def _text_layer(page: PageTask) -> str | None:
+    """The page's text; None for a page without a text layer, of which nothing can be said to be invented."""
+    if page.pdf is None:
+        return page.text or None
+    with contextlib.suppress(CorpusError, OSError):
+        return page_text(Sample(page.sample, "", page.number, None, Path(page.pdf))) or None
+    return None
+
+
+def _score(
+    protocol: PageProtocol, truth: Page | None, prediction: Prediction, text: str | None
+) -> PageScores:
+    try:
+        scores = protocol.score_page(truth, prediction, text)
+    except Exception as error:  # the engine's boundary: a metric's failure on one page is data
+        why = f"The protocol failed on this page: {error!r}"[:2000]
+    else:
+        if _leaves_out(protocol, truth, prediction, scores):
+            why = f"The protocol leaves out a page that failed: {prediction.status}"
+            return _not_scored(prediction, prediction.status, why)
+        return scores
+    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why)
+    try:
+        scores = protocol.score_page(truth, failed, None)
+    except Exception:  # it cannot even say that it failed: that is said in its place
+        return _not_scored(prediction, Status.METRIC_FAILED, why)
+    return scores if _has_rows(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
+
+
+def _leaves_out(
+    protocol: PageProtocol, truth: Page | None, prediction: Prediction, scores: PageScores
+) -> bool:
+    """Whether a page that failed has no row, although the truth itself, given as the answer, would have one.
+
+    Who asks somebody outside for its scores is not asked about a page that nobody gave.
+    """
+    if truth is None or prediction.status is Status.OK or _has_rows(scores) or protocol.asks:
+        return False
+    perfect = Prediction(prediction.sample, prediction.parser, Status.OK, truth.elements)
+    try:
+        return _has_rows(protocol.score_page(truth, perfect, None))
+    except Exception:  # it would break on this page as well
+        return True
+
+
+def _has_rows(scores: PageScores) -> bool:
+    return bool(scores.scores or scores.matches)
+
+
+def _not_scored(prediction: Prediction, status: Status, why: str) -> PageScores:
+    place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
+    return PageScores(scores=[ScoreRow(*place, BROKEN, None, status, why)])
+
+
+def _prediction_row(prediction: Prediction) -> dict[str, Any]:
+    text = json.dumps(prediction_to_json(prediction), ensure_ascii=False)
+    clean = text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a Parquet file
+    return {
+        "sample": prediction.sample,
+        "parser": prediction.parser,
+        "status": str(prediction.status),
+        "message": prediction.message,
+        "prediction": clean,
+    }
+
+
+def _frame(table: str, columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    plain = {column: [_plain(value) for value in values] for column, values in columns.items()}
+    return pl.DataFrame(plain, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):  # lone surrogates have no place in a Parquet file
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return list(value) if isinstance(value, tuple) else value
