@@ -17,9 +17,7 @@ FREE = FakeParser("free", fingerprint="f2")
 
 
 def parse(folder: Path, corpus: object, limit: float | None) -> Run:
-    options = ParseOptions(
-        n_workers=1, limits=PageLimits(timeout_s=60, patience=1, memory_mb=2000), max_cost_usd=limit
-    )
+    options = ParseOptions(n_workers=1, limits=PageLimits(timeout_s=60, memory_mb=2000), max_cost_usd=limit)
     return parse_corpus(folder, corpus, [PAID, FREE], options)  # type: ignore[arg-type]
 
 
