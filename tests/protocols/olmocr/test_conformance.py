@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from parsemark.corpora import load_corpus
 from parsemark.errors import CorpusError
 from parsemark.kernels.near import near
+from parsemark.metrics.katex import Render, Span
 from parsemark.protocols.olmocr.board import (
     bootstrap_interval,
     evaluate,
@@ -17,7 +19,7 @@ from parsemark.protocols.olmocr.board import (
     with_baselines,
     without_baselines,
 )
-from parsemark.protocols.olmocr.formulas import Render, Span, formulas_of, in_order_tried
+from parsemark.protocols.olmocr.formulas import formulas_of, in_order_tried
 from parsemark.protocols.olmocr.rules import check, read_test
 from parsemark.protocols.olmocr.tables import html_tables, markdown_tables, related
 from parsemark.protocols.olmocr.text import normalise, trailing_repeats
@@ -177,3 +179,21 @@ def test_the_bootstrap_and_the_permutation_test_draw_the_same_numbers(reference_
             own = permutation_test(example["a"], example["b"], sizes, rng, example["n_permutations"])
         assert own == pytest.approx(tuple(example["output"]), abs=1e-9), example["id"]
     assert len(chosen) >= 12
+
+
+def test_a_real_candidate_passes_and_fails_what_it_does_upstream(reference_data: Path) -> None:
+    """The sample of upstream's repository, loaded as a corpus, with formulas as they were rendered there."""
+    root = reference_data / "rules" / "real" / "olmocr-bench-sample"
+    theirs = json.loads((root / "results-reference.json").read_text())
+    listed = [json.loads(line) for line in (root / "renders.jsonl.txt").open()]
+    renders = {e["tex"]: Render(e["mathml"] or "", tuple(Span(*s) for s in e["spans"])) for e in listed}
+    corpus = load_corpus(f"olmocr-bench:{root}")
+    own: dict[str, bool | None] = {}
+    for sample in corpus.samples():
+        assert sample.truth is not None
+        output = root / theirs["candidate"] / f"{sample.aliases[0]}.md"
+        for fact in sample.truth.facts if output.exists() else ():
+            key = fact.id.partition("/")[2]
+            test = read_test({"pdf": "a", "page": 1, "id": "a", "type": fact.kind, **fact.arguments})
+            own[key] = check(test, output.read_text(), renders.get).passed
+    assert {key: own[key] for key in theirs["passed"]} == theirs["passed"]

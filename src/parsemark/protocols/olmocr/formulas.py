@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rapidfuzz.fuzz import ratio
 
 from parsemark.kernels.near import TooHardError
+from parsemark.metrics.katex import Render, Span
 from parsemark.protocols.olmocr.text import between
 
 _INVISIBLE = re.compile("[\\s\u200a-\u200d\u2060\ufeff]+")
@@ -25,23 +26,6 @@ _DELIMITERS = tuple(
         (r"\$", r"\$", True),
     )
 )
-
-
-class Span(NamedTuple):
-    """A piece of text of a rendered formula, in pixels."""
-
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-class Render(NamedTuple):
-    """What KaTeX in a browser makes of a formula; where it refuses, the message and no spans."""
-
-    mathml: str
-    spans: tuple[Span, ...] = ()
 
 
 Renderer = Callable[[str], Render | None]
