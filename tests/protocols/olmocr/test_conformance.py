@@ -9,7 +9,7 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.errors import CorpusError
-from parsemark.kernels.near import near
+from parsemark.kernels.search import near
 from parsemark.metrics.katex import Render, Span
 from parsemark.protocols.olmocr.board import (
     bootstrap_interval,

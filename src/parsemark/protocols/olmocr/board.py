@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from parsemark.errors import CorpusError
-from parsemark.kernels.near import TooHardError
+from parsemark.kernels.search import TooHardError
 from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.olmocr.formulas import Renderer
 from parsemark.protocols.olmocr.rules import check, read_test

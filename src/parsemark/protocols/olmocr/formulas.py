@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
-from parsemark.kernels.near import TooHardError
+from parsemark.kernels.search import TooHardError, between
 from parsemark.metrics.katex import Render, Span
-from parsemark.protocols.olmocr.text import between
 
 _INVISIBLE = re.compile("[\\s\u200a-\u200d\u2060\ufeff]+")
 _NEAR_PX = 5.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsemark.errors import CorpusError
-from parsemark.kernels.near import near
+from parsemark.kernels.search import near
 from parsemark.protocols.olmocr.formulas import Renderer, page_has_formula
 from parsemark.protocols.olmocr.tables import RELATIONS, table_holds
 from parsemark.protocols.olmocr.text import (

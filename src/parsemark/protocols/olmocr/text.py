@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 
 from rapidfuzz.fuzz import partial_ratio, ratio
+
+from parsemark.kernels.search import between
 
 _SAME = str.maketrans(
     {
@@ -60,24 +61,6 @@ def is_like(query: str, text: str, least: float) -> bool:
 def is_equal(query: str, text: str, least: float) -> bool:
     """Whether two whole texts are alike."""
     return bool(ratio(query, text) / 100.0 >= least)
-
-
-def between(
-    text: str, opening: re.Pattern[str], closing: re.Pattern[str], least: int = 0
-) -> Iterator[tuple[int, int, int, int]]:
-    """What `opening(.*?)closing` with dotall finds, in linear time: start, start and end of the group, end.
-
-    Where no closing follows an opening, none follows a later one. `opening` must not run back over many
-    characters; those that end with `>` are not looked for behind the last one.
-    """
-    last = text.rfind(">") + 1 if opening.pattern.endswith(">") else len(text)
-    at = 0
-    while (opened := opening.search(text, at, last)) is not None:
-        closed = closing.search(text, opened.end() + least)
-        if closed is None:
-            return
-        yield opened.start(), opened.end(), closed.start(), closed.end()
-        at = closed.end()
 
 
 def _tag(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:

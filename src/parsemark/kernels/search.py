@@ -1,11 +1,12 @@
-"""Places where a text occurs with at most k edits, as the library fuzzysearch finds them.
+"""Finds texts in texts within bounded time: between two marks, and with at most k edits.
 
-fuzzysearch settles ties by the order of a set whose hashes are salted per process; here the smallest start
-wins, so that the same inputs give the same places.
+`near` finds what the library fuzzysearch finds. That library settles ties by the order of a set whose hashes
+are salted per process; here the smallest start wins, so that the same inputs give the same places.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -20,6 +21,24 @@ _SHORT = 3
 
 class TooHardError(ValueError):
     """A search that would take too long; nothing is said about its outcome."""
+
+
+def between(
+    text: str, opening: re.Pattern[str], closing: re.Pattern[str], least: int = 0
+) -> Iterator[tuple[int, int, int, int]]:
+    """What `opening(.*?)closing` with dotall finds, in linear time: start, start and end of the group, end.
+
+    Where no closing follows an opening, none follows a later one. `opening` must not run back over many
+    characters; those that end with `>` are not looked for behind the last one.
+    """
+    last = text.rfind(">") + 1 if opening.pattern.endswith(">") else len(text)
+    at = 0
+    while (opened := opening.search(text, at, last)) is not None:
+        closed = closing.search(text, opened.end() + least)
+        if closed is None:
+            return
+        yield opened.start(), opened.end(), closed.start(), closed.end()
+        at = closed.end()
 
 
 class _Steps:
