@@ -1,289 +1,33 @@
-"""What a protocol shows of a run beside its figures: charts, tables for papers, and errors by type, as data.
+"""What a report shows of a protocol beside its figures: one object of data and functions beside the protocol.
 
-Nothing here draws. The report and `parsemark figures` draw charts, `parsemark export` writes tables, the page
-viewer steps through errors; none of them knows the name of a figure. A protocol overrides what it has
-something to say about.
+Report, `figures` and `export` read a `Presentation` and know the name of no metric. Every field has a
+default; a protocol names what it has something to say about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from parsemark.model import Element
+from parsemark.protocols.exhibits import (
+    Chart,
+    DataTable,
+    ErrorKind,
+    Explanation,
+    NamedProfile,
+    PageViews,
+    Section,
+)
+from parsemark.protocols.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from parsemark.model import Box, Element, Page, Prediction
-    from parsemark.protocols.base import Figure, Style, Summary
-
-Mark = Literal["line", "points", "bars", "band"]
-
-
-@dataclass(frozen=True, slots=True)
-class ChartAxis:
-    """One axis of a chart."""
-
-    label: str
-    low: float | None = None
-    high: float | None = None
-    """Limits; None takes them from the data."""
-    kind: Literal["linear", "log", "category"] = "linear"
-    categories: tuple[str, ...] = ()
-    """Names in order, for `category`; the data then hold indices."""
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One set of marks in one colour."""
-
-    name: str
-    mark: Mark
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    parser: str | None = None
-    """Whose colour it has; None is grey."""
-    base_x: tuple[float, ...] = ()
-    base: tuple[float, ...] = ()
-    """The other edge of a band."""
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-    """Interval around each `y`, where there is one."""
-    dash: bool = False
-    faint: bool = False
-    labels: tuple[str, ...] = ()
-    """What each point is, for people who point at it."""
-    links: tuple[str, ...] = ()
-    """Where each point leads, inside the site."""
-
-
-def interval_bars(name: str, entries: Sequence[tuple[int, Figure]]) -> Series:
-    """Bars of a parser's figures at category positions, with intervals where all of them have one."""
-    intervals = [e.interval for _, e in entries if e.interval]
-    complete = len(intervals) == len(entries)
-    return Series(
-        name,
-        "bars",
-        tuple(float(i) for i, _ in entries),
-        tuple(e.value or 0.0 for _, e in entries),
-        parser=name,
-        low=tuple(low for low, _ in intervals) if complete else (),
-        high=tuple(high for _, high in intervals) if complete else (),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Guide:
-    """A thin grey line to read by: an iso-F1 curve, the diagonal."""
-
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A figure with its data."""
-
-    key: str
-    """Made by us; letters, digits and hyphens. The file name of the figure."""
-    title: str
-    caption: str
-    x: ChartAxis
-    y: ChartAxis
-    series: tuple[Series, ...]
-    guides: tuple[Guide, ...] = ()
-    square: bool = False
-    labelled: bool = False
-    """Whether points carry their label in the drawing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Charts that belong together."""
-
-    key: str
-    title: str
-    charts: tuple[Chart, ...]
-
-    @classmethod
-    def of(cls, key: str, title: str, charts: Sequence[Chart | None]) -> Section:
-        """A section of those charts that there is something to draw for."""
-        return cls(key, title, tuple(chart for chart in charts if chart is not None))
-
-
-@dataclass(frozen=True, slots=True)
-class TableColumn:
-    """One column of a table for a paper."""
-
-    label: str
-    style: Style = "score"
-    higher_is_better: bool | None = True
-    """None where no value is better than another: counts of a corpus."""
-    group: str = ""
-    """What stands above several neighbouring columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """One row: what it is about, and a number, a text or nothing for each column."""
-
-    label: str
-    cells: tuple[Figure | str | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DataTable:
-    """A table for a paper: numbers with their intervals, from which the best of each column is known."""
-
-    key: str
-    """Made by us; letters, digits, hyphens and dots. How it is asked for, and its file name."""
-    title: str
-    caption: str
-    columns: tuple[TableColumn, ...]
-    rows: tuple[TableRow, ...]
-    head: str = "Parser"
-    """What the rows are."""
-
-    def best(self, column: int) -> frozenset[int]:
-        """The rows with the best value of a column; none where there is nothing to choose."""
-        better = self.columns[column].higher_is_better
-        values = {i: v for i, row in enumerate(self.rows) if (v := number_in(row.cells[column])) is not None}
-        if better is None or len(values) < 2:
-            return frozenset()
-        top = max(values.values()) if better else min(values.values())
-        found = frozenset(i for i, value in values.items() if value == top)
-        return found if len(found) < len(values) else frozenset()
-
-
-def number_in(cell: Figure | str | None) -> float | None:
-    """The value of a cell that holds a number."""
-    return None if cell is None or isinstance(cell, str) else cell.value
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorKind:
-    """A type of error that a protocol tells apart."""
-
-    name: str
-    """In letters and `_`."""
-    label: str
-    definition: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One error between a truth and what answers it."""
-
-    kind: str
-    """Name of an `ErrorKind`; empty for what is worth telling but no error of its own."""
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a pair scores as it does, in words."""
-
-    title: str
-    """What is explained: `reader 7.3 of 10`."""
-    findings: tuple[Finding, ...]
-    """Strongest first; perhaps not all."""
-    counts: Mapping[str, int]
-    """How many of each `ErrorKind` there are in all."""
-    n_findings: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageMatch:
-    """What answers what on a page that is shown whole."""
-
-    kind: str
-    """`pair`, `split`, `merge`, `moved`, `miss` or `extra`."""
-    category: str
-    truth: str
-    """What stands there, as far as it is shown; empty where nothing does."""
-    pred: str
-    similarity: float | None = None
-    boxes: tuple[Box, ...] = ()
-    """Where the truth stands."""
-    is_formula: bool = False
-    """Whether truth and prediction are LaTeX."""
-    is_compared: bool = False
-    """Whether the two are texts whose difference is shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageView:
-    """A whole page as a parser read it."""
-
-    matches: tuple[PageMatch, ...]
-    true_path: tuple[Box, ...]
-    """The reading order of the truth."""
-    pred_path: tuple[Box, ...]
-    """The same places in the parser's order."""
-    lost: tuple[str, ...]
-    """Stretches of the truth's texts and cells that were lost; perhaps not all."""
-    n_lost: int
-    """How many characters were lost in all."""
-    values: Mapping[str, float]
-    """Figures of this page."""
-    message: str | None = None
-    """Why there is nothing to see, where the parser failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageViews:
-    """That a protocol shows whole pages, and how they are listed."""
-
-    figure: str
-    """The figure that stands for a page in the list."""
-    figure_words: str
-    """What these numbers are, as a sentence."""
-    left_out: frozenset[str] = frozenset()
-    """Parsers of which there is nothing to see."""
-
-
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """One thing that the profiles of a protocol do differently."""
-
-    name: str
-    value: object
-    sentence: str
-    """What it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedProfile:
-    """One of several sets of rules that a protocol has."""
-
-    name: str
-    switches: tuple[Switch, ...] = ()
-    """The same, in the same order, for all profiles; none for a profile that is not made of switches."""
-    sentence: str = ""
-    """How a profile that is not made of switches differs from those that are."""
-
-
-def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
-    """For each element of matches of some kinds the type of its error: `Presentation.element_errors`.
-
-    Args:
-        matches: Of a run under one rule.
-        errors: Kind of a match to the name of an `ErrorKind`.
-    """
-    import polars as pl
-
-    wrong = matches.filter(pl.col("kind").is_in(list(errors)))
-    sides = pl.when(pl.col("truth").list.len() > 0).then(pl.col("truth")).otherwise(pl.col("pred"))
-    return (
-        wrong.with_columns(element=sides, error=pl.col("kind").replace(errors))
-        .explode("element")
-        .select("sample", "parser", "element", "error")
-    )
-
 
 class RunParser(Protocol):
-    """A parser of a run, as what is shown of a run names it."""
+    """A parser of a run, as charts and tables name it."""
 
     @property
     def name(self) -> str:
@@ -299,7 +43,7 @@ class RunParser(Protocol):
 
 
 class RunView(Protocol):
-    """What a presentation is made of: a scored run as the report reads it."""
+    """What charts, tables and errors are made of: a scored run as the report reads it."""
 
     @property
     def summary(self) -> Summary:
@@ -346,75 +90,91 @@ class RunView(Protocol):
         """Where an element is shown, inside the site."""
 
 
-class Presentation:
-    """What a protocol may show beside its figures; by default nothing."""
+def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
+    """For each element of matches of some kinds the type of its error: `Presentation.element_errors`.
 
-    error_kinds: ClassVar[tuple[ErrorKind, ...]] = ()
-    """The types of errors, in the order in which they are shown."""
-    lower_is_better: ClassVar[frozenset[str]] = frozenset()
-    """The metrics of elements of which less is better, where the metrics do not say so themselves."""
-    sure_above: ClassVar[float] = 0.0
+    Args:
+        matches: Of a run under one rule.
+        errors: Kind of a match to the name of an `ErrorKind`.
+    """
+    import polars as pl
+
+    wrong = matches.filter(pl.col("kind").is_in(list(errors)))
+    sides = pl.when(pl.col("truth").list.len() > 0).then(pl.col("truth")).otherwise(pl.col("pred"))
+    return (
+        wrong.with_columns(element=sides, error=pl.col("kind").replace(errors))
+        .explode("element")
+        .select("sample", "parser", "element", "error")
+    )
+
+
+def no_errors(run: RunView) -> pl.DataFrame:
+    """Say that matches show no errors."""
+    return run.matches.select("sample", "parser", element="kind", error="kind").clear()
+
+
+def _primary(summary: Summary, _: str) -> str:
+    return summary.primary
+
+
+def _nothing(*_: Any) -> list[Any]:
+    return []
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """What is shown of a protocol; without arguments its figures alone."""
+
+    charts: Callable[[RunView], Sequence[Section]] = _nothing
+    """Charts of its own; quality against time, time, and attributes belong to every protocol."""
+    parser_charts: Callable[[RunView, RunParser], Sequence[Chart]] = _nothing
+    """Charts on the page of one parser."""
+    paper_tables: Callable[[RunView], Sequence[DataTable]] = _nothing
+    """Tables of the publications that the protocol stands for, from this run."""
+    paper_table_needs: Mapping[str, str] = field(default_factory=dict)
+    """What a run must have for each of these tables, by its key, as what follows "needs"."""
+
+    error_kinds: tuple[ErrorKind, ...] = ()
+    """Types of errors, in the order in which they are shown."""
+    element_errors: Callable[[RunView], pl.DataFrame] = no_errors
+    """Errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`)."""
+    explain: Callable[[Element, Element], Explanation | None] | None = None
+    """Why a matched pair (truth, prediction) scores as it does; the function gives None where nothing can be
+    said, or it would take too long."""
+    join_pieces: Callable[[Element, Sequence[Element]], Element | None] | None = None
+    """What several predictions that answer one truth are scored as; without it they are not scored as one."""
+
+    pages: PageViews | None = None
+    """How whole pages are shown."""
+    profile: NamedProfile | None = None
+    """The profile that is in use, where the protocol has several."""
+
+    rules: tuple[str, ...] = ()
+    """Matching rules that the viewer offers, the best known first; all where none is named."""
+    rule_words: Mapping[str, str] = field(default_factory=dict)
+    """What a matching rule does, in the middle of a sentence."""
+    metrics: tuple[str, ...] = ()
+    """Metrics of elements in their order: that by which lists are sorted first, unnamed ones last."""
+    hidden_metrics: frozenset[str] = frozenset()
+    """Rows of `scores.parquet` that are no metric to show."""
+    metric_words: Callable[[str], str] = lambda metric: metric.replace("_", " ")
+    """How a metric of elements is called beside its value."""
+    lower_is_better: frozenset[str] = frozenset()
+    """Metrics of elements of which less is better, where the metrics do not say so themselves."""
+    slice_figure: Callable[[Summary, str], str] = _primary
+    """The figure that compares pages (scope `page`), or elements of a category, with one attribute."""
+    sure_above: float = 0.0
     """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
 
-    def shown_rules(self, rules: Sequence[str]) -> list[str]:
-        """The matching rules of a run that people may choose from in the viewer, the best known first."""
-        return sorted(rules)
+    def shown_rules(self, present: Sequence[str]) -> list[str]:
+        """Choose the matching rules of a run that the viewer offers."""
+        return [rule for rule in self.rules if rule in present] if self.rules else sorted(present)
 
-    def shown_metrics(self, metrics: Sequence[str]) -> list[str]:
-        """The metrics of elements, that by which lists are sorted first."""
-        return sorted(metrics)
+    def shown_metrics(self, present: Sequence[str]) -> list[str]:
+        """Put the metrics of a run in order."""
+        known = [metric for metric in self.metrics if metric in present]
+        return [*known, *sorted(set(present) - set(known) - self.hidden_metrics)]
 
-    def rule_words(self, rule: str) -> str:
-        """What a matching rule does, in the middle of a sentence."""
-        return f"its rule {rule}" if rule else "no rule, since it matches nothing"
-
-    def metric_words(self, metric: str) -> str:
-        """How a metric of elements is called beside its value."""
-        return metric.replace("_", " ")
-
-    def slice_figure(self, summary: Summary, scope: str) -> str:
-        """The figure by which pages, or elements of a category, with one attribute are compared."""
-        return summary.primary
-
-    def charts(self, run: RunView) -> list[Section]:
-        """The protocol's own charts; quality against time, time, and attributes belong to every protocol."""
-        return []
-
-    def parser_charts(self, run: RunView, parser: RunParser) -> list[Chart]:
-        """The charts on the page of one parser."""
-        return []
-
-    def paper_tables(self, run: RunView) -> list[DataTable]:
-        """The tables of the publications that the protocol stands for, from this run."""
-        return []
-
-    def paper_table_needs(self) -> Mapping[str, str]:
-        """What a run must have for each of these tables, by its key, as what follows "needs"."""
-        return {}
-
-    def element_errors(self, run: RunView) -> pl.DataFrame:
-        """The errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`).
-
-        By default none. What needs truth and prediction themselves is said by `explain`.
-        """
-        return run.matches.select("sample", "parser", element="kind", error="kind").clear()
-
-    def explain(self, truth: Element, pred: Element) -> Explanation | None:
-        """Why a matched pair scores as it does; None where nothing can be said, or it would take too long."""
-        return None
-
-    def page_views(self, summary: Summary) -> PageViews | None:
-        """How whole pages of a run are listed; None where the protocol does not show them."""
-        return None
-
-    def view_page(self, truth: Page, prediction: Prediction) -> PageView:
-        """A page as a parser read it; asked for only where there are `page_views`."""
-        raise NotImplementedError
-
-    def named_profile(self) -> NamedProfile | None:
-        """The profile that is in use; None where the protocol has no profiles."""
-        return None
-
-    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
-        """What several predictions that answer one truth are scored as; None where they are not as one."""
-        return None
+    def words_for_rule(self, rule: str) -> str:
+        """Say what a matching rule does."""
+        return self.rule_words.get(rule) or (f"its rule {rule}" if rule else "no rule: it matches nothing")

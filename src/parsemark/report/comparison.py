@@ -13,8 +13,8 @@ from parsemark.errors import UnknownNameError, UsageError
 from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
-from parsemark.protocols.base import RunTables
 from parsemark.protocols.comparison import Comparison, format_p, in_words
+from parsemark.protocols.run_tables import RunTables
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.wording import DIGITS, format_value
 from parsemark.store import Run

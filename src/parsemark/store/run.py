@@ -27,7 +27,8 @@ import polars as pl
 from parsemark.errors import FormatError, ParsemarkError, StoreError, WriteError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction, Status
-from parsemark.protocols.base import RunTables, Summary
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest

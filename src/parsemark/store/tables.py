@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from parsemark.model import Status
-from parsemark.protocols.base import RunTables
+from parsemark.protocols.run_tables import RunTables
 from parsemark.store.schemas import schema_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,12 @@ class StoredTables(RunTables):
         self._run = run
         self._protocol = protocol
         self._frames = {}
+
+    @cached_property
+    def engines(self) -> dict[str, str]:
+        """What each parser stands on, as the run says."""
+        known = self._run.manifest.engines
+        return {parser: known.get(parser, parser) for parser in self.parsers}
 
     def frame(self, name: str) -> pl.DataFrame:
         """A whole table, kept from then on."""

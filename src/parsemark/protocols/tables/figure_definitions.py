@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from parsemark.protocols.base import FigureInfo, Style
+from parsemark.protocols.figures import FigureInfo, Style
 
 if TYPE_CHECKING:
     from parsemark.metrics.base import Facts

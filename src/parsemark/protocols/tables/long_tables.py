@@ -27,7 +27,7 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.matching.combine import repeated_rows, slice_rows, stack_tables
 from parsemark.model import Element, Page, Prediction, Status, Table
-from parsemark.protocols.base import RunTables
+from parsemark.protocols.run_tables import RunTables
 
 NUMBERS = ("part", "region")
 CONTINUED = "continued"

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
 from parsemark.protocols.aggregate import MAX_VALUES, attribute_label, from_sums, mean_statistic
-from parsemark.protocols.base import Figure, Floats, RunTables, Slice
+from parsemark.protocols.figures import Figure, Floats
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Slice
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages
 from parsemark.protocols.tables.figure_definitions import short_name
 from parsemark.protocols.tables.figures import extraction_credit

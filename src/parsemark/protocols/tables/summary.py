@@ -7,10 +7,11 @@ parser's figures under every rule that applies to it stand in its details.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -24,18 +25,13 @@ from parsemark.protocols.aggregate import (
     page_groups,
     page_slices,
     parser_figures,
-    rank,
     run_sums,
 )
-from parsemark.protocols.base import (
-    PAGE_LEVEL,
-    Figure,
-    FigureInfo,
-    FigureSums,
-    Ranking,
-    RunTables,
-    Summary,
-)
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages, gather, no_evidence
 from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
@@ -45,11 +41,9 @@ from parsemark.protocols.tables.figures import (
     reliability,
     risk_over_coverage,
 )
-from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
+from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import Truths, table_slices
-
-if TYPE_CHECKING:
-    from parsemark.protocols.tables.protocol import TablesProtocol
+from parsemark.registry import is_derived
 
 RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
@@ -144,26 +138,34 @@ class RunEvidence:
         ]
 
 
-def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
-    """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    run = RunEvidence.of(tables, protocol.rule, protocol.all_metrics[0])
+def summarise(
+    protocol: PageProtocol, tables: RunTables, rule: str, rank_by: str, *, is_whole: bool
+) -> Summary:
+    """Every figure of the run: value, 95 % interval clustered by document, denominator.
+
+    Args:
+        protocol: Whose summary it is.
+        tables: Of the run, as the protocol sees them.
+        rule: By which the leaderboard matches; `auto` lets the data decide.
+        rank_by: The structure metric of the ranking.
+        is_whole: Whether one truth is of a document, not of a page.
+    """
+    run = RunEvidence.of(tables, rule, rank_by)
     sums = run.figure_sums()
-    primary = f"te_f1_{short_name(run.metrics[0])}"
     evidence = run.by_rule[run.rule]
-    return Summary(
-        protocol=str(protocol),
-        comparability=protocol.comparability,
-        primary=primary,
+    return protocol.summary_of(
+        tables,
+        sums,
+        primary=f"te_f1_{short_name(run.metrics[0])}",
         settings={"match": run.rule, "theta": f"{THETA:g}"},
-        counts=_counts(run, "documents" if protocol.scope == "document" else "pages"),
+        counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
         slices=[
             *page_slices(sums, _groups(tables)),
             *table_slices(run.truths, evidence),
         ],
-        ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
-        notes=_notes(run, is_rule_chosen=protocol.rule != "auto"),
+        notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {
                 parser: {r: _rule_figures(run, r, parser) for r in RULES if run.applies(r, parser)}
@@ -354,14 +356,18 @@ def _match_notes(run: RunEvidence, is_rule_chosen: bool) -> list[str]:
 
 
 def _doubtful_negatives(run: RunEvidence) -> list[str]:
-    """Pages without a table in the truth on which most parsers find one: perhaps it is the truth."""
+    """Pages without a table in the truth on which most engines find one: perhaps it is the truth."""
     negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
-    found = _page_values(run.tables, TABLES_FOUND).filter(
+    found = _page_values(run.tables, EVIDENT_TABLES).filter(
         (pl.col("value") > 0) & pl.col("sample").is_in(negative)
     )
-    counts = found.group_by("sample").agg(pl.col("parser").n_unique())
-    n_parsers = len(run.tables.parsers)
-    doubtful = sorted(sample for sample, n in counts.iter_rows() if n >= 2 and 2 * n > n_parsers)
+    engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
+    voices: dict[str, set[str]] = defaultdict(set)
+    for sample, parser in found.select("sample", "parser").iter_rows():
+        if parser in engines:
+            voices[sample].add(engines[parser])
+    n_engines = len(set(engines.values()))
+    doubtful = sorted(sample for sample, who in voices.items() if len(who) >= 2 and 2 * len(who) > n_engines)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED

@@ -13,7 +13,7 @@ from itertools import pairwise
 import polars as pl
 
 from parsemark.protocols import Figure
-from parsemark.protocols.presentation import Chart, ChartAxis, Section, Series, interval_bars
+from parsemark.protocols.exhibits import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
@@ -29,7 +29,7 @@ def all_sections(source: RunSource) -> list[Section]:
     """Every section that has at least one figure: those of every protocol, and the protocol's own."""
     found = [
         Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
-        *source.recipe.charts(source),
+        *source.shown.charts(source),
         Section.of(
             "attributes",
             "By attribute",

@@ -10,7 +10,7 @@ from parsemark.metrics.coverage import text_coverage
 from parsemark.model import Box, Element, Page, Prediction, Status
 from parsemark.protocols.document.strict.page import PageMatches, PageSide, match_page, pred_side, truth_side
 from parsemark.protocols.document.strict.scores import covered_texts, score_page
-from parsemark.protocols.presentation import PageMatch, PageView
+from parsemark.protocols.exhibits import PageMatch, PageView
 
 MAX_TEXT = 6_000
 """Characters of a text or formula that are shown."""

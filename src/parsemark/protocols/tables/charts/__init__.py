@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from parsemark.protocols.presentation import Chart, RunParser, RunView, Section
+from parsemark.protocols.exhibits import Chart, Section
+from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.charts.calibration import (
     content_against_boxes,
     reliability,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from parsemark.plain_words import rounded
-from parsemark.protocols.presentation import Chart, ChartAxis, Guide, RunParser, RunView, Series
+from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Series
+from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.charts.detection import RULE_NAMES
 
 DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))

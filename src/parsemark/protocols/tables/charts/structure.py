@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from parsemark.protocols.presentation import Chart, ChartAxis, RunParser, RunView, Series, interval_bars
+from parsemark.protocols.exhibits import Chart, ChartAxis, Series, interval_bars
+from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
 
 N_BINS = 20
