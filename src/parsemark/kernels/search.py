@@ -13,7 +13,7 @@ from itertools import groupby
 Place = tuple[int, int, int]
 """Start, end, edits."""
 
-MAX_STEPS = 5_000_000
+MAX_STEPS = 2_000_000
 """Cells of edit tables and candidates that are looked at before a search is given up."""
 _SHORT = 3
 """Pieces of a pattern below this length are not looked up; the text is scanned instead."""

@@ -10,7 +10,7 @@ import pytest
 from parsemark.corpora import load_corpus
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import near
-from parsemark.metrics.katex import Render, Span
+from parsemark.metrics.katex import DrawnSpan, Render
 from parsemark.protocols.olmocr.board import (
     bootstrap_interval,
     evaluate,
@@ -38,7 +38,7 @@ def examples(folder: Path, name: str = "olmocr-bench-[dh]*.jsonl") -> list[dict[
 def renders_of(folder: Path) -> dict[str, Render]:
     return {
         e["tex"]: Render(
-            e["mathml"] or str(e["error"]), () if e["error"] else tuple(Span(*s) for s in e["spans"])
+            e["mathml"] or str(e["error"]), () if e["error"] else tuple(DrawnSpan(*s) for s in e["spans"])
         )
         for e in examples(folder, "olmocr-bench-renders-*.jsonl")
         if "tex" in e
@@ -186,7 +186,7 @@ def test_a_real_candidate_passes_and_fails_what_it_does_upstream(reference_data:
     root = reference_data / "rules" / "real" / "olmocr-bench-sample"
     theirs = json.loads((root / "results-reference.json").read_text())
     listed = [json.loads(line) for line in (root / "renders.jsonl.txt").open()]
-    renders = {e["tex"]: Render(e["mathml"] or "", tuple(Span(*s) for s in e["spans"])) for e in listed}
+    renders = {e["tex"]: Render(e["mathml"] or "", tuple(DrawnSpan(*s) for s in e["spans"])) for e in listed}
     corpus = load_corpus(f"olmocr-bench:{root}")
     own: dict[str, bool | None] = {}
     for sample in corpus.samples():

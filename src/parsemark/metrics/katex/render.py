@@ -40,10 +40,12 @@ MAX_CHARACTERS = 20_000
 """Of a formula; a longer one is not rendered."""
 _HERE = Path(__file__).parent
 _VERSION = "katex-0.16.21-1"
+_WITH_ADDRESS_SPACE = ("/bin/sh", "-c", 'ulimit -S -v unlimited 2>/dev/null; exec "$0" "$@"')
+"""Chromium reserves much more than it uses; processes that score have a soft limit."""
 _ANSWER = re.compile(r"answer:([A-Za-z0-9+/=]*):end")
 
 
-class Span(NamedTuple):
+class DrawnSpan(NamedTuple):
     """A piece of text of a rendered formula, in pixels."""
 
     text: str
@@ -57,7 +59,7 @@ class Render(NamedTuple):
     """What KaTeX makes of a formula; where it refuses one, `mathml` is empty."""
 
     mathml: str
-    spans: tuple[Span, ...] = ()
+    spans: tuple[DrawnSpan, ...] = ()
 
 
 @cache
@@ -100,7 +102,8 @@ def _ask(kind: Kind, formulas: Sequence[str]) -> list[Any] | None:
     with tempfile.TemporaryDirectory(prefix="parsemark-katex-", ignore_cleanup_errors=True) as folder:
         page = Path(folder) / "page.html"
         page.write_text(_page_of([[kind, tex] for tex in formulas]), encoding="utf-8")
-        command = [program, *ARGUMENTS, f"--user-data-dir={folder}/profile", page.as_uri()]
+        own = [program, *ARGUMENTS, f"--user-data-dir={folder}/profile", page.as_uri()]
+        command = [*_WITH_ADDRESS_SPACE, *own] if os.name == "posix" else own
         try:
             done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=False)
         except (OSError, subprocess.TimeoutExpired):
@@ -127,7 +130,7 @@ def _read(answer: Sequence[Any]) -> Render:
     mathml, spans = answer
     if mathml is None:
         return Render("")
-    return Render(str(mathml), tuple(Span(*span) for span in spans))
+    return Render(str(mathml), tuple(DrawnSpan(*span) for span in spans))
 
 
 def _path(kind: Kind, tex: str) -> Path:

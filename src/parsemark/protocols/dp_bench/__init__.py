@@ -1,1 +1,1 @@
-"""x"""
+"""DP-Bench (Upstage): text and first tables of pages."""

@@ -19,6 +19,10 @@ MAX_SLOTS = 400_000
 """Slots of the tables of one page; a colspan of a billion is no table."""
 
 
+MAX_PAIRS = 1_000_000
+"""Tables times rows, and nodes of cells: nested ones are looked at again and again."""
+
+
 class TableTooLargeError(FormatError):
     """A table of an output whose spans or nesting make more slots than any page has."""
 
@@ -33,7 +37,7 @@ class CellSpec(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CellGrid:
     """A table's cells by place, and which cell covers each slot."""
 
     text: dict[Place, str]
@@ -92,7 +96,7 @@ class Grid:
         return (met or ends) - {cell}
 
 
-def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Grid | None:
+def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> CellGrid | None:
     """Place cells row by row; None without any.
 
     A colspan overwrites what a rowspan from above holds, as the boards do it.
@@ -141,7 +145,7 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Grid
     if not text or not width:
         return None
     padded = tuple(tuple((line + [None] * width)[:width]) for line in slots)
-    return Grid(text, frozenset(headings), spans, padded)
+    return CellGrid(text, frozenset(headings), spans, padded)
 
 
 def _within(budget: int) -> None:
@@ -149,14 +153,33 @@ def _within(budget: int) -> None:
         raise TableTooLargeError(f"The tables of this output have more than {MAX_SLOTS:,} slots.")
 
 
-def rows_of(table: Tag) -> Iterator[tuple[int, list[Tag], int, bool]]:
-    """The rows of an HTML table, nested tables' rows included: number, cells, rows left, inside a thead."""
-    rows = table.find_all("tr")
-    if len(rows) > MAX_SLOTS:
-        raise TableTooLargeError(f"A table of this output has more than {MAX_SLOTS:,} rows.")
-    for number, row in enumerate(rows):
-        cells = row.find_all(["th", "td"], recursive=False)
-        yield number, cells, len(rows) - number, row.find_parent("thead") is not None
+class HtmlTables:
+    """The tables of an HTML text as they are written, nested ones again by themselves, within bounds."""
+
+    def __init__(self, text: str) -> None:
+        from bs4 import BeautifulSoup
+
+        soup = BeautifulSoup(text, "html.parser")
+        self.tables: list[Tag] = soup.find_all("table")
+        heads, rows = soup.find_all("thead"), soup.find_all("tr")
+        if (len(self.tables) + len(heads)) * len(rows) > MAX_PAIRS:
+            raise TableTooLargeError(
+                f"{len(self.tables):,} tables with {len(rows):,} rows have more than any page."
+            )
+        self._in_head = {id(row) for head in heads for row in head.find_all("tr")}
+        self._budget = MAX_PAIRS
+
+    def rows(self, table: Tag) -> Iterator[tuple[list[Tag], int, bool]]:
+        """The rows of a table, nested tables' rows included: cells, rows left, inside a thead."""
+        rows = table.find_all("tr")
+        for number, row in enumerate(rows):
+            cells = row.find_all(["th", "td"], recursive=False)
+            for cell in cells:
+                for _ in cell.descendants:
+                    self._budget -= 1
+                    if self._budget < 0:
+                        raise TableTooLargeError("The output has cells inside of cells, more than any page.")
+            yield cells, len(rows) - number, id(row) in self._in_head
 
 
 def rowspan_of(cell: Tag, rows_left: int) -> int:

@@ -1,1 +1,1 @@
-"""x"""
+"""getomni-ai/benchmark: text similarity and accuracy of extracted JSON."""

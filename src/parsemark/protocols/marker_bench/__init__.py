@@ -1,1 +1,1 @@
-"""x"""
+"""marker's own benchmark (Datalab): blocks looked for in a page."""

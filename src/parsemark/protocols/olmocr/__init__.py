@@ -1,1 +1,1 @@
-"""x"""
+"""olmOCR-bench (Allen AI): unit tests on pages."""

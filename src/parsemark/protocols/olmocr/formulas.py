@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rapidfuzz.fuzz import ratio
 
 from parsemark.kernels.search import TooHardError, between
-from parsemark.metrics.katex import Render, Span
+from parsemark.metrics.katex import DrawnSpan, Render
 
 _INVISIBLE = re.compile("[\\s\u200a-\u200d\u2060\ufeff]+")
 _NEAR_PX = 5.0
@@ -106,7 +106,7 @@ class _Symbol(NamedTuple):
     """Its centre."""
 
 
-def _symbols(spans: Sequence[Span]) -> list[_Symbol]:
+def _symbols(spans: Sequence[DrawnSpan]) -> list[_Symbol]:
     found = []
     for span in spans:
         text = _INVISIBLE.sub("", span.text)

@@ -9,12 +9,11 @@ from typing import Any
 from parsemark.protocols.facts.grid import (
     DIRECTIONS,
     MAX_SLOTS,
+    CellGrid,
     CellSpec,
-    Grid,
+    HtmlTables,
     Place,
-    TableTooLargeError,
     grid_of,
-    rows_of,
     rowspan_of,
     span_of,
 )
@@ -23,9 +22,9 @@ from parsemark.protocols.olmocr.text import is_equal, limit, normalise
 RELATIONS = (*DIRECTIONS, "top_heading", "left_heading")
 
 
-def markdown_tables(md: str) -> list[Grid]:
+def markdown_tables(md: str) -> list[CellGrid]:
     """Every run of at least two lines with a `|`: also one inside of HTML, formulas or prose."""
-    found: list[Grid] = []
+    found: list[CellGrid] = []
     run: list[str] = []
     for line in [*md.strip().split("\n"), ""]:
         if "|" in line:
@@ -37,7 +36,7 @@ def markdown_tables(md: str) -> list[Grid]:
     return found
 
 
-def _markdown_grid(lines: list[str]) -> Grid | None:
+def _markdown_grid(lines: list[str]) -> CellGrid | None:
     rows: list[list[CellSpec]] = []
     headed = False
     for line in lines:
@@ -54,20 +53,17 @@ def _markdown_grid(lines: list[str]) -> Grid | None:
     return grid_of(rows)
 
 
-def html_tables(md: str) -> list[Grid]:
+def html_tables(md: str) -> list[CellGrid]:
     """Every table element that has rows, nested ones again by themselves."""
     if "<table" not in md.lower():
         return []
-    from bs4 import BeautifulSoup
-
-    found: list[Grid] = []
+    found: list[CellGrid] = []
     budget = MAX_SLOTS
-    for table in BeautifulSoup(md, "html.parser").find_all("table"):
+    html = HtmlTables(md)
+    for table in html.tables:
         specs = []
-        for _, cells, rows_left, in_head in rows_of(table):
+        for cells, rows_left, in_head in html.rows(table):
             budget -= 1 + len(cells)
-            if budget < 0:
-                raise TableTooLargeError(f"The tables of this output have more than {MAX_SLOTS:,} cells.")
             for cell in cells:
                 for line_end in cell.find_all("br"):
                     line_end.replace_with("\n")
@@ -89,13 +85,13 @@ def html_tables(md: str) -> list[Grid]:
 
 
 @lru_cache(maxsize=16)
-def tables_of(md: str, markdown: bool) -> tuple[tuple[Grid, dict[Place, str]], ...]:
+def tables_of(md: str, markdown: bool) -> tuple[tuple[CellGrid, dict[Place, str]], ...]:
     """The tables of a page with the normal form of their cells; Markdown's first, if they are asked for."""
     grids = [*(markdown_tables(md) if markdown else []), *html_tables(md)]
     return tuple((grid, {place: normalise(text) for place, text in grid.text.items()}) for grid in grids)
 
 
-def related(grid: Grid, cell: Place, relation: str) -> set[Place]:
+def related(grid: CellGrid, cell: Place, relation: str) -> set[Place]:
     """The cells that stand in a relation to a cell."""
     if relation == "top_heading":
         return grid.reached(cell, "up", grid.headings)

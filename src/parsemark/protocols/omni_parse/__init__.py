@@ -1,1 +1,1 @@
-"""x"""
+"""Omni Parse Bench (Datalab): yes/no tests on pages."""

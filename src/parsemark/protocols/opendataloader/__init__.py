@@ -1,1 +1,1 @@
-"""x"""
+"""opendataloader-bench: reading order, tables and headings of Markdown pages."""

@@ -1,1 +1,1 @@
-"""x"""
+"""RD-TableBench (Reducto): tables aligned row by row."""
