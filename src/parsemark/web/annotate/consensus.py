@@ -115,14 +115,6 @@ def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[
     return [replace(e, id=f"b{k}", confidence=None) for k, e in enumerate(best, 1)]
 
 
-def uncertain_cells(start: Start, element: str) -> list[tuple[int, int]]:
-    """The cells to look at first, the most uncertain ones before the others."""
-    cells = start.agreement.get(element, {})
-    return [
-        place for place, share in sorted(cells.items(), key=lambda item: (item[1], item[0])) if share < SURE
-    ]
-
-
 def start_page(page: Page, start: Start) -> Page:
     """The page with the elements to begin with. Parsers place some beyond its edges; truth never is there."""
     return replace(page, elements=tuple(replace(e, box=_inside(e.box, page)) for e in start.elements))
