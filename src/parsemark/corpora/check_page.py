@@ -123,7 +123,7 @@ def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFig
     assert element.box is not None and element.text is not None
     figures.elements += 1
     frame = element.box.expanded(0.5)
-    shown = _text_key("".join(g.text for g in ink.glyphs if _centre_inside(g.box, frame)))
+    shown = _text_key("".join(g.text for g in ink.glyphs if frame.holds_centre(g.box)))
     position = 0
     if is_right_to_left(element.text):
         # The order of a text layer is that of a guess: only what is there can be compared.
@@ -159,10 +159,10 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
         return
     by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
     for glyph in ink.glyphs:
-        if not _centre_inside(glyph.box, element.box):
+        if not element.box.holds_centre(glyph.box):
             continue
         figures.glyphs += 1
-        index = next((i for i, c in enumerate(cells) if c.box and _centre_inside(glyph.box, c.box)), None)
+        index = next((i for i, c in enumerate(cells) if c.box and c.box.holds_centre(glyph.box)), None)
         if index is not None:
             by_cell[index].append(glyph)
             box = cells[index].box
@@ -269,11 +269,6 @@ def _without_accents(key: str) -> str:
 def _text_key(text: str) -> str:
     """As `_key`, without case (small capitals), hyphens (divided words), stars (not Markdown here)."""
     return _key(text.replace("*", "")).replace("-", "").casefold()
-
-
-def _centre_inside(box: Box, frame: Box) -> bool:
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return frame.x0 <= x <= frame.x1 and frame.y0 <= y <= frame.y1
 
 
 def _ink_distance(box: Box, ink: PageInk) -> float:

@@ -108,7 +108,7 @@ def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[
             if e.category != Category.TABLE
             and e.box is not None
             and (e.text or e.latex)
-            and not any(box.intersection_area(e.box) > 0.5 * max(e.box.area, 1e-9) for box in tables)
+            and not any(e.box.share_inside(box) > 0.5 for box in tables)
         ]
 
     best = max((own(p) for p in voices), key=len, default=[])
