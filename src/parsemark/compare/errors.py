@@ -16,6 +16,7 @@ from parsemark.compare.scored_run import ScoredRun
 from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
+from parsemark.protocols import Presentation, RunTables, Summary
 from parsemark.protocols.exhibits import ErrorKind, Explanation
 from parsemark.store import Run
 from parsemark.system.files import write_bytes
@@ -115,6 +116,34 @@ def stored_errors(run: Run, protocol: str, parsers: Sequence[str]) -> pl.DataFra
     if dict(rows.schema) != SCHEMA:
         raise StoreError(f"{path} has other columns than expected. Save the baseline again.")
     return rows
+
+
+@dataclass(frozen=True)
+class _TablesView:
+    """The tables of a run as `Presentation.element_errors` reads them."""
+
+    tables: RunTables
+    rule: str
+
+    @property
+    def matches(self) -> pl.DataFrame:
+        return self.tables.matches.filter(pl.col("rule") == self.rule).drop("rule")
+
+    def scores_by(self, metric: str) -> pl.DataFrame:
+        own = (pl.col("rule") == self.rule) & (pl.col("metric") == metric) & (pl.col("element") != "")
+        return self.tables.scores.filter(own)
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        return self.tables.frame(name).lazy()
+
+
+def match_errors(shown: Presentation, summary: Summary, tables: RunTables) -> pl.DataFrame:
+    """Find the errors that matches show by themselves: what was missed, invented, split or merged."""
+    rules = sorted(set(tables.read("matches", pl.col("rule").unique())["rule"]))
+    stated = summary.settings.get("match", "")
+    rule = stated if stated in rules else next(iter(shown.shown_rules(rules)), "")
+    found = shown.element_errors(_TablesView(tables, rule)).with_columns(n=pl.lit(1, pl.Int64))
+    return found.select(list(SCHEMA)).cast(pl.Schema(SCHEMA))
 
 
 def write_errors(run: Run, protocol: str, folder: Path) -> None:

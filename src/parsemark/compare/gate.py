@@ -26,6 +26,7 @@ from parsemark.compare.errors import (
     changes_of,
     error_changes,
     error_counts,
+    match_errors,
     stored_errors,
     write_errors,
 )
@@ -281,7 +282,7 @@ def gate_runs(
     notes += [_same_outputs(before.tables, side.tables, parser) for parser in shared]
     notes += [timing.note] if timing.note and limits.ratios else []
     if before.errors is None:
-        notes.append("The baseline was saved without types of errors; save it again to see them change.")
+        notes.append("The baseline has no errors of the insides of tables; save it again to see them.")
     unmeasured = _not_checked(against.checks, info, limits, shared)
     return GateResult(
         (*alone, *against.checks),
@@ -316,7 +317,12 @@ def check_against(
     require_comparable(old.summary, new.summary)
     require_same_pages(old.tables, new.tables)
     compared = compare_sides(recipe, (old.summary, old.tables), (new.summary, new.tables), parsers)
-    kinds = recipe.presentation().error_kinds
+    shown = recipe.presentation()
+    kinds = shown.error_kinds
+    if old.errors is None or new.errors is None:
+        old, new = (
+            replace(side, errors=match_errors(shown, side.summary, side.tables)) for side in (old, new)
+        )
     checks: list[GateCheck] = []
     worse: list[WorsePage] = []
     errors: dict[str, tuple[ErrorChange, ...]] = {}
