@@ -27,7 +27,7 @@ import polars as pl
 
 import parsemark as pm
 from parsemark.compare.comparison import compare_parsers
-from parsemark.engine.scoring import score_run
+from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
 from parsemark.report.build import build_site
 from parsemark.report.site import ReportOptions

@@ -10,11 +10,11 @@ from tests.judges.chat_server import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
 
 from parsemark.compare.gate import save_baseline
-from parsemark.engine import score_chunk as chunks
-from parsemark.engine import scoring
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import chunk as chunks
+from parsemark.engine.scoring import score as scoring
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol

@@ -9,9 +9,9 @@ from tests.packages import installed_protocol
 from tests.protocols.share_protocol import ShareProtocol
 
 from parsemark.compare.comparison import compare_sides
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.score_chunk import _score
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.chunk import _score
+from parsemark.engine.scoring.score import score_run
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols import PageScores, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums

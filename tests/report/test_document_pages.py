@@ -12,8 +12,8 @@ from parsemark.compare.comparison import compare_runs
 from parsemark.compare.errors import find_errors
 from parsemark.compare.gate import GateLimits, gate_runs
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report
 from parsemark.report.mathml import mathml

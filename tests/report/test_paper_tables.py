@@ -12,8 +12,8 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow

@@ -16,8 +16,8 @@ from parsemark.cli.main import app
 from parsemark.compare.comparison import compare_parsers, compare_runs
 from parsemark.compare.gate import GateLimits, gate_runs
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError
 from parsemark.plain_words import UNDEFINED
 from parsemark.report import build_report

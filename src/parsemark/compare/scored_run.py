@@ -46,7 +46,7 @@ class ScoredRun:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table that may be too large to hold; collect only what is needed of it."""
-        path = self.run.table_path(name, self.protocol)
+        path = self.run.files.path_of(name, self.summary.protocol)
         return pl.scan_parquet(path) if path.exists() else self.run.table(name, self.protocol).lazy()
 
     @cached_property

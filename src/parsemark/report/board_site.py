@@ -17,7 +17,7 @@ from parsemark.compare.leagues import (
     read_submissions,
 )
 from parsemark.corpora import Corpus
-from parsemark.engine.verify import verify_bundle
+from parsemark.engine.imports.verify import verify_bundle
 from parsemark.errors import UsageError, WriteError
 from parsemark.plain_words import counted, figure_note, format_value, signed
 from parsemark.protocols import FigureInfo, Summary
