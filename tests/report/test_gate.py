@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from parsemark.engine.imported import import_predictions
 from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
@@ -25,7 +24,6 @@ from parsemark.compare.gate import (
 from parsemark.compare.speed import Timing, time_ratio, timing_between
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
-from parsemark.engine.scoring import score_run
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.formats import write_document
