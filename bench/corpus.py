@@ -5,8 +5,8 @@ import resource
 import tempfile
 from pathlib import Path
 
-from parsemark.corpora.latex.synthetic.make import make_synthetic
-from parsemark.corpora.latex.synthetic.options import SyntheticOptions
+from parsemark.corpora.synthetic.make import make_synthetic
+from parsemark.corpora.synthetic.options import SyntheticOptions
 
 MAX_CPU_S_PER_PAGE = 1.0
 MAX_GROWTH = 1.3

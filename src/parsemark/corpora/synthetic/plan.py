@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from parsemark.corpora.latex.synthetic.options import SyntheticOptions
-from parsemark.corpora.synthetic.randomness import stream
+if TYPE_CHECKING:
+    from parsemark.corpora.synthetic.options import SyntheticOptions
+
+
+def stream(*identity: str | int) -> random.Random:
+    """A generator seeded by what it is for: the same identity gives the same numbers on every machine.
+
+    One for each concern, so that a change in one place leaves the others as they were.
+    """
+    digest = hashlib.sha256(":".join(map(str, identity)).encode()).digest()
+    return random.Random(int.from_bytes(digest[:16], "big"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +88,17 @@ def _normal_pages(rng: random.Random, options: SyntheticOptions, count: int) -> 
     empty = min(count, round(options.empty * options.pages))
     rotated = min(count - empty, round(options.rotated * (options.pages - empty)))
     pages = [PagePlan(0)] * empty + [PagePlan(1, rotated=True)] * rotated
-    pages += [PagePlan(rng.choice([1, 1, 2, 2, 3])) for _ in range(count - len(pages))]
+    pages += [PagePlan(tables) for tables in _tables(rng, options.tables_per_page, count - len(pages))]
     rng.shuffle(pages)
     return pages
+
+
+def _tables(rng: random.Random, mean: float | None, count: int) -> list[int]:
+    """Tables of each page that has some: one to three, or so many that their mean is as asked."""
+    if mean is None:
+        return [rng.choice([1, 1, 2, 2, 3]) for _ in range(count)]
+    wanted = round(mean * count)
+    return [wanted // count + (index < wanted % count) for index in range(count)]
 
 
 def _spread(rng: random.Random, count: int, share: float) -> list[bool]:
