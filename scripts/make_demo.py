@@ -2,8 +2,8 @@
 
     python scripts/make_demo.py FOLDER
 
-The corpus that the package ships was drawn by earlier generators (`demo 2`) and stays as it is, because results on
-it are quoted in many places: this makes other pages of the same kinds, not those.
+The corpus that the package ships was drawn by earlier generators (`demo 2`) and stays as it is, because
+results on it are quoted in many places: this makes other pages of the same kinds, not those.
 """
 
 from __future__ import annotations

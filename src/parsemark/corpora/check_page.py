@@ -157,12 +157,16 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
     cells = [c for c in element.table.cells if c.box is not None]
     if not cells:
         return
+    frames = [c.box.as_tuple() for c in cells if c.box is not None]
     by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
     for glyph in ink.glyphs:
         if not _centre_inside(glyph.box, element.box):
             continue
         figures.glyphs += 1
-        index = next((i for i, c in enumerate(cells) if c.box and _centre_inside(glyph.box, c.box)), None)
+        x, y = glyph.box.centre
+        index = next(
+            (i for i, (x0, y0, x1, y1) in enumerate(frames) if x0 <= x <= x1 and y0 <= y <= y1), None
+        )
         if index is not None:
             by_cell[index].append(glyph)
             box = cells[index].box

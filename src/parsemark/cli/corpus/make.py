@@ -58,7 +58,7 @@ def synthetic(
             "real come from real documents: parsemark corpus make latex --sources PAPERS --out DIR."
         )
     fresh = Fresh(commit, reveal)
-    if (secret := fresh.secret()) is not None:
+    if (secret := fresh.secret("latex")) is not None:
         options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
     else:
         options = SyntheticOptions(
@@ -108,15 +108,10 @@ def _document_maker(renderer: str, summary: str) -> None:
         from parsemark.corpora.synthetic.language import LANGUAGES
         from parsemark.corpora.synthetic.make import make_synthetic
         from parsemark.corpora.synthetic.options import GENERATOR, DocumentOptions
-        from parsemark.errors import UsageError
 
         fresh = Fresh(commit, reveal)
-        if (secret := fresh.secret()) is not None:
+        if (secret := fresh.secret(renderer)) is not None:
             options = fresh.options(secret, DocumentOptions, f"parsemark {GENERATOR}")
-            if options.renderer != renderer:
-                raise UsageError(
-                    f"{reveal} is of pages made with {options.renderer}, but this makes {renderer}."
-                )
         else:
             options = DocumentOptions(
                 renderer,

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.synthetic.document import DocumentDraft
 from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS, DocumentDrawer, document_kinds
 from parsemark.corpora.synthetic.language import LANGUAGES, WRITTEN_WITH_LATEX
-from parsemark.corpora.synthetic.looks import LINE_STYLES
-from parsemark.corpora.synthetic.plan import DocumentPlan, plan_documents, simpler, stream
+from parsemark.corpora.synthetic.plan import (
+    DocumentPlan,
+    PlanOptions,
+    plan_documents,
+    require_pages,
+    simpler,
+    stream,
+)
 from parsemark.corpora.synthetic.planned import PlannedDrawer, usable_entries
 from parsemark.errors import UsageError
 
 GENERATOR = "synthetic 7"
 """Name and version; the version rises whenever the same seed gives other pages."""
 LICENCE = "CC0-1.0"
-MOST_TABLES = 8
 
 
 @dataclass(frozen=True)
@@ -43,50 +47,13 @@ RENDERERS = {
 
 
 @dataclass(frozen=True)
-class SyntheticOptions:
-    """Pages of LaTeX: how many, and the share of each trait among them."""
-
-    pages: int
-    seed: int = 0
-    name: str = "synthetic"
-    empty: float = 0.3
-    """Share of pages without any table."""
-    double_column: float = 0.35
-    french: float = 0.25
-    rotated: float = 0.1
-    """Share of pages with tables that have a table turned by ±90°."""
-    long: float = 0.08
-    """Share of pages that belong to a table which runs over pages."""
-    document_pages: int = 4
-    """The most pages that one document has, long tables apart. Documents of one page are independent."""
-    tables_per_page: float | None = None
-    """Mean number of tables on pages that have any, turned and long ones apart; None draws one to three."""
-    lines: dict[str, float] = field(
-        default_factory=lambda: {"full": 0.25, "booktabs": 0.4, "partial": 0.2, "none": 0.15}
-    )
-    """Weight of each style of lines."""
-    pool: Path | None = None
-    """Harvested tables, used for half of the tables."""
+class SyntheticOptions(PlanOptions):
+    """Pages of LaTeX whose traits are planned."""
 
     renderer = "latex"
     draws = 8
     """Of a document as planned; a replacement has as many again, and as many of a simpler plan."""
     attempts = 3 * draws
-
-    def __post_init__(self) -> None:
-        _require_pages(self.pages)
-        if self.document_pages < 1:
-            raise UsageError(f"A document needs at least one page, not {self.document_pages}.")
-        for key in ("empty", "double_column", "french", "rotated", "long"):
-            if not 0 <= getattr(self, key) <= 1:
-                raise UsageError(f"The share {key} must lie between 0 and 1, not {getattr(self, key)}.")
-        if self.tables_per_page is not None and not 1 <= self.tables_per_page <= MOST_TABLES:
-            raise UsageError(
-                f"Pages with tables have 1 to {MOST_TABLES} of them, not {self.tables_per_page}."
-            )
-        unknown = sorted(set(self.lines) - set(LINE_STYLES))
-        if unknown or sum(self.lines.values()) <= 0 or min(self.lines.values()) < 0:
-            raise UsageError(f"Weights of the line styles {', '.join(LINE_STYLES)} cannot be {self.lines}.")
 
     @cached_property
     def plans(self) -> list[DocumentPlan]:
@@ -148,7 +115,7 @@ class DocumentOptions:
     def __post_init__(self) -> None:
         if self.renderer not in RENDERERS:
             raise UsageError(f"There is no renderer {self.renderer!r}; there are {', '.join(RENDERERS)}.")
-        _require_pages(self.pages)
+        require_pages(self.pages)
         for chosen, known, what in (
             (self.languages, RENDERERS[self.renderer].languages, "language"),
             (self.kinds, tuple(DOCUMENT_KINDS), "kind of document"),
@@ -194,11 +161,6 @@ class DocumentOptions:
 
 
 Options = SyntheticOptions | DocumentOptions
-
-
-def _require_pages(pages: int) -> None:
-    if pages < 1:
-        raise UsageError(f"A corpus needs at least one page, not {pages}.")
 
 
 def read_line_weights(text: str) -> dict[str, float]:

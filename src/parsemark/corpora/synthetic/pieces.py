@@ -51,6 +51,8 @@ _SPECIAL = str.maketrans(
         "†": r"\textdagger{}",
         "•": r"\textbullet{}",
         "·": r"$\cdot$",
+        "☐": r"$\square$",
+        "☒": r"$\boxtimes$",
         "\u202f": r"\,",
         "\xa0": "~",
     }

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from parsemark.corpora.latex.pool import PoolEntry, read_pool
 from parsemark.corpora.synthetic.blocks import (
@@ -25,13 +24,10 @@ from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraf
 from parsemark.corpora.synthetic.language import vocabulary
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL, draw_look, draw_table_look
 from parsemark.corpora.synthetic.pieces import EMPTY, plain
-from parsemark.corpora.synthetic.plan import DocumentPlan, PagePlan, stream
+from parsemark.corpora.synthetic.plan import DocumentPlan, PagePlan, PlanOptions, stream
 from parsemark.corpora.synthetic.table_draft import Layout, Placed, TableDraft
 from parsemark.errors import UsageError
 from parsemark.formats.latex import read_latex_table
-
-if TYPE_CHECKING:
-    from parsemark.corpora.synthetic.options import SyntheticOptions
 
 POOL_SHARE = 0.5
 """Share of tables that are taken from the pool, where there is one."""
@@ -42,7 +38,7 @@ LONG_ROWS = 150
 class PlannedDrawer:
     """Draws one document of a plan, with a stream of random numbers for each concern."""
 
-    def __init__(self, options: SyntheticOptions, plan: DocumentPlan, attempt: int) -> None:
+    def __init__(self, options: PlanOptions, plan: DocumentPlan, attempt: int) -> None:
         self.options, self.plan = options, plan
         self.identity = (options.name, options.seed, plan.name, attempt)
         self.look = draw_look(self.stream("look"), "latex", plan.columns)

@@ -51,7 +51,7 @@ class Packer:
         self.writer = LatexWriter(draft)
 
     def fit_table(self, block: TableBlock, height: float) -> tuple[TableBlock, bool, float] | None:
-        """A table scaled to fit into a height, whether it takes all columns, and its height there; or None."""
+        """A table scaled to fit into a height, whether it takes all columns, and its own height; or None."""
         natural = self.sizes[self.writer.natural(block)]
         width, tall = (natural.height, natural.width) if block.rotate else (natural.width, natural.height)
         wide = self.look.columns > 1 and width > self.look.column_width

@@ -22,7 +22,14 @@ from parsemark.corpora.synthetic.looks import looks
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.plan import stream
 from parsemark.corpora.synthetic.renderers.latex.pack import Packer, SheetPlan, Size, boxes_to_measure
-from parsemark.corpora.synthetic.renderers.latex.style import MACROS, NO_HYPHENS, TEX_POINT, gap, opening
+from parsemark.corpora.synthetic.renderers.latex.style import (
+    MACROS,
+    NO_HYPHENS,
+    TEX_POINT,
+    TICK_BOXES,
+    gap,
+    opening,
+)
 from parsemark.corpora.synthetic.renderers.latex.tabular import longtable
 from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter, setting
 from parsemark.corpora.synthetic.truth import Place, Rendered
@@ -73,7 +80,9 @@ class _Setting:
 
     def render(self) -> Rendered:
         sizes = self._measure(boxes_to_measure(self.draft, self.tables))
-        packer = Packer(self.draft, sizes, stream("pack", self.draft.name, len(self.draft.blocks)))
+        packer = Packer(
+            self.draft, sizes, stream("pack", self.draft.name, self.draft.first_page, len(self.draft.blocks))
+        )
         body = self._long_body(packer) if self.long else self._pages_body(packer)
         shutil.copy(MARKS_FILE, self.folder / MARKS_FILE.name)
         pdf, marked = self._typeset(body, marked=False), self._typeset(body, marked=True)
@@ -210,6 +219,7 @@ class _Setting:
         self, body: str, name: str, *, begin: str = "", draft: bool = False, passes: int = 1
     ) -> Compiled:
         language = "" if self.draft.language == "english" else NO_HYPHENS
+        language += TICK_BOXES if self.draft.kind == "form" else ""
         source = (
             f"{opening(self.look)}\\begin{{document}}{begin}{MACROS}{language}\n{body}\\end{{document}}\n"
         )

@@ -16,6 +16,8 @@ MACROS = r"""
 \long\def\pmunit#1{\nointerlineskip\hbox{#1}}
 \hbadness10000 \hfuzz\maxdimen \emergencystretch20pt
 """
+TICK_BOXES = r"\pdfglyphtounicode{square}{2610}\pdfglyphtounicode{squaremultiply}{2612}"
+"""Forms mean these by the signs of AMS, which are squares elsewhere."""
 NO_HYPHENS = r"\makeatletter\language\l@nohyphenation\makeatother\emergencystretch60pt"
 """For languages whose hyphenation patterns may not be installed."""
 
