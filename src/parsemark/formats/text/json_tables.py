@@ -75,7 +75,7 @@ def _tables(value: Any, depth: int) -> list[Grid]:
 
 def _pairs(value: Mapping[str, Any]) -> list[Grid]:
     """Names with a value each."""
-    named = [[name, _text(part)] for name, part in value.items() if _is_plain(part)]
+    named = [[name, _as_text(part)] for name, part in value.items() if _is_plain(part)]
     return [named] if len(named) > 1 else []
 
 
@@ -87,7 +87,7 @@ def _rows(rows: Sequence[Any]) -> Grid | None:
         return None
     width = max(map(len, rows))
     sparse = 2 * sum(map(len, rows)) < width * len(rows)
-    return None if sparse or not width else [_padded([_text(v) for v in row], width) for row in rows]
+    return None if sparse or not width else [_padded([_as_text(v) for v in row], width) for row in rows]
 
 
 def _records(records: Sequence[Mapping[str, str] | None]) -> Grid | None:
@@ -113,7 +113,7 @@ def _columns(value: Mapping[str, Any]) -> Grid | None:
     columns = list(value.values())
     if len(columns) < 2 or not all(map(_is_row, columns)) or len({*map(len, columns)}) > 1:
         return None
-    return [list(value), *([_text(v) for v in row] for row in zip(*columns, strict=True))]
+    return [list(value), *([_as_text(v) for v in row] for row in zip(*columns, strict=True))]
 
 
 def _named(value: Mapping[str, Any]) -> Grid | None:
@@ -129,7 +129,7 @@ def _flat(record: Mapping[str, Any], depth: int = 0) -> dict[str, str] | None:
     found: dict[str, str] = {}
     for key, value in record.items():
         if _is_plain(value):
-            found[key] = _text(value)
+            found[key] = _as_text(value)
             continue
         group = _flat(value, depth + 1) if isinstance(value, dict) and depth < _DEEPEST else None
         if group is None:
@@ -146,7 +146,7 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | bool)
 
 
-def _text(value: str | bool | None) -> str:
+def _as_text(value: str | bool | None) -> str:
     return "" if value is None else value if isinstance(value, str) else str(value).lower()
 
 
