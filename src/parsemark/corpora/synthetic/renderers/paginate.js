@@ -1,6 +1,6 @@
-// Lays the blocks of a story out on pages of fixed size and says where everything stands, in points.
+// Lays the blocks of a document out on pages of fixed size and says where everything stands, in points.
 ([height, headText, numbered]) => {
-  const source = document.getElementById("story");
+  const source = document.getElementById("draft");
   const pages = [];
   const newPage = () => {
     const page = document.createElement("section");

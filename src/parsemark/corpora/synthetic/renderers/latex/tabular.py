@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from parsemark.corpora.synthetic.draft import Layout, Placed
-from parsemark.corpora.synthetic.story import BOOKTABS, FULL, NONE, PARTIAL
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL
+from parsemark.corpora.synthetic.table_draft import Layout, Placed
 
 
-def tabular(layout: Layout, line: str) -> str:
-    """A tabular environment."""
+def tabular(layout: Layout, line: str, width: float) -> str:
+    """A tabular environment; columns of running text share the `width` of a column of the page."""
     head, body = _parts(layout, line)
-    spec = column_spec(layout, line)
+    spec = column_spec(layout, line, width)
     return f"\\begin{{tabular}}{{{spec}}}\n{head}{body}\\end{{tabular}}"
 
 
-def longtable(layout: Layout, line: str) -> str:
+def longtable(layout: Layout, line: str, width: float) -> str:
     """A longtable environment with a head that repeats on each page."""
     head, body = _parts(layout, line)
-    spec = column_spec(layout, line)
+    spec = column_spec(layout, line, width)
     foot = {FULL: "\\hline\n", BOOKTABS: "\\bottomrule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     body = body.removesuffix(foot)
     return f"\\begin{{longtable}}{{{spec}}}\n{head}\\endhead\n{foot}\\endfoot\n{body}\\end{{longtable}}"
 
 
-def column_spec(layout: Layout, line: str) -> str:
+def column_spec(layout: Layout, line: str, width: float) -> str:
     """The argument of the environment."""
-    columns = [_column(a) for a in layout.draft.alignments]
+    texts = sum(a.startswith("p") for a in layout.draft.alignments)
+    share = max(80.0, (width - 100) / max(texts, 1) * 0.9)
+    columns = [_column(a, share) for a in layout.draft.alignments]
     if line == FULL:
         return "|" + "|".join(columns) + "|"
     if line == BOOKTABS:
@@ -37,9 +39,11 @@ def column_spec(layout: Layout, line: str) -> str:
     return "".join(columns)
 
 
-def _column(alignment: str) -> str:
+def _column(alignment: str, width: float) -> str:
     if alignment.startswith("p"):
-        return r">{\raggedright\hyphenpenalty10000\exhyphenpenalty10000\arraybackslash}" + alignment
+        return (
+            r">{\raggedright\hyphenpenalty10000\exhyphenpenalty10000\arraybackslash}" + f"p{{{width:.0f}bp}}"
+        )
     return alignment
 
 

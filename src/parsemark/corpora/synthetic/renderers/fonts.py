@@ -1,4 +1,4 @@
-"""The fonts of each language (Debian's Noto), and whether they have all characters of a story."""
+"""The fonts of each language (Debian's Noto), and whether they have all characters of a draft."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from parsemark.corpora.synthetic.story import Story
+from parsemark.corpora.synthetic.document import DocumentDraft
 from parsemark.errors import MakingError
 
 FOLDERS = (Path("/usr/share/fonts/truetype/noto"), Path("/usr/share/fonts/opentype/noto"))
@@ -40,11 +40,11 @@ OWN = {
 SYMBOLS = ("Noto Sans Math", "Noto Sans Symbols", "Noto Sans Symbols2")
 
 
-def families(story: Story) -> tuple[str, ...]:
-    """The fonts of a story, in the order in which characters are looked for."""
-    latin = "Noto Serif" if story.look.serif else "Noto Sans"
-    own = OWN.get(story.words.code)
-    return (*((own[story.look.serif],) if own else ()), latin, *SYMBOLS)
+def families(draft: DocumentDraft) -> tuple[str, ...]:
+    """The fonts of a draft, in the order in which characters are looked for."""
+    latin = "Noto Serif" if draft.look.serif else "Noto Sans"
+    own = OWN.get(draft.words.code)
+    return (*((own[draft.look.serif],) if own else ()), latin, *SYMBOLS)
 
 
 def font_files(wanted: Iterable[str]) -> list[Path]:
@@ -63,15 +63,15 @@ def font_files(wanted: Iterable[str]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def require_glyphs(story: Story) -> None:
-    """Raise MakingError if any character of a story has no glyph in its fonts."""
+def require_glyphs(draft: DocumentDraft) -> None:
+    """Raise MakingError if any character of a draft has no glyph in its fonts."""
     covered: set[int] = set()
-    for path in font_files(families(story)):
+    for path in font_files(families(draft)):
         if "-Regular" in path.name:
             covered |= _covered(path)
-    missing = sorted(c for c in story.characters() if c.strip() and ord(c) not in covered)
+    missing = sorted(c for c in draft.characters() if c.strip() and ord(c) not in covered)
     if missing:
-        raise MakingError(f"{story.name}: no font of {', '.join(families(story))} has {' '.join(missing)}.")
+        raise MakingError(f"{draft.name}: no font of {', '.join(families(draft))} has {' '.join(missing)}.")
 
 
 @lru_cache(maxsize=64)

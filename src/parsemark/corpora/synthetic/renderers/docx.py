@@ -1,4 +1,4 @@
-"""Sets stories as Word documents with LibreOffice.
+"""Sets documents as Word documents with LibreOffice.
 
 LibreOffice does not say where it puts things, but colours do: a second copy of each document has every
 paragraph and cell shaded in a colour of its own, which moves nothing, and its PDF has these rectangles.
@@ -14,19 +14,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.synthetic.draft import Placed
-from parsemark.corpora.synthetic.located import Place, Rendered
-from parsemark.corpora.synthetic.makers.fonts import families, require_glyphs
-from parsemark.corpora.synthetic.pieces import Piece, plain
-from parsemark.corpora.synthetic.story import (
-    BOOKTABS,
-    FULL,
-    PARTIAL,
-    BarFigure,
-    Story,
+from parsemark.corpora.synthetic.document import (
+    DocumentDraft,
+    FigureBlock,
     TableBlock,
     TextBlock,
+    flowing_blocks,
 )
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, PARTIAL
+from parsemark.corpora.synthetic.pieces import Piece, plain
+from parsemark.corpora.synthetic.renderers.fonts import families, require_glyphs
+from parsemark.corpora.synthetic.table_draft import Placed
+from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Category
 from parsemark.pdf import count_pages, painted_rectangles
@@ -36,34 +35,35 @@ from parsemark.system.processes import kill_group
 TIMEOUT_S = 900.0
 MARKED = "marked-"
 FIRST_COLOUR = 0x100000
-"""Colours of marks count upwards from here, so that none of a story's own is among them."""
+"""Colours of marks count upwards from here, so that none of a draft's own is among them."""
 
 
-def render(stories: list[Story], folder: Path) -> list[Rendered]:
-    """Set stories, each as a PDF in `folder`; LibreOffice is started once."""
+def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
+    """Set documents, each as a PDF in `folder`; LibreOffice is started once."""
     office = shutil.which("soffice") or shutil.which("libreoffice")
     if office is None:
         raise MakingError("LibreOffice is missing; install it: apt-get install libreoffice-writer-nogui")
     keys: dict[str, dict[int, str]] = {}
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        for story in stories:
-            if story.words.right_to_left:
-                raise MakingError(f"DOCX in {story.language} cannot be made; use Typst or HTML.")
-            require_glyphs(story)
-            write_bytes(folder / f"{story.name}.docx", _DocxWriter(story, shaded=False).bytes())
-            writer = _DocxWriter(story, shaded=True)
-            write_bytes(folder / f"{MARKED}{story.name}.docx", writer.bytes())
-            keys[story.name] = writer.keys
-        names = [f"{mark}{story.name}" for story in stories for mark in ("", MARKED)]
+        for draft in drafts:
+            if draft.words.right_to_left:
+                raise MakingError(f"DOCX in {draft.language} cannot be made; use Typst or HTML.")
+            require_glyphs(draft)
+            write_bytes(folder / f"{draft.name}.docx", _DocxWriter(draft, shaded=False).bytes())
+            writer = _DocxWriter(draft, shaded=True)
+            write_bytes(folder / f"{MARKED}{draft.name}.docx", writer.bytes())
+            keys[draft.name] = writer.keys
+        names = [f"{mark}{draft.name}" for draft in drafts for mark in ("", MARKED)]
         _convert(office, folder, names, Path(work))
     return [
         Rendered(
-            folder / f"{story.name}.pdf",
-            tuple(_places(folder / f"{MARKED}{story.name}.pdf", keys[story.name])),
-            source=(folder / f"{story.name}.docx").read_bytes(),
+            draft,
+            folder / f"{draft.name}.pdf",
+            tuple(_places(folder / f"{MARKED}{draft.name}.pdf", keys[draft.name])),
+            source=(folder / f"{draft.name}.docx").read_bytes(),
             source_suffix=".docx",
         )
-        for story in stories
+        for draft in drafts
     ]
 
 
@@ -99,16 +99,16 @@ def _places(marked: Path, keys: dict[int, str]) -> Iterator[Place]:
 
 
 class _DocxWriter:
-    """Writes a story with python-docx; shaded, each of its parts has a colour of its own."""
+    """Writes a draft with python-docx; shaded, each of its parts has a colour of its own."""
 
-    def __init__(self, story: Story, *, shaded: bool) -> None:
+    def __init__(self, draft: DocumentDraft, *, shaded: bool) -> None:
         import docx
 
-        self.story, self.shaded = story, shaded
+        self.draft, self.shaded = draft, shaded
         self.keys: dict[int, str] = {}
         self.document: Any = docx.Document()
         self._page()
-        for index, block in enumerate(story.blocks):
+        for index, block in flowing_blocks(draft):
             if isinstance(block, TextBlock):
                 self._text(index, block)
             elif isinstance(block, TableBlock):
@@ -126,17 +126,17 @@ class _DocxWriter:
         from docx.enum.text import WD_ALIGN_PARAGRAPH
         from docx.shared import Pt
 
-        look = self.story.look
+        look = self.draft.look
         section = self.document.sections[0]
         section.page_width, section.page_height = (Pt(v) for v in look.page_size)
         section.left_margin = section.right_margin = Pt(look.margin_x)
         section.top_margin = section.bottom_margin = Pt(look.margin_y)
         section.header_distance = section.footer_distance = Pt(look.margin_y / 2)
-        if self.story.running_head:
+        if self.draft.running_head:
             paragraph = section.header.paragraphs[0]
-            self._fill(paragraph, plain(self.story.running_head), 8.0)
+            self._fill(paragraph, plain(self.draft.running_head), 8.0)
             self._mark(paragraph._p.get_or_add_pPr(), "head")
-        if self.story.page_numbers:
+        if self.draft.page_numbers:
             paragraph = section.footer.paragraphs[0]
             paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
             self._field(paragraph, "PAGE")
@@ -146,7 +146,7 @@ class _DocxWriter:
         from docx.enum.text import WD_ALIGN_PARAGRAPH
         from docx.shared import Pt, RGBColor
 
-        look = self.story.look
+        look = self.draft.look
         if block.category == Category.TITLE:
             paragraph = self._paragraph(12.0, 6.0, style="Title" if block.level == 0 else "Heading 1")
             size = look.size * (1.7 if block.level == 0 else 1.2)
@@ -186,8 +186,8 @@ class _DocxWriter:
         from docx.oxml.ns import qn
         from docx.shared import Pt, RGBColor
 
-        names = families(self.story)
-        latin = "Noto Serif" if self.story.look.serif else "Noto Sans"
+        names = families(self.draft)
+        latin = "Noto Serif" if self.draft.look.serif else "Noto Sans"
         for run in piece.runs:
             made = paragraph.add_run(run.text)
             made.bold, made.italic = run.bold, run.italic
@@ -214,14 +214,14 @@ class _DocxWriter:
                 item.set(qn("w:fldCharType"), kind)
             run.append(item)
 
-    def _bars(self, index: int, block: BarFigure) -> None:
+    def _bars(self, index: int, block: FigureBlock) -> None:
         from docx.enum.text import WD_ALIGN_PARAGRAPH
         from docx.shared import Pt
 
         paragraph = self._paragraph(6.0, 3.0)
         paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
         paragraph.paragraph_format.keep_with_next = True
-        picture = io.BytesIO(_bar_picture(block, self.story.look.accent))
+        picture = io.BytesIO(_bar_picture(block, self.draft.look.accent))
         paragraph.add_run().add_picture(picture, width=Pt(240))
         self._mark(paragraph._p.get_or_add_pPr(), str(index))
         self._beside(index, "caption", block.caption, 0.9)
@@ -229,7 +229,7 @@ class _DocxWriter:
     def _beside(self, index: int, part: str, piece: Piece, scale: float, *, with_next: bool = False) -> None:
         paragraph = self._paragraph(3.0, 6.0)
         paragraph.paragraph_format.keep_with_next = with_next
-        self._fill(paragraph, piece, self.story.look.size * scale)
+        self._fill(paragraph, piece, self.draft.look.size * scale)
         self._mark(paragraph._p.get_or_add_pPr(), f"{index}.{part}")
 
     def _table_block(self, index: int, block: TableBlock) -> None:
@@ -251,7 +251,7 @@ class _DocxWriter:
         table = self.document.add_table(layout.n_rows, layout.draft.n_cols)
         table.alignment, table.autofit = WD_TABLE_ALIGNMENT.CENTER, False
         _margins(table, look.pad_x, look.pad_y)
-        widths = column_widths(block, self.story.look.text_width)
+        widths = column_widths(block, self.draft.look.text_width)
         for column, width in zip(table.columns, widths, strict=True):
             column.width = Pt(width)
         for number, row in enumerate(table.rows):
@@ -374,7 +374,7 @@ def _borders(block: TableBlock, cell: Placed) -> Any:
     return borders
 
 
-def _bar_picture(block: BarFigure, accent: str) -> bytes:
+def _bar_picture(block: FigureBlock, accent: str) -> bytes:
     from PIL import Image, ImageDraw
 
     width, height = 720, 300

@@ -29,7 +29,7 @@ def info(
     from rich.table import Table
 
     from parsemark.cli import running
-    from parsemark.corpora.look import corpus_info
+    from parsemark.corpora.describe import corpus_info
 
     found = corpus_info(running.load(corpus, strict=strict))
     table = Table(title=f"{found.name} (version {found.version}, {found.licence})", show_header=False)
@@ -86,7 +86,7 @@ def show(
     """Write a picture of a page with the boxes of its truth."""
     from parsemark.cli import running
     from parsemark.corpora.base import sample_of
-    from parsemark.corpora.look import draw_truth
+    from parsemark.corpora.describe import draw_truth
 
     target = out or Path(f"{page}.png")
     drawn = draw_truth(sample_of(running.load(corpus), page), dpi)
@@ -105,7 +105,7 @@ def write_pages(
     Its answer, a COCO file, is read by the parser `tatr(detect=file)` (see docs/parsers.md).
     """
     from parsemark.cli import running
-    from parsemark.corpora.look import write_detector_input
+    from parsemark.corpora.describe import write_detector_input
 
     print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
 

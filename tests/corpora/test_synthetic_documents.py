@@ -1,4 +1,4 @@
-"""Stories and their makers: one draft and one truth above all programs that set pages."""
+"""Documents and their renderers: one draft and one truth above all programs that set pages."""
 
 from __future__ import annotations
 
@@ -11,45 +11,47 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
+from parsemark.corpora.synthetic.document import DocumentDraft, FormulaBlock, TableBlock, TextBlock
+from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS, DocumentDrawer, document_kinds
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
-from parsemark.corpora.synthetic.located import Place, Rendered, first_overlap, locate, rows_of
-from parsemark.corpora.synthetic.make import StoryOptions, make_stories
-from parsemark.corpora.synthetic.makers import fonts
+from parsemark.corpora.synthetic.make import make_synthetic
+from parsemark.corpora.synthetic.options import DocumentOptions
 from parsemark.corpora.synthetic.pieces import plain
-from parsemark.corpora.synthetic.randomness import stream
-from parsemark.corpora.synthetic.story import Story, TableBlock, TextBlock
-from parsemark.corpora.synthetic.table_kinds import kinds_in
-from parsemark.corpora.synthetic.tell import TELLERS, kinds_told_in, report
+from parsemark.corpora.synthetic.plan import stream
+from parsemark.corpora.synthetic.renderers import fonts
+from parsemark.corpora.synthetic.table_draft import lay_out
+from parsemark.corpora.synthetic.table_kinds import KINDS, kinds_in
+from parsemark.corpora.synthetic.truth import Place, Rendered, first_overlap, locate
 from parsemark.errors import MakingError, MissingDependencyError, UsageError
-from parsemark.model import Box, Category, Element, Table
+from parsemark.model import Box, Category, Element
 
 has_noto = (fonts.FOLDERS[0] / "NotoSans-Regular.ttf").exists() and fonts.FOLDERS[1].exists()
 needs_office = pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice")
 needs_fonts = pytest.mark.skipif(not has_noto, reason="needs Debian's Noto fonts")
 
 
-def story_of(language: str, kind: str, seed: int = 1) -> Story:
-    return TELLERS[kind](stream("test", seed), "story", language, 1.0)
+def draft_of(language: str, kind: str, seed: int = 1, family: str = "flow") -> DocumentDraft:
+    return DOCUMENT_KINDS[kind](DocumentDrawer(stream("test", seed), "draft", language, 1.0, family))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_tells_what_it_has_words_for(language: str) -> None:
-    assert "report" in kinds_told_in(language)
+    assert "report" in document_kinds(language)
     assert len(kinds_in(language)) >= 5
-    for kind in kinds_told_in(language):
+    for kind in document_kinds(language):
         for seed in range(6):
-            story = story_of(language, kind, seed)
-            assert story == story_of(language, kind, seed)
-            assert any(isinstance(b, TextBlock) for b in story.blocks)
-            for block in story.blocks:
+            draft = draft_of(language, kind, seed)
+            assert draft == draft_of(language, kind, seed)
+            assert any(isinstance(b, TextBlock) for b in draft.blocks)
+            for block in draft.blocks:
                 if isinstance(block, TableBlock):
                     assert not block.table.holes
 
 
 def test_sums_of_an_invoice_are_true() -> None:
     for seed in range(20):
-        story = story_of("english", "invoice", seed)
-        table = next(b.table for b in story.blocks if isinstance(b, TableBlock))
+        draft = draft_of("english", "invoice", seed)
+        table = next(b.table for b in draft.blocks if isinstance(b, TableBlock))
         rows = [[cell.replace(",", "") for cell in row] for row in table.text_rows()[1:]]
         net = sum(round(float(row[2]) * float(row[3]), 2) for row in rows[:-3])
         assert float(rows[-3][4]) == pytest.approx(net, abs=0.01)
@@ -59,16 +61,16 @@ def test_sums_of_an_invoice_are_true() -> None:
 @needs_fonts
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_fonts_have_all_glyphs(language: str) -> None:
-    for kind in kinds_told_in(language):
-        fonts.require_glyphs(story_of(language, kind))
+    for kind in document_kinds(language):
+        fonts.require_glyphs(draft_of(language, kind))
 
 
 @needs_fonts
 def test_a_missing_glyph_is_an_error() -> None:
-    story = story_of("english", "report")
+    draft = draft_of("english", "report")
     odd = TextBlock(Category.TEXT_BLOCK, (plain("\U0001f980"),))
     with pytest.raises(MakingError, match="\U0001f980"):
-        fonts.require_glyphs(replace(story, blocks=(odd,)))
+        fonts.require_glyphs(replace(draft, blocks=(odd,)))
 
 
 def test_a_missing_font_names_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -89,9 +91,9 @@ def test_typst_pages_are_faithful_and_the_same_again(tmp_path: Path) -> None:
         "russian",
         "greek",
     )
-    options = StoryOptions("typst", 10, seed=5, name="ty", languages=languages, long=1.0)
+    options = DocumentOptions("typst", 10, seed=5, name="ty", languages=languages, long=1.0)
     for name in ("one", "two"):
-        make_stories(options, tmp_path / name)
+        make_synthetic(options, tmp_path / name)
     one, two = (sorted((tmp_path / name / "truth").iterdir()) for name in ("one", "two"))
     assert [p.read_bytes() for p in one] == [p.read_bytes() for p in two]
     report_ = check_corpus(load_corpus(str(tmp_path / "one")))
@@ -102,11 +104,11 @@ def test_typst_pages_are_faithful_and_the_same_again(tmp_path: Path) -> None:
 
 @needs_fonts
 def test_a_long_table_has_its_head_on_each_page(tmp_path: Path) -> None:
-    from parsemark.corpora.synthetic.makers.typst import render
+    from parsemark.corpora.synthetic.renderers.typst import render
 
-    story = report(stream("long", 1), "long", "english", 0.5, long=True)
-    block = next(b for b in story.blocks if isinstance(b, TableBlock) and b.long)
-    samples = locate(story, render([story], tmp_path)[0], maker="typst")
+    draft = DocumentDrawer(stream("long", 1), "long", "english", 0.5, "flow").report(long=True)
+    block = next(b for b in draft.blocks if isinstance(b, TableBlock) and b.long)
+    samples = locate(render([draft], tmp_path)[0], maker="typst")
     parts = [e.table for s in samples for e in s.truth.tables if e.attributes["long"] and e.table is not None]
     assert len(parts) >= 2
     heads = [part.text_rows()[0] for part in parts]
@@ -116,25 +118,36 @@ def test_a_long_table_has_its_head_on_each_page(tmp_path: Path) -> None:
 
 
 def test_what_was_not_set_is_an_error(tmp_path: Path) -> None:
-    story = story_of("english", "invoice")
+    draft = draft_of("english", "invoice")
     with pytest.raises(MakingError, match="was not set"):
-        locate(story, Rendered(tmp_path / "none.pdf", (Place("0", 1, Box(0, 0, 1, 1)),)), maker="typst")
+        locate(Rendered(draft, tmp_path / "none.pdf", (Place("0", 1, Box(0, 0, 1, 1)),)), maker="typst")
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(UsageError, match="no maker"):
-        StoryOptions("word", 3)
+    with pytest.raises(UsageError, match="no renderer"):
+        DocumentOptions("word", 3)
     with pytest.raises(UsageError, match="no language"):
-        StoryOptions("typst", 3, languages=("klingon",))
+        DocumentOptions("typst", 3, languages=("klingon",))
     with pytest.raises(UsageError, match="words for"):
-        StoryOptions("typst", 3, languages=("arabic",), kinds=("invoice",))
+        DocumentOptions("typst", 3, languages=("arabic",), kinds=("invoice",))
     with pytest.raises(UsageError, match="at least one page"):
-        StoryOptions("typst", 0)
+        DocumentOptions("typst", 0)
 
 
 def test_rows_of_a_table_are_a_table() -> None:
-    table = Table.from_rows([["a", "b"], ["1", "2"], ["3", "4"]], header_rows=1)
-    assert rows_of(table, [0, 2]).text_rows() == [["a", "b"], ["3", "4"]]
+    layout = lay_out(KINDS["inventory"](stream(1), "english", 6, 4))
+    rows = layout.table().text_rows()
+    part = layout.part([0, 2, 4])
+    assert part.table().text_rows() == [rows[0], rows[2], rows[4]]
+    assert len(part.draft.rows) == 2 and part.draft.header_rows == 1
+
+
+def test_what_latex_alone_can_set_is_refused() -> None:
+    from parsemark.corpora.synthetic.document import flowing_blocks
+
+    draft = replace(draft_of("english", "report"), blocks=(FormulaBlock("x^2"),))
+    with pytest.raises(MakingError, match="LaTeX alone"):
+        list(flowing_blocks(draft))
 
 
 def test_overlaps_are_found() -> None:
@@ -169,10 +182,10 @@ def truths(folder: Path) -> dict[str, bytes]:
 @needs_fonts
 @pytest.mark.browser
 def test_web_pages_are_faithful_and_come_with_their_html(tmp_path: Path) -> None:
-    options = StoryOptions("html", 4, seed=2, name="web", languages=("english", "arabic"), long=1.0)
-    make_stories(options, tmp_path / "web")
+    options = DocumentOptions("html", 4, seed=2, name="web", languages=("english", "arabic"), long=1.0)
+    make_synthetic(options, tmp_path / "web")
     assert is_faithful(tmp_path / "web")
-    make_stories(options, tmp_path / "again")
+    make_synthetic(options, tmp_path / "again")
     assert truths(tmp_path / "web") == truths(tmp_path / "again") != {}
     source = (tmp_path / "web" / "sources" / "web-0001.html").read_text(encoding="utf-8")
     assert "<table" in source and "data-key" not in source and "<script" not in source
@@ -183,10 +196,10 @@ def test_web_pages_are_faithful_and_come_with_their_html(tmp_path: Path) -> None
 def test_word_documents_are_faithful_and_come_with_their_docx(tmp_path: Path) -> None:
     import docx
 
-    options = StoryOptions("docx", 3, seed=2, name="word", languages=("english", "japanese"), long=1.0)
-    make_stories(options, tmp_path / "word")
+    options = DocumentOptions("docx", 3, seed=2, name="word", languages=("english", "japanese"), long=1.0)
+    make_synthetic(options, tmp_path / "word")
     assert is_faithful(tmp_path / "word")
-    make_stories(options, tmp_path / "again")
+    make_synthetic(options, tmp_path / "again")
     assert truths(tmp_path / "word") == truths(tmp_path / "again") != {}
     corpus = load_corpus(str(tmp_path / "word"))
     tables = [e.table for s in corpus.samples() if s.document == "word-0001" for e in s.truth.tables]
@@ -196,27 +209,27 @@ def test_word_documents_are_faithful_and_come_with_their_docx(tmp_path: Path) ->
 
 
 def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from parsemark.corpora.synthetic.makers import docx as word
-    from parsemark.corpora.synthetic.makers import html as web
+    from parsemark.corpora.synthetic.renderers import docx as word
+    from parsemark.corpora.synthetic.renderers import html as web
 
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    for maker, package in ((word, "libreoffice-writer-nogui"), (web, "chromium")):
+    for renderer, package in ((word, "libreoffice-writer-nogui"), (web, "chromium")):
         with pytest.raises(MakingError, match=f"apt-get install {package}"):
-            maker.render([story_of("english", "invoice")], tmp_path)
+            renderer.render([draft_of("english", "invoice")], tmp_path)
 
 
 @pytest.mark.parametrize("maker", ["typst", "html", "docx"])
 def test_a_missing_package_is_named(maker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"parsemark\[makers\]"):
-        make_stories(StoryOptions(maker, 1), tmp_path / "out")
+        make_synthetic(DocumentOptions(maker, 1), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_sums_of_a_statement_are_true() -> None:
     for seed in range(10):
-        story = story_of("english", "statement", seed)
-        for block in story.blocks:
+        draft = draft_of("english", "statement", seed)
+        for block in draft.blocks:
             if not isinstance(block, TableBlock):
                 continue
             amounts = []

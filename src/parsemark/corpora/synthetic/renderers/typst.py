@@ -1,40 +1,43 @@
-"""Sets stories with Typst, whose positions can be queried: the PDF that is measured is the one published."""
+"""Sets documents with Typst, which tells positions: the PDF that is measured is the one published."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.synthetic.draft import Placed
-from parsemark.corpora.synthetic.language import is_right_to_left
-from parsemark.corpora.synthetic.located import Place, Rendered
-from parsemark.corpora.synthetic.makers.fonts import families, font_files, require_glyphs
-from parsemark.corpora.synthetic.pieces import Piece, TextRun
-from parsemark.corpora.synthetic.story import (
-    BOOKTABS,
-    FULL,
-    NONE,
-    PARTIAL,
-    BarFigure,
-    Story,
+from parsemark.corpora.synthetic.document import (
+    DocumentDraft,
+    FigureBlock,
+    FlowingBlock,
     TableBlock,
     TextBlock,
+    flowing_blocks,
 )
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL
+from parsemark.corpora.synthetic.pieces import Piece, TextRun
+from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
+from parsemark.corpora.synthetic.table_draft import Placed
+from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category
+from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes, write_text
 
 _MARKS = """
-#let _at(key, end) = context [#metadata((key: key, end: end, at: here().position()))<place>]
+#let _at(key, end) = [#metadata((key, end))<mark>]
 #let area(key, body) = {
   place(top + left, _at(key, 0))
   place(bottom + right, _at(key, 1))
   body
 }
+"""
+_PLACES = """
+#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]
 """
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 
@@ -43,45 +46,49 @@ _SET_AT = 0
 """When pages say they were set, in seconds of Unix: the same seed gives the same bytes."""
 
 
-def render(stories: list[Story], folder: Path) -> list[Rendered]:
-    """Set stories, each as a PDF in `folder`."""
-    return [_render(story, folder) for story in stories]
+def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
+    """Set documents, each as a PDF in `folder`."""
+    return [_render(draft, folder) for draft in drafts]
 
 
-def _render(story: Story, folder: Path) -> Rendered:
+def _render(draft: DocumentDraft, folder: Path) -> Rendered:
     typst: Any = import_module("typst")  # its stubs are wrong
-    require_glyphs(story)
-    source = folder / f"{story.name}.typ"
-    write_text(source, _document(story))
-    fonts = [str(path.parent) for path in font_files(families(story))]
+    require_glyphs(draft)
+    source = folder / f"{draft.name}.typ"
+    write_text(source, _document(draft))
+    folders = tuple(sorted({str(path.parent) for path in font_files(families(draft))}))
     try:
-        compiler = typst.Compiler(
-            source, root=folder, font_paths=sorted(set(fonts)), ignore_system_fonts=True
-        )
+        compiler = typst.Compiler(source, root=folder, font_paths=_fonts(folders))
         pdf = compiler.compile(format="pdf", timestamp=_SET_AT)
-        found = json.loads(compiler.query("<place>", field="value"))
+        found = json.loads(compiler.query("<places>", field="value", one=True))
     except (typst.TypstError, RuntimeError) as error:
-        raise MakingError(f"{story.name}: Typst says {str(error)[:300]}") from error
-    path = folder / f"{story.name}.pdf"
+        raise MakingError(f"{draft.name}: Typst says {str(error)[:300]}") from error
+    path = folder / f"{draft.name}.pdf"
     assert isinstance(pdf, bytes)
     write_bytes(path, pdf)
-    return Rendered(path, tuple(_places(story, found)))
+    return Rendered(draft, path, tuple(_places(draft, found)))
 
 
-def _places(story: Story, found: list[dict[str, Any]]) -> list[Place]:
+@lru_cache(maxsize=4)
+def _fonts(folders: tuple[str, ...]) -> Any:
+    """The fonts of some folders; to find them costs as much as to set a page."""
+    fonts = import_module("typst").Fonts
+    return fonts(include_system_fonts=False, font_paths=list(folders))
+
+
+def _places(draft: DocumentDraft, found: list[tuple[str, int, dict[str, Any]]]) -> list[Place]:
     starts: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
     places = []
-    for item in found:
-        key, at = item["key"], item["at"]
+    for key, end, at in found:
         where = (float(at["x"].removesuffix("pt")), float(at["y"].removesuffix("pt")))
-        if not item["end"]:
+        if not end:
             starts[key, at["page"]].append(where)
             continue
         x, y = starts[key, at["page"]].pop()
         box = Box(min(x, where[0]), min(y, where[1]), max(x, where[0]), max(y, where[1]))
         index, _, cell = key.partition(".")
         if cell and cell[0].isdigit():
-            block = story.blocks[int(index)]
+            block = draft.blocks[int(index)]
             assert isinstance(block, TableBlock)
             pad_x, pad_y = block.look.pad_x, block.look.pad_y
             box = Box(box.x0 - pad_x, box.y0 - pad_y, box.x1 + pad_x, box.y1 + pad_y)
@@ -89,38 +96,38 @@ def _places(story: Story, found: list[dict[str, Any]]) -> list[Place]:
     return places
 
 
-def _document(story: Story) -> str:
-    look = story.look
+def _document(draft: DocumentDraft) -> str:
+    look = draft.look
     width, height = look.page_size
-    fonts = ", ".join(f'"{family}"' for family in families(story))
-    head = f'area("head", block(width: 100%, text(size: 8pt, {_string(story.running_head)})))'
+    fonts = ", ".join(f'"{family}"' for family in families(draft))
+    head = f'area("head", block(width: 100%, text(size: 8pt, {_string(draft.running_head)})))'
     number = 'area("number", block(width: 100%, align(center, context counter(page).display("1"))))'
-    tall = story.words.code == "ar"  # with long strokes above and below the line
+    tall = draft.words.code == "ar"  # with long strokes above and below the line
     lines = [
         _MARKS,
         f"#set page(width: {width}pt, height: {height}pt, "
         f"margin: (x: {look.margin_x}pt, y: {look.margin_y}pt), "
-        f"header: {head if story.running_head else 'none'}, "
-        f"footer: {number if story.page_numbers else 'none'}, columns: {look.columns})",
-        f'#set text(font: ({fonts}), lang: "{story.words.code}", size: {look.size}pt, fallback: false'
+        f"header: {head if draft.running_head else 'none'}, "
+        f"footer: {number if draft.page_numbers else 'none'}, columns: {look.columns})",
+        f'#set text(font: ({fonts}), lang: "{draft.words.code}", size: {look.size}pt, fallback: false'
         + (', top-edge: "ascender", bottom-edge: "descender")' if tall else ")"),
         f"#set par(justify: {'true' if look.justified else 'false'}, "
         f"leading: {0.3 if tall else 0.62}em, spacing: 0.9em)",
         "#set block(spacing: 0.95em)",
     ]
-    for index, block in enumerate(story.blocks):
-        lines.append(f"#{_TypstWriter(story, index).block(block)}")
-    return "\n".join(lines) + "\n"
+    for index, block in flowing_blocks(draft):
+        lines.append(f"#{_TypstWriter(draft, index).block(block)}")
+    return "\n".join([*lines, _PLACES])
 
 
 @dataclass(frozen=True)
 class _TypstWriter:
     """Writes one block as an expression of Typst's."""
 
-    story: Story
+    draft: DocumentDraft
     index: int
 
-    def block(self, block: TextBlock | TableBlock | BarFigure) -> str:
+    def block(self, block: FlowingBlock) -> str:
         if isinstance(block, TextBlock):
             return self._text(block)
         if isinstance(block, TableBlock):
@@ -131,7 +138,7 @@ class _TypstWriter:
         return f'area("{key}", {body})'
 
     def _text(self, block: TextBlock) -> str:
-        look = self.story.look
+        look = self.draft.look
         if block.category == Category.TITLE:
             size = look.size * (1.7 if block.level == 0 else 1.2)
             style = f'size: {size:.2f}pt, weight: "bold", fill: rgb("{look.accent}")'
@@ -151,8 +158,8 @@ class _TypstWriter:
             body = f"par({body})"
         return f"block(width: 100%, breakable: false, {{{self._area(str(self.index), body)}}})"
 
-    def _bars(self, block: BarFigure) -> str:
-        accent = self.story.look.accent
+    def _bars(self, block: FigureBlock) -> str:
+        accent = self.draft.look.accent
         bars = ", ".join(
             f'align(bottom, rect(width: 60%, height: {70 * share:.2f}pt, fill: rgb("{accent}")))'
             for share in block.shares
@@ -166,7 +173,7 @@ class _TypstWriter:
         return f"block(width: 100%, breakable: false, {{align(center, {drawing}); {caption}}})"
 
     def _beside(self, part: str, piece: Piece, scale: float) -> str:
-        size = self.story.look.size * scale
+        size = self.draft.look.size * scale
         body = self._area(f"{self.index}.{part}", f"text(size: {size:.2f}pt, {_content(piece)})")
         return f"block(width: 100%, breakable: false, spacing: 0.7em, {{{body}}})"
 
@@ -201,7 +208,7 @@ class _TypstWriter:
     def _cell(self, block: TableBlock, cell: Placed) -> str:
         look, draft = block.look, block.layout.draft
         content = _content(cell.piece)
-        if self.story.words.right_to_left and not any(is_right_to_left(run.text) for run in cell.piece.runs):
+        if self.draft.words.right_to_left and not any(is_right_to_left(run.text) for run in cell.piece.runs):
             content = f"text(dir: ltr, {content})"  # codes and signed numbers keep their order
         in_head = cell.row < draft.header_rows
         if in_head:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece
 from parsemark.model import Cell, Table
@@ -27,7 +27,7 @@ class DraftRow:
 
 
 @dataclass(frozen=True)
-class Draft:
+class TableDraft:
     """What a table says."""
 
     kind: str
@@ -62,16 +62,24 @@ class Placed:
     piece: Piece
     rowspan: int = 1
     colspan: int = 1
-    header: bool = False
+    header: bool | None = False
 
 
 @dataclass(frozen=True)
 class Layout:
     """A draft on its grid."""
 
-    draft: Draft
+    draft: TableDraft
     n_rows: int
     cells: dict[tuple[int, int], Placed] = field(default_factory=dict)
+
+    def part(self, rows: Sequence[int]) -> Layout:
+        """Some rows, as a table of its own; they must not part merged cells."""
+        rank = {row: index for index, row in enumerate(rows)}
+        cells = {(rank[r], col): replace(c, row=rank[r]) for (r, col), c in self.cells.items() if r in rank}
+        head = self.draft.header_rows
+        body = tuple(item for index, item in enumerate(self.draft.rows) if index + head in rank)
+        return Layout(replace(self.draft, rows=body), len(rank), cells)
 
     def table(self) -> Table:
         """The truth."""
@@ -81,7 +89,7 @@ class Layout:
         return Table(self.n_rows, self.draft.n_cols, tuple(cells))
 
 
-def lay_out(draft: Draft) -> Layout:
+def lay_out(draft: TableDraft) -> Layout:
     """Give each piece its place and its spans."""
     cells: dict[tuple[int, int], Placed] = {}
 
@@ -110,7 +118,7 @@ def lay_out(draft: Draft) -> Layout:
     return Layout(draft, row, cells)
 
 
-def _put_row_groups(draft: Draft, cells: dict[tuple[int, int], Placed], head: int) -> None:
+def _put_row_groups(draft: TableDraft, cells: dict[tuple[int, int], Placed], head: int) -> None:
     row = head
     for piece, count in draft.row_groups:
         cells[row, 0] = Placed(row, 0, piece, rowspan=count, header=True)

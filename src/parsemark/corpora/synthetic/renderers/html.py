@@ -1,4 +1,4 @@
-"""Sets stories as web pages and prints them with Chromium; boxes come from the browser's own layout."""
+"""Sets documents as web pages and prints them with Chromium; boxes come from the browser's own layout."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import sys
 from html import escape
 from pathlib import Path
 
-from parsemark.corpora.synthetic.draft import Placed
-from parsemark.corpora.synthetic.located import Place, Rendered
-from parsemark.corpora.synthetic.makers.fonts import families, font_files, require_glyphs
-from parsemark.corpora.synthetic.pieces import Piece, TextRun
-from parsemark.corpora.synthetic.story import (
-    BOOKTABS,
-    FULL,
-    PARTIAL,
-    BarFigure,
-    Story,
+from parsemark.corpora.synthetic.document import (
+    DocumentDraft,
+    FigureBlock,
+    FlowingBlock,
     TableBlock,
     TextBlock,
+    flowing_blocks,
 )
+from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, PARTIAL
+from parsemark.corpora.synthetic.pieces import Piece, TextRun
+from parsemark.corpora.synthetic.renderers.fonts import families, font_files, require_glyphs
+from parsemark.corpora.synthetic.table_draft import Placed
+from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category
 
@@ -46,38 +46,39 @@ sup { line-height: 0; font-size: 0.7em; }
 """
 
 
-def render(stories: list[Story], folder: Path) -> list[Rendered]:
-    """Set stories, each as a PDF in `folder`, in one browser."""
+def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
+    """Set documents, each as a PDF in `folder`, in one browser."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         raise MakingError("Chromium is missing; install it: apt-get install chromium")
     pages = []
-    for story in stories:
-        require_glyphs(story)
-        font_files(families(story))
+    for draft in drafts:
+        require_glyphs(draft)
+        font_files(families(draft))
         pages.append(
             {
-                "html": document(story, paged=True),
-                "height": story.look.page_size[1],
-                "head": story.running_head,
-                "numbered": story.page_numbers,
-                "pdf": str(folder / f"{story.name}.pdf"),
+                "html": document(draft, paged=True),
+                "height": draft.look.page_size[1],
+                "head": draft.running_head,
+                "numbered": draft.page_numbers,
+                "pdf": str(folder / f"{draft.name}.pdf"),
             }
         )
     places = _print({"chromium": chromium, "pages": pages})
     return [
         Rendered(
-            folder / f"{story.name}.pdf",
+            draft,
+            folder / f"{draft.name}.pdf",
             tuple(Place(key, page, Box(x0, y0, x1, y1)) for key, page, x0, y0, x1, y1 in found),
-            source=document(story, paged=False).encode(),
+            source=document(draft, paged=False).encode(),
             source_suffix=".html",
         )
-        for story, found in zip(stories, places, strict=True)
+        for draft, found in zip(drafts, places, strict=True)
     ]
 
 
 def _print(jobs: dict[str, object]) -> list[list[tuple[str, int, float, float, float, float]]]:
-    command = [sys.executable, "-m", "parsemark.corpora.synthetic.makers.browser"]
+    command = [sys.executable, "-m", "parsemark.corpora.synthetic.renderers.browser"]
     try:
         done = subprocess.run(
             command, input=json.dumps(jobs), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
@@ -90,11 +91,11 @@ def _print(jobs: dict[str, object]) -> list[list[tuple[str, int, float, float, f
     return found
 
 
-def document(story: Story, *, paged: bool) -> str:
-    """The story as HTML: with pages and keys for printing, or plain, for parsers that read HTML."""
-    look = story.look
+def document(draft: DocumentDraft, *, paged: bool) -> str:
+    """The draft as HTML: with pages and keys for printing, or plain, for parsers that read HTML."""
+    look = draft.look
     width, height = look.page_size
-    fonts = ", ".join(f"'{family}'" for family in families(story))
+    fonts = ", ".join(f"'{family}'" for family in families(draft))
     style = (
         f"@page {{ size: {width}pt {height}pt; margin: 0; }}"
         f".page {{ width: {width}pt; height: {height - 1}pt; }}"
@@ -106,28 +107,28 @@ def document(story: Story, *, paged: bool) -> str:
         f"h1, h2 {{ color: {look.accent}; }}"
         f"h1 {{ text-align: {'center' if look.centred_title else 'start'}; }}"
     )
-    writer = _HtmlWriter(story, paged)
-    blocks = "\n".join(writer.block(index, block) for index, block in enumerate(story.blocks))
-    direction = "rtl" if story.words.right_to_left else "ltr"
-    title = next((b.text for b in story.blocks if isinstance(b, TextBlock)), story.name)
+    writer = _HtmlWriter(draft, paged)
+    blocks = "\n".join(writer.block(index, block) for index, block in flowing_blocks(draft))
+    direction = "rtl" if draft.words.right_to_left else "ltr"
+    title = next((b.text for b in draft.blocks if isinstance(b, TextBlock)), draft.name)
     return (
-        f'<!DOCTYPE html>\n<html lang="{story.words.code}" dir="{direction}"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{draft.words.code}" dir="{direction}"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}{style}</style></head>\n"
-        f'<body><div id="story">\n{blocks}\n</div></body></html>\n'
+        f'<body><div id="draft">\n{blocks}\n</div></body></html>\n'
     )
 
 
 class _HtmlWriter:
-    def __init__(self, story: Story, paged: bool) -> None:
-        self.story, self.paged = story, paged
+    def __init__(self, draft: DocumentDraft, paged: bool) -> None:
+        self.draft, self.paged = draft, paged
 
     def key(self, key: str) -> str:
         return f' data-key="{key}"' if self.paged else ""
 
-    def block(self, index: int, block: TextBlock | TableBlock | BarFigure) -> str:
+    def block(self, index: int, block: FlowingBlock) -> str:
         if isinstance(block, TableBlock):
             return self._table_block(index, block)
-        if isinstance(block, BarFigure):
+        if isinstance(block, FigureBlock):
             return self._bars(index, block)
         key = self.key(str(index))
         if block.category == Category.TITLE:
@@ -141,8 +142,8 @@ class _HtmlWriter:
             return f"<ul{key}>{items}</ul>"
         return f"<p{key}>{'<br>'.join(map(_content, block.lines))}</p>"
 
-    def _bars(self, index: int, block: BarFigure) -> str:
-        accent = self.story.look.accent
+    def _bars(self, index: int, block: FigureBlock) -> str:
+        accent = self.draft.look.accent
         bars = "".join(
             f'<div><div style="height: {70 * share:.2f}pt; background: {accent}"></div>{escape(label)}</div>'
             for label, share in zip(block.labels, block.shares, strict=True)
