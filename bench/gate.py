@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from bench.report import pretended_run
+from parsemark.compare.gate import GateLimits, GateSide, check_against
 from parsemark.protocols import RunTables, get_protocol
-from parsemark.report.gate import GateLimits, GateSide, check_against
 
 REPEATS = 60
 NOISE, TIME_NOISE = 0.02, 0.08
@@ -38,7 +38,7 @@ def main() -> bool:
             old, new = noisy(side, rng), fault(noisy(side, rng))
             recipe = get_protocol(side.summary.protocol)
             checks = check_against(recipe, old, new, LIMITS, [parser])
-            alarms += not all(check.passed for check in checks)
+            alarms += not all(check.passed for check in checks.checks)
         share = alarms / REPEATS
         # Two standard errors over the aim are chance.
         bound = MAX_FALSE_ALARMS + 2 * (MAX_FALSE_ALARMS * (1 - MAX_FALSE_ALARMS) / REPEATS) ** 0.5

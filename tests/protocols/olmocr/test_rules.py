@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.kernels.search import TooHardError, near
 from parsemark.metrics.katex import Render

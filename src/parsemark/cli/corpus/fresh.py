@@ -43,11 +43,18 @@ class Fresh:
         if self.commit is not None and self.reveal is None:
             require_free(self.commit)
 
-    def secret(self) -> Secret | None:
-        """What was revealed."""
+    def secret(self, renderer: str) -> Secret | None:
+        """What was revealed of pages that were made with a renderer."""
         from parsemark.corpora.fresh import read_secret
+        from parsemark.errors import UsageError
 
-        return None if self.reveal is None else read_secret(self.reveal)
+        if self.reveal is None:
+            return None
+        secret = read_secret(self.reveal)
+        made_with = secret.settings.get("renderer", secret.settings.get("maker", "latex"))
+        if made_with != renderer:
+            raise UsageError(f"{self.reveal} is of pages made with {made_with}, but this makes {renderer}.")
+        return secret
 
     def seed(self, given: int | None) -> int:
         """The seed to use: as given, or drawn where pages are committed to, or 0."""
@@ -87,7 +94,7 @@ class Fresh:
 def show_reveal(root: Path, secret: Path, commitment: Path) -> None:
     """Print whether the pages in a folder are those of a commitment; exit code 1 if not."""
     from parsemark.corpora.fresh import differences, read_secret, same_pdfs
-    from parsemark.report.wording import visible
+    from parsemark.plain_words import visible
 
     revealed = read_secret(secret)
     found = list(differences(root, revealed, commitment))

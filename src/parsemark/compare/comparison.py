@@ -1,0 +1,281 @@
+"""Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
+
+The verdict on a pair is made in one place (`aggregate.rank`), so leaderboard, report and `compare` agree.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.protocols import (
+    FigureInfo,
+    FigureSums,
+    PageProtocol,
+    RunTables,
+    Summary,
+    Verdict,
+    get_protocol,
+)
+from parsemark.protocols.aggregate import rank, verdicts_on_pairs
+from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.figures import Floats
+from parsemark.registry import Spec, parse_spec
+from parsemark.store import Run
+
+
+@dataclass(frozen=True, slots=True)
+class PageDifference:
+    """What A and B earned on one page in the primary figure."""
+
+    sample: str
+    a: float
+    b: float
+
+    @property
+    def difference(self) -> float:
+        """A − B."""
+        return self.a - self.b
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A against B: every figure that is compared, and the pages on which they differ most."""
+
+    a: str
+    b: str
+    primary: Verdict
+    verdicts: tuple[Verdict, ...]
+    """Of the main figures, the primary one first."""
+    infos: tuple[FigureInfo, ...]
+    """What these figures are."""
+    n_pages: int
+    n_documents: int
+    """That the pages are of; those on which nobody has anything to count say nothing about the difference."""
+    pages: tuple[PageDifference, ...]
+    """Pages that differ, largest difference first."""
+
+    @property
+    def gain(self) -> float | None:
+        """How much better A is than B in the primary figure: negative where it is worse, also where lower
+        values are better; None where one of both has no value.
+        """
+        difference = self.primary.difference
+        if difference is None:
+            return None
+        return difference if self.info(self.primary.figure).higher_is_better else 0.0 - difference
+
+    def info(self, figure: str) -> FigureInfo:
+        """What a figure is."""
+        return next(info for info in self.infos if info.name == figure)
+
+
+def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
+    """A against B on the pages of one run."""
+    for name in (a, b):
+        _require(run, name)
+    summary = _summary(run, protocol)
+    recipe = get_protocol(summary.protocol)
+    with run.report_damage():
+        return compare_in_tables(recipe, summary, run.run_tables(summary.protocol), a, b)
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """The parsers that two runs share, each against itself: new run minus old run."""
+
+    figure: str
+    comparisons: tuple[Comparison, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+
+    def drops(self, below: float = 0.0) -> list[Comparison]:
+        """Parsers whose primary figure is worse, and by more than allowed."""
+        if math.isnan(below):
+            raise UsageError("A difference that is allowed must be a number.")
+        worse = (c for c in self.comparisons if c.primary.state == "worse")
+        return [c for c in worse if c.gain is not None and c.gain < below]
+
+
+def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
+    """Every parser that both runs have, on the pages of both.
+
+    Raises:
+        UsageError: The runs are of different corpora, pages, or protocol versions, or share no parser.
+    """
+    old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
+    shared = sorted(old_names & new_names)
+    if not shared:
+        raise UsageError(
+            f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
+        )
+    require_same_corpus(old, new)
+    # Without a wish: the first protocol of the new run that the old one was scored by, too.
+    wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
+    summary = _summary(new, wanted)
+    sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
+    with old.report_damage(), new.report_damage():
+        require_comparable(sides[0][0], sides[1][0])
+        require_same_pages(sides[0][1], sides[1][1])
+        found = compare_sides(get_protocol(summary.protocol), sides[0], sides[1], shared)
+    only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
+    return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
+
+
+def require_same_corpus(old: Run, new: Run) -> None:
+    """Refuse runs whose pages have other truths."""
+    before, now = old.manifest.corpus, new.manifest.corpus
+    if before.hash != now.hash:
+        raise UsageError(
+            f"The runs are of different corpora: {before.name} {before.version} ({before.hash[:8]}) and "
+            f"{now.name} {now.version} ({now.hash[:8]}). Make the old run again, or save a new baseline."
+        )
+
+
+def require_same_pages(old: RunTables, new: RunTables) -> None:
+    """Refuse runs of which one left out pages: it may be better on the others alone."""
+    before, now = set(old.samples["sample"]), set(new.samples["sample"])
+    if before != now:
+        some = sorted(before ^ now)[:3]
+        raise UsageError(
+            f"The runs are of different pages: {len(before - now)} only in the old one, {len(now - before)} "
+            f"only in the new one ({', '.join(some)}, …). Run both with the same --pages."
+        )
+
+
+def parsers_of(run: Run) -> list[str]:
+    """The parsers that have rows in a run."""
+    return sorted(run.table("parses")["parser"].unique())
+
+
+def _summary(run: Run, protocol: str | None) -> Summary:
+    """The summary of a protocol, given by its spec or by its name; by default the first one of the run."""
+    if protocol is None:
+        return run.summary(next(iter(run.protocols), None))
+    spec = str(get_protocol(protocol))
+    return run.summary(spec)
+
+
+def _require(run: Run, parser: str) -> None:
+    names = parsers_of(run)
+    if parser not in names:
+        raise UnknownNameError(
+            "parser", parser, difflib.get_close_matches(parser, names, n=3, cutoff=0.3) or names
+        )
+
+
+def compare_in_tables(
+    protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
+) -> Comparison:
+    """Compare two parsers in the tables of one run.
+
+    Raises:
+        UsageError: They are one and the same, or have no figure to be compared in.
+    """
+    if a == b:
+        raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
+    compared = _compared(complete_sums(protocol, tables), summary.primary)
+    if not compared or compared[0].info.name != summary.primary or not compared[0].samples:
+        raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
+    # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
+    verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
+    return _comparison(compared, verdicts, a, b, (a, b))
+
+
+def compare_sides(
+    protocol: PageProtocol,
+    old: tuple[Summary, RunTables],
+    new: tuple[Summary, RunTables],
+    parsers: Sequence[str],
+) -> list[Comparison]:
+    """Each parser in the new run against itself in the old one, on the pages that both runs have.
+
+    Raises:
+        UsageError: The runs were scored in ways that cannot be compared, or share no page.
+    """
+    require_comparable(old[0], new[0])
+    both = ((old[1], new[1]), (new[1], old[1]))
+    sums = [_compared(complete_sums(protocol, own, other), new[0].primary) for own, other in both]
+    old_sums = {f.info.name: f for f in sums[0]}
+    joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
+    if not joined or not joined[0].samples:
+        raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
+    pairs = [(_label(p, "new"), _label(p, "old")) for p in parsers]
+    by_figure = [verdicts_on_pairs(f, pairs) for f in joined]
+    return [
+        _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair, pair)
+        for k, pair in enumerate(pairs)
+    ]
+
+
+def require_comparable(old: Summary, new: Summary) -> None:
+    """Refuse two summaries whose numbers mean different things."""
+    for what, before, after in (
+        ("protocol", old.protocol, new.protocol),
+        ("version of the protocol", str(old.comparability), str(new.comparability)),
+        *((key, old.settings.get(key, "–"), value) for key, value in new.settings.items()),
+    ):
+        if before != after:
+            specs = [new.protocol]
+            if old.protocol == new.protocol and what in new.settings:
+                # The protocol chose for itself, from what each run has: one choice must be named for both.
+                specs = [_with_option(new.protocol, what, choice) for choice in (before, after)]
+            choices = " or ".join(f"--protocol '{spec}'" for spec in specs)
+            raise UsageError(
+                f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way, "
+                f"parsemark score RUN {choices}, and say so here, too."
+            )
+
+
+def _with_option(protocol: str, key: str, value: str) -> str:
+    spec = parse_spec(protocol)
+    return str(Spec(spec.name, tuple({**spec.as_dict(), key: value}.items())))
+
+
+def _label(parser: str, run: str) -> str:
+    return f"{parser} ({run})"
+
+
+def _compared(figures: Sequence[FigureSums], primary: str) -> list[FigureSums]:
+    """The main scores, the primary one first."""
+    main = [f for f in figures if f.info.main and f.info.style == "score"]
+    return sorted(main, key=lambda f: f.info.name != primary)
+
+
+def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSums:
+    """One figure of both runs on the pages that both have; each parser is there twice."""
+    shared = sorted(set(new.samples) & set(old.samples))
+    sums: dict[str, Floats] = {}
+    for name, figure in (("new", new), ("old", old)):
+        position = {sample: k for k, sample in enumerate(figure.samples)}
+        rows = np.array([position[sample] for sample in shared], dtype=int)
+        sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
+    document = dict(zip(new.samples, new.documents, strict=True))
+    return FigureSums(
+        new.info,
+        tuple(shared),
+        tuple(document[sample] for sample in shared),
+        sums,
+        new.statistic,
+        new.denominator,
+        new.page_statistic,
+    )
+
+
+def _comparison(
+    figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str, keys: tuple[str, str]
+) -> Comparison:
+    first = figures[0]
+    values = zip(first.samples, *(first.page_values(key) for key in keys), strict=True)
+    rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
+    changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
+    infos = tuple(f.info for f in figures)
+    n_documents = len(set(first.documents))
+    return Comparison(
+        a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), n_documents, tuple(changed)
+    )

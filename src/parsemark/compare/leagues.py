@@ -1,0 +1,259 @@
+"""Many bundles as leagues: results that may be compared, put together into one run.
+
+A league is one corpus (by its hash), the same pages of it, one protocol and one comparability number. Inside
+a league all parsers have answered the same questions and were marked by the same rules, so their tables can
+be joined and summarised together: intervals and verdicts are then those of one run. Across leagues nothing is
+ever compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+from pydantic import ValidationError
+
+from parsemark.corpora import Corpus
+from parsemark.engine.imports.verify import problems_in
+from parsemark.engine.parsing.parse import sample_rows
+from parsemark.engine.scoring.chunk import write_predictions
+from parsemark.errors import ParsemarkError, StoreError
+from parsemark.plain_words import first_problem
+from parsemark.protocols import Summary, get_protocol
+from parsemark.protocols.broken import complete_summary
+from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run
+from parsemark.store.bundle import Bundle, ProtocolEntry
+from parsemark.system import file_sha256
+from parsemark.version import __version__
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A bundle that was read."""
+
+    path: Path
+    sha256: str
+    manifest: Manifest
+    protocols: tuple[ProtocolEntry, ...]
+    pages: str
+    """Hash of the ids of its pages."""
+    n_pages: int
+    has_truth: bool
+    summaries: Mapping[str, Summary]
+    """By protocol, as the bundle states them."""
+
+    @property
+    def created(self) -> str:
+        """When the run was begun."""
+        return self.manifest.created
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A bundle that is not shown, and why."""
+
+    path: Path
+    why: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One parser of one submission."""
+
+    submission: Submission
+    parser: ParserEntry
+
+    @property
+    def version(self) -> str:
+        """The version of its own package as well as we can tell, else the start of its fingerprint."""
+        name = self.parser.name.partition("(")[0]
+        own = [v for k, v in self.parser.versions.items() if k.startswith(name)]
+        known = own or list(self.parser.versions.values())
+        return known[0] if known else self.parser.fingerprint.removeprefix("imported ")[:8]
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What makes two runs of a parser the same version of it."""
+        versions = ",".join(f"{k} {v}" for k, v in sorted(self.parser.versions.items()))
+        return self.parser.name, self.parser.fingerprint, versions
+
+
+@dataclass
+class League:
+    """Entries that may be compared."""
+
+    protocol: str
+    comparability: int
+    corpus: CorpusEntry
+    pages: str
+    n_pages: int
+    entries: list[Entry] = field(default_factory=list)
+    """Every version of every parser, the oldest first; of equal versions the latest run."""
+
+    @property
+    def key(self) -> str:
+        """Name of its folder: made by us."""
+        identity = f"{self.protocol}\0{self.comparability}\0{self.corpus.hash}\0{self.pages}"
+        return f"league-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this parsemark has the protocol in that version, and can put results together."""
+        try:
+            return get_protocol(self.protocol).comparability == self.comparability
+        except ParsemarkError:
+            return False
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it holds some pages of the corpus only."""
+        return self.n_pages < self.corpus.n_samples
+
+    def latest(self) -> dict[str, Entry]:
+        """The newest entry of each parser, by its name."""
+        return {entry.parser.name: entry for entry in self.entries}
+
+    def history(self) -> dict[str, Entry]:
+        """All entries by a name that tells them apart."""
+        named: dict[str, Entry] = {}
+        for entry in self.entries:
+            label = f"{entry.parser.name} · {entry.version}"
+            if label in named:
+                label += f" · {entry.submission.created[:10]} {entry.submission.sha256[:6]}"
+            named[label] = entry
+        return named
+
+
+def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refused]]:
+    """All bundles in files and folders; one that cannot be read costs itself."""
+    read: list[Submission] = []
+    refused: list[Refused] = []
+    for path in _files(paths):
+        try:
+            read.append(_submission(path))
+        except (ParsemarkError, OSError) as error:
+            refused.append(Refused(path, str(error)))
+    return sorted(read, key=lambda s: (s.created, s.sha256)), refused
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from (p for p in sorted(path.rglob("*.zip")) if p.is_file() and not p.is_symlink())
+        elif path.is_file():
+            yield path
+        else:
+            raise StoreError(f"There is no file or folder {path}.")
+
+
+def _submission(path: Path) -> Submission:
+    with Bundle(path) as bundle:
+        for problem in bundle.damage():
+            raise StoreError(problem)
+        for problem in problems_in(bundle):
+            raise StoreError(f"{problem}.")
+        samples = bundle.table("samples")
+        ids = "\n".join(sorted(str(s) for s in samples["sample"]))
+        try:
+            summaries = {e.spec: Summary.model_validate(bundle.summary(e)) for e in bundle.index.protocols}
+        except ValidationError as error:
+            raise StoreError(f"{path}: a summary is not valid ({first_problem(error, 'it')}).") from error
+        manifest = bundle.manifest()
+        if manifest.corpus != bundle.index.corpus:
+            raise StoreError(f"{path}: bundle.json and manifest.json name different corpora.")
+        return Submission(
+            path,
+            file_sha256(path),
+            manifest,
+            tuple(bundle.index.protocols),
+            hashlib.sha256(ids.encode()).hexdigest(),
+            samples.height,
+            bundle.index.has_truth,
+            summaries,
+        )
+
+
+def make_leagues(submissions: Sequence[Submission]) -> list[League]:
+    """Sort entries into leagues; the oldest submission comes first in `submissions`."""
+    leagues: dict[str, League] = {}
+    for submission in submissions:
+        for protocol in submission.protocols:
+            new = League(
+                protocol.spec,
+                protocol.comparability,
+                submission.manifest.corpus,
+                submission.pages,
+                submission.n_pages,
+            )
+            league = leagues.setdefault(new.key, new)
+            scored = submission.summaries[protocol.spec].parsers
+            for parser in submission.manifest.parsers:
+                if parser.name in scored:
+                    entry = Entry(submission, parser)
+                    same = [e for e in league.entries if e.identity != entry.identity]
+                    league.entries[:] = [*same, entry]
+    order = {spec: n for n, spec in enumerate(dict.fromkeys(g.protocol for g in leagues.values()))}
+    return sorted(
+        leagues.values(),
+        key=lambda g: (
+            order[g.protocol],
+            -g.comparability,
+            g.corpus.name,
+            g.corpus.version,
+            g.is_partial,
+            g.key,
+        ),
+    )
+
+
+def join_league(
+    league: League, entries: Mapping[str, Entry], folder: Path, corpora: Sequence[Corpus] = ()
+) -> Run:
+    """Make one run of the entries of a league, summarised anew.
+
+    Args:
+        league: The league.
+        entries: The entries by the names that they get in the run.
+        folder: The run directory to make.
+        corpora: Where PDFs and truths come from if the league's corpus is among them.
+    """
+    newest = max((e.submission for e in entries.values()), key=lambda s: (s.has_truth, s.created))
+    run = Run.create(
+        folder,
+        newest.manifest.model_copy(
+            update={
+                "command": ["parsemark", "board"],
+                "code_version": __version__,
+                "parsers": [e.parser.model_copy(update={"name": name}) for name, e in entries.items()],
+                "protocols": [league.protocol],
+                "parsing_anew": {},
+            }
+        ),
+    )
+    sources = {entry.submission.path: entry.submission for entry in entries.values()}
+    tables: dict[str, list[pl.DataFrame]] = {"parses": [], "matches": [], "scores": []}
+    for path in sources:
+        names = {e.parser.name: n for n, e in entries.items() if e.submission.path == path}
+        with Bundle(path) as bundle:
+            protocol = next(e for e in bundle.index.protocols if e.spec == league.protocol)
+            for name, parts in tables.items():
+                frame = bundle.table(name, None if name == "parses" else protocol)
+                own = frame.filter(pl.col("parser").is_in(list(names)))
+                parts.append(own.with_columns(pl.col("parser").replace_strict(names, default=None)))
+            for blob in tables["parses"][-1]["blob"].drop_nulls().unique():
+                run.blobs.put(bundle.raw(blob))
+            if path == newest.path:
+                run.write_table("samples", bundle.table("samples"))
+    for name, parts in tables.items():
+        run.write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
+    for corpus in corpora:
+        if corpus.hash == league.corpus.hash:
+            samples = run.table("samples")
+            had_pdf = dict(zip(samples["sample"], samples["pdf_sha256"].is_not_null(), strict=True))
+            run.replace_samples(sample_rows(corpus, had_pdf))
+    write_predictions(run)
+    run.write_summary(complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol)))
+    return run

@@ -1,0 +1,381 @@
+"""Parsers that are made of others' stored outputs: calibrated ones, estimated ones, and an ensemble.
+
+They stand in the run as parsers of their own, so that all figures and pages of the report show them beside
+the ones that they are made of. Nothing is parsed again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from parsemark.consensus.jury import elect, estimate_jury
+from parsemark.consensus.tables import find_candidates
+from parsemark.engine.imports.estimated import signals
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.model import Element, Prediction, Status
+from parsemark.parsers import read_raw
+from parsemark.registry import Spec, is_derived, parse_spec
+from parsemark.stats.confidence import Calibrator
+from parsemark.store import ParseRecord, ParserEntry, Run, work_key
+
+ENSEMBLE_MIN = 0.05
+"""Below this probability an ensemble leaves a table out; up to one half it is only ranked, as everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTables:
+    """The predicted tables of a parser, and which of them are right."""
+
+    confidence: tuple[float, ...]
+    correct: tuple[bool, ...]
+    documents: tuple[str, ...]
+    n_truth: int
+
+
+def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
+    """The tables of one parser in a scored run: right where they overlap a true one by more than `at`.
+
+    Raises:
+        UnknownNameError: If the run has no such parser.
+        UsageError: If it gives no confidences.
+    """
+    found, n_truth = _matched(run, parser, rule, at)
+    sure = [table for table in found if table.confidence is not None]
+    if not sure:
+        raise UsageError(
+            f"{parser} gives no confidences in this run; `parsemark confidence {run.path}` estimates some."
+        )
+    return JudgedTables(
+        tuple(t.confidence for t in sure if t.confidence is not None),
+        tuple(t.correct for t in sure),
+        tuple(t.document for t in sure),
+        n_truth,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """A predicted table in a scored run."""
+
+    sample: str
+    document: str
+    ids: tuple[str, ...]
+    confidence: float | None
+    correct: bool
+
+
+def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched], int]:
+    """The predicted tables of a parser, and the number of true ones."""
+    _known(run, parser)
+    documents = dict(run.table("samples").select("sample", "document").iter_rows())
+    matches = run.table("matches").filter(
+        (pl.col("parser") == parser) & (pl.col("rule") == rule) & (pl.col("category") == "table")
+    )
+    found = [
+        _Matched(
+            row["sample"],
+            documents[row["sample"]],
+            tuple(row["pred"]),
+            row["confidence"],
+            bool(row["truth"]) and (row["overlap"] or 0.0) > at,
+        )
+        for row in matches.filter(pl.col("pred").list.len() > 0).iter_rows(named=True)
+    ]
+    return found, sum(len(truth) for truth in matches["truth"].to_list())
+
+
+def add_calibrated(
+    run: Run, parser: str, calibrator: Calibrator, unseen: Mapping[str, Calibrator] | None = None
+) -> str:
+    """Add `calibrated(parser=…)` to a run: the same tables with calibrated confidences. Returns its name.
+
+    Args:
+        run: The run, parsed.
+        parser: A parser in it.
+        calibrator: For all its confidences.
+        unseen: In the run that the calibrator was fitted on: for each document one that has not seen it.
+    """
+    _known(run, parser)
+    name = f"calibrated(method={calibrator.method}, parser={parser})"
+    documents = dict(run.table("samples").select("sample", "document").iter_rows()) if unseen else {}
+
+    def change(outputs: dict[str, ParseRecord]) -> bytes | None:
+        record = outputs[parser]
+        if record.blob is None:
+            return None
+        data = json.loads(run.raw(record.blob))
+        fitting = (unseen or {}).get(documents.get(record.sample, ""), calibrator)
+        for item in data.get("elements") or []:
+            if isinstance(item, dict) and isinstance(item.get("confidence"), int | float):
+                item["confidence"] = float(np.clip(fitting([item["confidence"]])[0], 0.0, 1.0))
+        return json.dumps(data, ensure_ascii=False).encode()
+
+    _add(run, name, [parser], change, {"calibrator": json.dumps(calibrator.to_json())})
+    return name
+
+
+def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEMBLE_MIN) -> str:
+    """Add an ensemble to a run: what the parsers see together. Returns its name.
+
+    One of all parsers of the run is called `ensemble`, of some of them `ensemble(parsers=…)`; the manifest
+    says in both cases which they are.
+
+    Args:
+        run: The run, parsed.
+        parsers: Names of parsers in it.
+        min_confidence: Tables that are less probable than this are left out.
+    """
+    for parser in parsers:
+        _known(run, parser)
+    if len(set(parsers)) < 2:
+        raise UsageError("An ensemble needs at least two parsers.")
+    everyone = {p.name for p in run.manifest.parsers if not is_derived(p.name)}
+    options = {} if set(parsers) == everyone else {"parsers": "+".join(parsers)}
+    if min_confidence != ENSEMBLE_MIN:
+        options["min_confidence"] = f"{min_confidence:g}"
+    listed = ",".join(f"{key}={value}" for key, value in sorted(options.items()))
+    name = f"ensemble({listed})" if listed else "ensemble"
+    by_sample = {sample: find_candidates(seen) for sample, seen in _predictions(run, parsers)}
+    jury = estimate_jury([c for found in by_sample.values() for c in found], parsers, run.manifest.engines)
+
+    def change(outputs: dict[str, ParseRecord]) -> bytes | None:
+        sample = next(iter(outputs.values())).sample
+        if sample not in by_sample:
+            return None
+        elements = [_raw_table(e) for e in elect(by_sample[sample], jury, min_confidence)]
+        return json.dumps({"format": "elements", "elements": elements}, ensure_ascii=False).encode()
+
+    settings = {"min_confidence": min_confidence, "parsers": "+".join(parsers)}
+    _add(run, name, list(parsers), change, settings)
+    return name
+
+
+# --- Estimated confidences ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The tables of parsers of a run, with what speaks for and against each."""
+
+    parsers: tuple[str, ...]
+    documents: tuple[str, ...]
+    samples: tuple[str, ...]
+    elements: tuple[str, ...]
+    features: NDArray[np.float64]
+    correct: tuple[bool | None, ...]
+    """None where nothing is known: the run is not scored, or the page has no truth."""
+
+
+def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
+    """What `estimated.signals` says of every table of some parsers, and whether the table is right.
+
+    Right is a table that overlaps a true one by half; for a parser or a corpus without boxes, one that is
+    matched by its content.
+
+    Raises:
+        UnknownNameError: If the run has no such parser.
+    """
+    tools = [p.name for p in run.manifest.parsers if not is_derived(p.name)]
+    for parser in parsers:
+        _known(run, parser)
+    verdicts = {parser: _verdicts(run, parser) for parser in parsers}
+    rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
+    columns: list[tuple[str, str, str, str, NDArray[np.float64], bool | None]] = []
+    for sample, predictions in _predictions(run, tools):
+        row = rows[sample]
+        page = (
+            (Path(row["pdf"]), int(row["page_number"])) if row["pdf"] and Path(row["pdf"]).is_file() else None
+        )
+        for parser in parsers:
+            if parser in predictions:
+                for element, features in signals(parser, predictions, run.manifest.engines, page):
+                    right = verdicts[parser].get((sample, element.id))
+                    columns.append((parser, row["document"], sample, element.id, features, right))
+    if not columns:
+        raise UsageError("There are no tables in this run to estimate a confidence for.")
+    return Signals(
+        tuple(c[0] for c in columns),
+        tuple(c[1] for c in columns),
+        tuple(c[2] for c in columns),
+        tuple(c[3] for c in columns),
+        np.stack([c[4] for c in columns]),
+        tuple(c[5] for c in columns),
+    )
+
+
+def _predictions(run: Run, parsers: Sequence[str]) -> Iterator[tuple[str, dict[str, Prediction]]]:
+    by_sample: dict[str, dict[str, Prediction]] = {}
+    wanted = set(parsers)
+    for record in run.records():
+        if record.parser in wanted and record.blob is not None:
+            read = read_raw(run.raw(record.blob), record.sample, record.parser)
+            if read.status is Status.OK:
+                by_sample.setdefault(record.sample, {})[record.parser] = read
+    yield from sorted(by_sample.items())
+
+
+def _verdicts(run: Run, parser: str) -> dict[tuple[str, str], bool]:
+    """Which tables are right, by place where any of the parser's is matched by place, else by content."""
+    for rule, at in (("bbox", 0.5), ("ngrams", 0.0)):
+        found, _ = _matched(run, parser, rule, at)
+        if any(table.correct for table in found):
+            return {(table.sample, i): table.correct for table in found for i in table.ids}
+    return {}
+
+
+def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], float], source: str) -> str:
+    """Add `estimated(parser=…)` to a run: the same tables, each with a confidence of ours. Returns its name.
+
+    Args:
+        run: The run.
+        parser: Whose tables.
+        confidence: By sample and element.
+        source: What the confidences come from, for the record.
+    """
+    _known(run, parser)
+    name = f"estimated(parser={parser})"
+
+    def change(outputs: dict[str, ParseRecord]) -> bytes | None:
+        record = outputs[parser]
+        if record.blob is None:
+            return None
+        raw = json.loads(run.raw(record.blob))
+        if raw.get("format") == "elements":
+            items = [
+                {**item, "confidence": confidence.get((record.sample, f"p{number}"), item.get("confidence"))}
+                if isinstance(item, dict) and item.get("category") == "table"
+                else item
+                for number, item in enumerate(raw.get("elements") or [], start=1)
+            ]
+            return json.dumps({**raw, "elements": items}, ensure_ascii=False).encode()
+        read = read_raw(run.raw(record.blob), record.sample, parser)
+        items = [{**_raw_table(e), "confidence": confidence.get((record.sample, e.id))} for e in read.tables]
+        made = {"format": "elements", "elements": items, "content": read.text, "content_format": read.format}
+        return json.dumps(made, ensure_ascii=False).encode()
+
+    _add(run, name, [parser], change, {"confidence": "ours", "source": source})
+    return name
+
+
+# --- As parsers of a command ----------------------------------------------------------------------------
+
+
+def split_specs(specs: Sequence[str]) -> tuple[list[str], list[Spec]]:
+    """The parsers that are run, and the ensembles made of them afterwards.
+
+    The members of `ensemble(parsers=a+b)` are run too; `ensemble` alone is made of all others.
+
+    Raises:
+        UsageError: If a spec cannot be read.
+    """
+    run: list[str] = []
+    made: list[Spec] = []
+    for text in specs:
+        if not is_derived(text):
+            run.append(text)
+            continue
+        spec = parse_spec(text)
+        if spec.name != "ensemble":
+            command = "confidence" if spec.name == "estimated" else "calibrate"
+            raise UsageError(f"{spec.name}(…) is made from a run: see `parsemark {command} --help`.")
+        for key in spec.as_dict():
+            if key not in ("parsers", "min_confidence"):
+                raise UsageError(f"Parser 'ensemble' has no option {key!r}; it has: min_confidence, parsers.")
+        made.append(spec)
+    members = [member for spec in made for member in _members(spec)]
+    run += [member for member in dict.fromkeys(members) if member not in run]
+    return run, made
+
+
+def _members(spec: Spec) -> list[str]:
+    return [m for m in str(spec.as_dict().get("parsers", "")).split("+") if m]
+
+
+def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) -> list[str]:
+    """Add the ensembles of a command to its run; returns their names.
+
+    Args:
+        run: The run, parsed.
+        specs: As `split_specs` gives them.
+        parsers: The canonical names of what was run.
+    """
+    canonical = {name: name for name in parsers}
+    added = []
+    for spec in specs:
+        members = [canonical.get(m, m) for m in _members(spec)] or list(parsers)
+        least = spec.as_dict().get("min_confidence", ENSEMBLE_MIN)
+        if not isinstance(least, int | float) or isinstance(least, bool) or not 0 <= least <= 1:
+            raise UsageError(f"Option 'min_confidence' of 'ensemble' lies between 0 and 1, not {least!r}.")
+        added.append(add_ensemble(run, members, float(least)))
+    return added
+
+
+def _known(run: Run, parser: str) -> None:
+    if run.manifest.parser(parser) is None:
+        raise UnknownNameError("parser", parser, [p.name for p in run.manifest.parsers])
+
+
+def _add(
+    run: Run,
+    name: str,
+    sources: Sequence[str],
+    change: Callable[[dict[str, ParseRecord]], bytes | None],
+    settings: dict[str, Any],
+) -> None:
+    by_sample: dict[str, dict[str, ParseRecord]] = {}
+    for record in run.records():
+        if record.parser in sources:
+            by_sample.setdefault(record.sample, {})[record.parser] = record
+    with run.parses.journal() as journal:
+        for sample, outputs in sorted(by_sample.items()):
+            journal.append(_record(run, sample, name, outputs, change(outputs)).to_json())
+    run.parses.fold()
+    prints = [entry.fingerprint for p in sources if (entry := run.manifest.parser(p)) is not None]
+    entry = ParserEntry(
+        name=name,
+        fingerprint=f"made of {' '.join(prints)} {json.dumps(settings, sort_keys=True)}",
+        settings=settings,
+    )
+    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+
+
+def _record(
+    run: Run, sample: str, name: str, outputs: dict[str, ParseRecord], raw: bytes | None
+) -> ParseRecord:
+    """What all of the sources took together is what this one takes."""
+    wall = [r.wall_s for r in outputs.values() if r.wall_s is not None]
+    cpu = [r.cpu_s for r in outputs.values() if r.cpu_s is not None]
+    cost = [r.cost_usd for r in outputs.values() if r.cost_usd is not None]
+    blob = None if raw is None else run.blobs.put(raw)
+    return ParseRecord(
+        sample,
+        name,
+        Status.PARSER_FAILED if blob is None else Status.OK,
+        "derived" if blob is None else work_key(blob, 1, name),
+        blob=blob,
+        n_bytes=len(raw or b""),
+        wall_s=sum(wall) if wall else None,
+        cpu_s=sum(cpu) if cpu else None,
+        cost_usd=sum(cost) if cost else None,
+        error="None of its parsers has an output for this page." if blob is None else None,
+        finished=time.time(),
+    )
+
+
+def _raw_table(element: Element) -> dict[str, Any]:
+    table = element.table
+    cells = [
+        {"row": c.row, "col": c.col, "rowspan": c.rowspan, "colspan": c.colspan, "text": c.text}
+        for c in (table.cells if table is not None else ())
+    ]
+    box = None if element.box is None else list(element.box.as_tuple())
+    return {"category": "table", "box": box, "confidence": element.confidence, "cells": cells}

@@ -1,0 +1,409 @@
+"""Outputs that were made elsewhere: files in any format, one per page or one per document.
+
+A file is named after its sample, or after its document; in the latter case it is taken apart where pages
+begin (see `page_texts`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from parsemark.corpora import Corpus
+from parsemark.engine.events import Events
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
+from parsemark.errors import FormatError, UsageError
+from parsemark.formats import read_tables
+from parsemark.formats.encoding import decoded
+from parsemark.model import Status, Table
+from parsemark.plain_words import counted
+from parsemark.protocols import canonical_specs
+from parsemark.store import ParseRecord, ParserEntry, Run, work_key
+
+IMPORTED = "imported"
+"""Key of records, and beginning of the fingerprint, of outputs that were made elsewhere."""
+MAX_FILE_BYTES = 64 * 1024 * 1024
+_TEXT_FORMATS = {
+    ".html": "html",
+    ".htm": "html",
+    ".mmd": "markdown",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".txt": "text",
+}
+
+
+def import_predictions(
+    out: Path,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    name: str | None = None,
+    pages: str | None = None,
+    protocols: tuple[str, ...] = (),
+    command: tuple[str, ...] = (),
+    page_separator: str | None = None,
+    events: Events | None = None,
+) -> Run:
+    """Put outputs that lie in a folder into a run, as if a parser had made them.
+
+    Args:
+        out: The run directory; may hold other parsers of the same corpus.
+        corpus: The corpus that the outputs are of.
+        folder: With files `SAMPLE.md`, `.html`, `.json`, `.tex`, `.csv` or `.txt`, or `DOCUMENT.md` and so
+            on for all pages of a document. A sample without a file counts as not answered.
+        name: Of the parser; by default the folder's.
+        pages: Which samples: see `select_keys`.
+        protocols: Specs by which the run will be scored, besides those that it has.
+        command: Recorded in a new run.
+        page_separator: What stands between the pages of a document; by default the usual ones are found.
+        events: Told about files that fit no sample.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder with outputs.")
+    parser = name or folder.resolve().name
+    is_new = not (out / "manifest.json").exists()
+    run = open_run(out, corpus, ParseOptions(command=command, protocols=protocols if is_new else ()))
+    run.update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
+    wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
+    places = _places(corpus)
+    aliases = {alias for place in places.values() for alias in place.aliases}
+    documents_named = {place.document for place in places.values()}
+    files, unused = _files_by_name(folder, set(corpus.keys) | aliases | documents_named)
+    if not any(_reader(page.sample, places[page.sample], files, _Documents(None)) for page in wanted):
+        first = wanted[0].sample
+        raise UsageError(
+            f"No file of {folder} is named after a sample or a document of {corpus.name}; "
+            f"expected names like {first}.md, or {places[first].document}.md for all its pages."
+        )
+    _tell_unused(folder, unused, events or Events())
+    _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
+    digest = hashlib.sha256()
+    documents = _Documents(page_separator)
+    with run.parses.journal() as journal:
+        for page in wanted:
+            read = _reader(page.sample, places[page.sample], files, documents)
+            record = _record(run, page.sample, parser, read)
+            digest.update(record.key.encode())
+            journal.append(record.to_json())
+    run.parses.fold()
+    entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
+    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+    return run
+
+
+def read_output_file(path: Path) -> bytes:
+    """A file as a raw output, which `read_raw` reads.
+
+    Raises:
+        FormatError: It is too large, no text, or JSON of an unknown kind.
+    """
+    return _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
+
+
+def _as_raw(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _read_text(path: Path) -> str:
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise FormatError(f"The file is over {MAX_FILE_BYTES} bytes")
+    text = decoded(path.read_bytes())
+    # Readers of texts know byte order marks, and the published profiles of `document` keep them.
+    return text if path.suffix.lower() in _TEXT_FORMATS else text.removeprefix("\ufeff")
+
+
+def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[str]:
+    r"""The text of a document, page by page.
+
+    Pages are told by `separator`, or else by the first of these that the text has: lines `<!-- page 3 -->`
+    (before page 3, or behind it where all stand so), marker's `{2}------…` (before page 3), lines
+    `<!-- page break -->`, form feeds.
+
+    Raises:
+        FormatError: The number of pages is another.
+
+    >>> page_texts("one\fthree\f", 2)
+    ['one', 'three']
+    >>> page_texts("<!-- page 2 -->\nb", 2)
+    ['', 'b']
+    >>> page_texts("a\n<!-- page 2 -->\nb", 2)
+    ['a', 'b']
+    """
+    if n_pages == 1 and separator is None:
+        return [text]
+    if separator is not None:
+        return _of_length(text.split(separator), n_pages)
+    for pattern, first in ((_PAGE_COMMENT, 1), (_MARKER_PAGE, 0)):
+        if marks := list(pattern.finditer(text)):
+            return _by_marks(text, marks, first, n_pages)
+    if _PAGE_BREAK.search(text):
+        return _of_length([part.strip() for part in _PAGE_BREAK.split(text)], n_pages)
+    return _of_length(text.split("\f"), n_pages)
+
+
+def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: int) -> list[str]:
+    """The pages of a text in which each mark names the page that begins there, or the one that ends."""
+    numbers = [int(mark[1]) - first for mark in marks]
+    for mark, number in zip(marks, numbers, strict=True):
+        if not 0 <= number < n_pages:
+            raise FormatError(
+                f"The file has a page {mark[1]}, but the document has {counted(n_pages, 'page')}",
+                position=mark.start(),
+            )
+    bounds = [0, *(edge for mark in marks for edge in mark.span()), len(text)]
+    above, *parts = (text[a:b].strip() for a, b in zip(bounds[::2], bounds[1::2], strict=True))
+    if above and numbers == list(range(len(marks))) and len(marks) + bool(parts[-1]) == n_pages:
+        return [above, *parts][:n_pages]  # every page stands above its mark, the last one perhaps without one
+    if above and numbers[0] > 1 and 0 not in numbers:
+        raise FormatError(
+            f"Of the text above the first mark, of page {marks[0][1]}, the page is not told", position=0
+        )
+    pages: list[list[str]] = [[] for _ in range(n_pages)]
+    # What stands above the mark of page 2 is page 1; above page 1 it is what a tool writes over a document.
+    pages[0 if numbers[0] == 1 and 0 not in numbers else numbers[0]].append(above)
+    for number, part in zip(numbers, parts, strict=True):
+        pages[number].append(part)
+    return ["\n\n".join(filter(None, own)) for own in pages]
+
+
+def _of_length(parts: list[str], n_pages: int) -> list[str]:
+    if len(parts) == n_pages + 1 and not parts[-1].strip():
+        return parts[:-1]
+    if len(parts) != n_pages:
+        raise FormatError(
+            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; "
+            f"name what parts pages "
+            "with --page-separator, or give one file per page"
+        )
+    return parts
+
+
+_PAGE_COMMENT = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ :]{0,4}(\d{1,6})[ \t]{0,8}-->", re.I | re.M)
+_MARKER_PAGE = re.compile(r"^\{(\d{1,6})\}-{20,200}[ \t]{0,8}$", re.M)
+_PAGE_BREAK = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ _-]?break[ \t]{0,8}-->", re.I | re.M)
+
+
+def _read_json(text: str) -> dict[str, Any]:
+    return _known_json(_json(text))
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"The file is not JSON: {error}") from error
+
+
+def _known_json(data: Any) -> dict[str, Any]:
+    if isinstance(data, list):
+        return {"format": "elements", "elements": data}
+    if isinstance(data, dict):
+        if "format" in data:
+            return data
+        if isinstance(data.get("elements"), list):
+            return {"format": "elements", "elements": data["elements"]}
+        for kind in ("html", "markdown", "latex", "text"):
+            if isinstance(data.get(kind), str):
+                return {"format": kind, "content": data[kind]}
+    raise FormatError("The JSON has none of: format, elements, html, markdown, latex, text")
+
+
+def _read_csv(text: str) -> dict[str, Any]:
+    tables = [found.table for found in read_tables(text, "csv")]
+    return {"format": "elements", "elements": [_table_element(table) for table in tables]}
+
+
+def _table_element(table: Table) -> dict[str, Any]:
+    cells = [
+        {"row": c.row, "col": c.col, "rowspan": c.rowspan, "colspan": c.colspan, "text": c.text}
+        for c in table.cells
+    ]
+    return {"category": "table", "cells": cells}
+
+
+def _as_text(kind: str) -> Callable[[str], dict[str, Any]]:
+    return lambda text: {"format": kind, "content": text}
+
+
+_READERS: dict[str, Callable[[str], dict[str, Any]]] = {
+    ".json": _read_json,
+    **{suffix: _as_text(kind) for suffix, kind in _TEXT_FORMATS.items()},
+    ".csv": _read_csv,
+}
+"""Suffix to reader; of several files for one sample the first suffix counts."""
+_MAX_LISTED = 5
+
+
+class _Place(NamedTuple):
+    """Where a sample lies."""
+
+    document: str
+    """As files are named after it: the name without its folders."""
+    page: int
+    n_pages: int
+    aliases: tuple[str, ...] = ()
+    whole_name: str = ""
+    """Of the document, with its folders."""
+
+
+def _places(corpus: Corpus) -> dict[str, _Place]:
+    samples = {
+        sample.id: (sample.document, sample.page_number, sample.aliases) for sample in corpus.samples()
+    }
+    n_pages: dict[str, int] = {}
+    for document, page, _ in samples.values():
+        n_pages[document] = max(page, n_pages.get(document, 0))
+    return {
+        key: _Place(document.rpartition("/")[2], page, n_pages[document], aliases, document)
+        for key, (document, page, aliases) in samples.items()
+    }
+
+
+class _Documents:
+    """Reads the files of whole documents, each once."""
+
+    def __init__(self, separator: str | None) -> None:
+        self._separator = separator
+        self._pages: dict[Path, list[dict[str, Any]] | FormatError] = {}
+
+    def page(self, path: Path, place: _Place) -> bytes:
+        """One page of a document's file, as a raw output."""
+        if path not in self._pages:
+            try:
+                self._pages[path] = self._read(path, place.n_pages)
+            except FormatError as error:
+                self._pages[path] = error
+        pages = self._pages[path]
+        if isinstance(pages, FormatError):
+            raise pages
+        return _as_raw(pages[place.page - 1])
+
+    def _read(self, path: Path, n_pages: int) -> list[dict[str, Any]]:
+        text = _read_text(path)
+        if n_pages > 1:
+            text = text.removeprefix("\ufeff")
+        suffix = path.suffix.lower()
+        if suffix != ".json":
+            return [_READERS[suffix](part) for part in page_texts(text, n_pages, self._separator)]
+        data = _json(text)
+        pages = data.get("pages") if isinstance(data, dict) else None
+        if not isinstance(pages, list):
+            if n_pages == 1:
+                return [_known_json(data)]
+            raise FormatError('The JSON of a document has its pages in order: {"pages": [...]}')
+        return [_known_json(page) for page in _of_count(pages, n_pages)]
+
+
+def _of_count(pages: list[Any], n_pages: int) -> list[Any]:
+    if len(pages) != n_pages:
+        raise FormatError(f"The file has {counted(len(pages), 'page')}, but the document has {n_pages}")
+    return pages
+
+
+def _reader(
+    sample: str, place: _Place, files: dict[str, Path], documents: _Documents
+) -> tuple[Path, Callable[[], bytes]] | None:
+    """The file that answers a sample, its own before its document's, and how it is read."""
+    for name in (*place.aliases, sample):
+        if (own := files.get(name)) is not None:
+            return own, partial(read_output_file, own)
+    if (shared := files.get(place.document)) is not None:
+        return shared, partial(documents.page, shared, place)
+    return None
+
+
+def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list[str]]:
+    """The file of each sample or document, and what else lies in the folder, each with why it is not used."""
+    inside = folder.resolve()
+    rank = {suffix: k for k, suffix in enumerate(_READERS)}
+    found: dict[str, Path] = {}
+    unused: list[str] = []
+    by_form = _by_form(names)
+
+    def place(path: Path) -> tuple[int, bool, str]:
+        return rank.get(path.suffix.lower(), len(rank)), path.stem not in names, path.name
+
+    nested = {folder / f"{name}{suffix}" for name in names if "/" in name for suffix in _READERS}
+    for path in sorted(nested):
+        if path.is_file() and path.resolve().is_relative_to(inside):
+            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
+    for path in sorted(folder.iterdir(), key=place):
+        name = path.stem if path.stem in names else by_form.get(unicodedata.normalize("NFC", path.stem))
+        if path.suffix.lower() not in _READERS:
+            why = "a folder" if path.is_dir() else "not a known format"
+        elif not path.resolve().is_relative_to(inside):
+            why = "leads out of the folder"
+        elif not path.is_file():
+            why = "not a file"
+        elif name is None:
+            why = "no sample or document of that name"
+        elif name in found:
+            why = f"{found[name].name} is taken"
+        else:
+            found[name] = path
+            continue
+        unused.append(f"{path.name} ({why})")
+    return found, unused
+
+
+def _by_form(names: Iterable[str]) -> dict[str, str]:
+    """The names by their composed form, since file systems write one name in several ways.
+
+    A form that two names have is neither's.
+    """
+    by_form: dict[str, str | None] = {}
+    for name in names:
+        form = unicodedata.normalize("NFC", name)
+        by_form[form] = None if form in by_form else name
+    return {form: name for form, name in by_form.items() if name is not None}
+
+
+def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: Events) -> None:
+    """Name the files that answer pages of several documents, since one of them is hardly meant."""
+    answered: dict[Path, dict[str, str]] = {}
+    for sample, place in places.items():
+        if (answer := _reader(sample, place, files, _Documents(None))) is not None:
+            answered.setdefault(answer[0], {}).setdefault(place.whole_name, sample)
+    shared = {path.name: sorted(by.values()) for path, by in answered.items() if len(by) > 1}
+    for name, samples in list(shared.items())[:_MAX_LISTED]:
+        events.note(
+            f"{name} is used for pages of {len(samples)} documents: {', '.join(samples[:_MAX_LISTED])}. Name "
+            "files after samples where a page and a document, or two documents, have one name."
+        )
+    if (n_more := len(shared) - _MAX_LISTED) > 0:
+        are = "is" if n_more == 1 else "are"
+        events.note(f"{counted(n_more, 'more file')} {are} used for pages of several documents.")
+
+
+def _tell_unused(folder: Path, unused: list[str], events: Events) -> None:
+    if unused:
+        more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
+        events.note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
+
+
+def _record(
+    run: Run, sample: str, parser: str, answer: tuple[Path, Callable[[], bytes]] | None
+) -> ParseRecord:
+    now = time.time()
+    if answer is None:
+        why = "There is no file for this page."
+        return ParseRecord(sample, parser, Status.NO_PREDICTION, IMPORTED, error=why, finished=now)
+    path, read = answer
+    try:
+        raw = read()
+    except (FormatError, OSError) as error:
+        return ParseRecord(
+            sample, parser, Status.PARSER_FAILED, IMPORTED, error=f"{path.name}: {error}", finished=now
+        )
+    blob = run.blobs.put(raw)
+    key = work_key(blob, 1, IMPORTED)
+    return ParseRecord(sample, parser, Status.OK, key, blob=blob, n_bytes=len(raw), finished=now)

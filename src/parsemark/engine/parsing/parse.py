@@ -1,0 +1,366 @@
+"""The parse stage: open or resume a run, plan, run the plan, fold what was recorded into the tables."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora import Corpus, load_corpus
+from parsemark.corpora.base import Remark
+from parsemark.corpora.render import with_pdf
+from parsemark.engine.events import Events
+from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
+from parsemark.engine.parsing.pool import LocalWorkers, ParsePool, Workers
+from parsemark.engine.parsing.worker import PageLimits
+from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
+from parsemark.model import Sample
+from parsemark.parsers import Parser
+from parsemark.plain_words import counted
+from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
+from parsemark.store import (
+    CorpusEntry,
+    Manifest,
+    ParseCache,
+    ParserEntry,
+    Run,
+    RunLimits,
+    sample_to_row,
+)
+from parsemark.system import file_sha256
+from parsemark.version import __version__
+
+_MAX_LISTED = 10
+
+
+_OTHER_FORMATS = frozenset({"docx", "html"})
+"""Files of corpora that are no PDFs, by their suffix."""
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """How a corpus is parsed."""
+
+    pages: str | None = None
+    """Which samples: see `select_keys`."""
+    n_workers: int | None = None
+    """None for as many as the executor has CPUs."""
+    limits: PageLimits = field(default_factory=PageLimits)
+    cache: Path | None = None
+    """Folder of the cache of parses; None to use none."""
+    anew: bool = False
+    """Parse every page, also those that the run has. A run that was stopped goes on all the same."""
+    executor: str = "local"
+    address: str | None = None
+    """Of a Ray cluster; None starts one on this machine."""
+    protocols: tuple[str, ...] = ()
+    """Specs by which the run is to be scored; by default those that it has, or the default ones."""
+    command: Sequence[str] = ()
+    max_cost_usd: float | None = None
+    """Parsers that are paid by the page stop when this is spent; a rerun tries their other pages again."""
+
+
+def parse_corpus(
+    out: Path, corpus: Corpus, parsers: Sequence[Parser], options: ParseOptions, events: Events | None = None
+) -> Run:
+    """Parse a corpus with several parsers into a run directory; what is there already is not repeated.
+
+    Raises:
+        StoreError: `out` holds a run of another corpus.
+        KeyboardInterrupt: The user stopped it; all that is done is kept.
+    """
+    events = events or Events()
+    _check_names(parsers)
+    run = open_run(out, corpus, options)
+    pages = add_samples(run, corpus, options.pages, events=events)
+    _check_formats(parsers, pages)
+    cache = ParseCache(options.cache) if options.cache else None
+    named = [(parser.name, parser.fingerprint) for parser in parsers]
+    since = _begin_anew(run, [parser.name for parser in parsers]) if options.anew else {}
+    plan = make_plan(run, pages, named, cache, str(options.limits), since)
+    _announce(plan, events)
+    for parser in parsers:
+        _note_parser(run, parser, cache.get_versions(parser.fingerprint) if cache else None)
+    pool = ParsePool(
+        run,
+        {parser.name: parser for parser in parsers},
+        _workers(options),
+        cache=cache,
+        limits=options.limits,
+        events=events,
+        max_cost_usd=options.max_cost_usd,
+    )
+    try:
+        pool.execute(plan, options.n_workers)
+        _end_anew(run, since)
+    finally:
+        run.parses.fold()
+        for parser in parsers:
+            if (hello := pool.hellos.get(parser.name)) is not None:
+                said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
+                _note_parser(run, parser, said)
+                if cache:
+                    cache.put_versions(parser.fingerprint, said)
+    return run
+
+
+def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> None:
+    """Each parser must read the files of the corpus: a PDF parser fails on each DOCX, and says nothing."""
+    wanted = sorted({page.pdf.suffix.lower().lstrip(".") or "pdf" for page in pages})
+    for parser in parsers:
+        others = [kind for kind in wanted if kind in _OTHER_FORMATS and kind not in parser.info.reads]
+        is_pdf = not set(wanted) & _OTHER_FORMATS
+        if others or (is_pdf and "pdf" not in parser.info.reads):
+            reads = " and ".join(kind.upper() for kind in parser.info.reads)
+            has = " and ".join(kind.upper() for kind in (others or ["pdf"]))
+            hint = "PDF pages are in the corpus itself" if others else "give the corpus as sources:DIR"
+            raise UsageError(f"{parser.name} reads {reads}, and the corpus has {has}; {hint}.")
+
+
+def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
+    """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
+    now = run.parses.now()
+    run.update_manifest(
+        lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
+    )
+    return {name: run.manifest.parsing_anew[name] for name in parsers}
+
+
+def _end_anew(run: Run, since: Mapping[str, float]) -> None:
+    """All pages are done: the next run that parses anew begins from its own start."""
+    if since:
+        run.update_manifest(
+            lambda m: m.model_copy(
+                update={"parsing_anew": {k: v for k, v in m.parsing_anew.items() if k not in since}}
+            )
+        )
+
+
+def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
+    """The run in `out`: a new one, or one of the same corpus to go on with."""
+    entry = CorpusEntry(
+        name=corpus.name,
+        version=corpus.version,
+        hash=corpus.hash,
+        spec=corpus.spec,
+        n_samples=len(corpus),
+    )
+    protocols = canonical_specs(options.protocols)
+    limits = RunLimits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)
+    if not (out / "manifest.json").exists():
+        manifest = Manifest(
+            command=list(options.command),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            code_version=__version__,
+            corpus=entry,
+            protocols=protocols or list(DEFAULT_PROTOCOLS),
+            limits=limits,
+            machine=_machine(),
+        )
+        try:
+            return Run.create(out, manifest)
+        except StoreError:
+            if not (out / "manifest.json").exists():
+                raise
+            # another process was faster: go on with its run
+    run = Run.open(out)
+    old = run.manifest.corpus
+    if old.hash != corpus.hash and (old.name, old.spec) == (corpus.name, corpus.spec):
+        _follow_corpus(run, corpus, entry)
+    elif old.hash != corpus.hash:
+        raise StoreError(
+            f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
+            f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or start anew with "
+            "--overwrite."
+        )
+    # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
+    run.update_manifest(
+        lambda m: m.model_copy(
+            update={"limits": limits, "protocols": list(dict.fromkeys([*protocols, *m.protocols]))}
+        )
+    )
+    return run
+
+
+def follow_truth(run: Run, events: Events | None = None) -> bool:
+    """Take over truths that were corrected since the run was made; returns whether there were any.
+
+    Only what can be meant: the corpus is still where it was, and the pages of the run are the same. Where it
+    has other pages by now, nothing is changed and `events` are told how to go on.
+    """
+    events, known = events or Events(), run.manifest.corpus
+    if not known.spec:
+        return False
+    try:
+        corpus = load_corpus(known.spec)
+        if corpus.hash == known.hash or corpus.name != known.name:
+            return False
+        stored = run.table("samples")
+        had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
+        rows = list(sample_rows(corpus, had_pdf))
+    except (CorpusError, UsageError, PdfError, OSError):  # it is elsewhere: the run has all that it needs
+        return False
+    if {r["sample"]: r["pdf_sha256"] for r in rows} != dict(
+        zip(stored["sample"], stored["pdf_sha256"], strict=True)
+    ):
+        events.note(
+            f"{known.spec} has other pages than this run, so its truth is not looked at. Parse what is new: "
+            f"parsemark bench --corpus {shlex.quote(known.spec)} --out {shlex.quote(str(run.path))}"
+        )
+        return False
+    before = dict(zip(stored["sample"], stored["truth"], strict=True))
+    changed = sum(row["truth"] != before[row["sample"]] for row in rows)
+    run.replace_samples(rows)
+    entry = known.model_copy(
+        update={"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
+    )
+    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+    if changed:
+        events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is taken over.")
+    return bool(changed)
+
+
+def _follow_corpus(run: Run, corpus: Corpus, entry: CorpusEntry) -> None:
+    """Take over a corpus that was corrected or has grown: truths are replaced, parses of equal pages stay."""
+    stored = run.table("samples")
+    had_pdf = dict(zip(stored["sample"], stored["pdf"].is_not_null(), strict=True))
+    run.replace_samples(sample_rows(corpus, had_pdf))
+    run.update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
+
+
+def sample_rows(corpus: Corpus, had_pdf: Mapping[str, bool]) -> Iterator[dict[str, Any]]:
+    """Samples of a corpus as a run has them.
+
+    Args:
+        corpus: The corpus; ids that it does not have are left out.
+        had_pdf: The ids, each with whether the run has a PDF of it; a picture is then made into one.
+    """
+    hashes: dict[Path, str] = {}
+    for key in corpus.keys:
+        if key in had_pdf:
+            sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
+            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
+
+
+def _check_names(parsers: Sequence[Parser]) -> None:
+    names = [parser.name for parser in parsers]
+    if not names:
+        raise UsageError("Name at least one parser.")
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise UsageError(f"Named twice: {', '.join(sorted(twice))}.")
+
+
+def add_samples(
+    run: Run, corpus: Corpus, wanted: str | None, *, needs_pdf: bool = True, events: Events | None = None
+) -> list[PlannedPage]:
+    """Add the samples that `wanted` names to the run (see `select_keys`) and return their pages.
+
+    Where a PDF is needed, samples of which there is only a picture get one that is made from it. A sample
+    that cannot be read is left out, and `events` are told.
+    """
+    samples = _readable(corpus, select_keys(corpus.keys, wanted), events or Events(), needs_pdf=needs_pdf)
+    without = [sample.id for sample in samples if sample.pdf is None]
+    if needs_pdf and without:
+        raise UsageError(
+            f"{counted(len(without), 'sample')} of {corpus.name} with neither a PDF nor a picture that "
+            "could be parsed "
+            f"(the first is {without[0]}). Score outputs that you have: parsemark score --predictions DIR"
+        )
+    hashes: dict[Path, str] = {}
+    pages = [_page(sample, hashes) for sample in samples]
+    run.add_samples(sample_to_row(s, p.pdf_sha256 or None) for s, p in zip(samples, pages, strict=True))
+    return pages
+
+
+def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf: bool) -> list[Sample]:
+    """The samples; one that cannot be read costs itself, unless the corpus is strict."""
+    samples: list[Sample] = []
+    left_out: list[Remark] = []
+    for key in keys:
+        found = corpus.try_read(key)
+        if isinstance(found, Sample):
+            try:
+                samples.append(with_pdf(found) if needs_pdf else found)
+                continue
+            except CorpusError as error:
+                if corpus.strict:
+                    raise
+                found = Remark(key, f"is left out: {error}")
+        left_out.append(found)
+    for remark in left_out[:_MAX_LISTED]:
+        events.note(str(remark))
+    if left_out:
+        events.note(f"Left out: {len(left_out)} of {counted(len(keys), 'page')}; --strict refuses that.")
+    if not samples:
+        raise CorpusError(f"No page of {corpus.name} can be read: {left_out[0]}")
+    return samples
+
+
+def _page(sample: Sample, hashes: dict[Path, str]) -> PlannedPage:
+    if sample.pdf is None:
+        return PlannedPage(sample.id, Path(), "", sample.page_number)
+    if sample.pdf not in hashes:
+        hashes[sample.pdf] = file_sha256(sample.pdf)
+    return PlannedPage(sample.id, sample.pdf.resolve(), hashes[sample.pdf], sample.page_number)
+
+
+def _announce(plan: Plan, events: Events) -> None:
+    for name, jobs in plan.jobs.items():
+        cached = sum(record.parser == name for record in plan.from_cache)
+        done = plan.n_done[name]
+        events.planned(name, n_pages=done + cached + len(jobs), n_done=done)
+
+
+def _workers(options: ParseOptions) -> Workers:
+    if options.executor == "local":
+        return LocalWorkers(options.limits)
+    if options.executor == "ray":
+        from parsemark.engine.parsing.ray import RayWorkers
+
+        return RayWorkers(options.limits, options.address)
+    raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")
+
+
+def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | None) -> None:
+    """Record the parser as it is; its versions are known once a worker has started."""
+    old = run.manifest.parser(parser.name)
+    if said is None and old is not None and old.fingerprint == parser.fingerprint:
+        return
+    entry = ParserEntry(
+        name=parser.name,
+        fingerprint=parser.fingerprint,
+        settings=dict(parser.options),
+        licence=parser.info.licence,
+        gives=list(parser.info.gives),
+        engine=parser.info.engine,
+        **(said or {}),
+    )
+    run.update_manifest(lambda manifest: manifest.with_parser(entry))
+
+
+def _machine() -> dict[str, str | int | float | None]:
+    return {
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "python": sys.version.split()[0],
+        "cpu": _cpu_model(),
+        "cpus": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+    }
+
+
+def _cpu_model() -> str:
+    """What the processor calls itself; where it has no name, its part number."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    parts = [said.get("CPU implementer", ""), said.get("CPU part", "")]
+    return said.get("model name") or " ".join(filter(None, parts)) or platform.processor()

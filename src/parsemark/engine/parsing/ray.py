@@ -1,0 +1,162 @@
+"""Workers as Ray actors: the same plan and the same pool, on the machines of a cluster.
+
+An actor holds one `PageWorker`, so a model is loaded once per actor. Only the driver writes to the run
+directory; the cluster needs no shared disk, since pages travel as PDF bytes and outputs as answers. If a
+node dies, its pages are given to new actors elsewhere: that is no failure of the parser.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from parsemark.engine.cluster import MAX_LOSSES, RayCluster
+from parsemark.engine.events import Events
+from parsemark.engine.parsing.plan import PlannedPage
+from parsemark.engine.parsing.watch import Watch
+from parsemark.engine.parsing.worker import (
+    PageLimits,
+    PageOutcome,
+    PageWorker,
+    ParserUnusableError,
+    StoppedError,
+)
+from parsemark.errors import ParserError
+from parsemark.model import Status
+from parsemark.parsers import Hello, Parser, get_parser
+from parsemark.system.scratch import ScratchFolder
+
+_CLOSE_S = 2.0
+
+
+class RayWorkers:
+    """Actors on a Ray cluster."""
+
+    def __init__(self, limits: PageLimits, address: str | None) -> None:
+        self._cluster = RayCluster(address)
+        self._limits = limits
+
+    def __enter__(self) -> RayWorkers:
+        self._cluster.__enter__()
+        self._ray = self._cluster.ray
+        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Actor)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster.__exit__()
+
+    def capacity(self) -> int:
+        """One worker for each CPU of the cluster."""
+        return self._cluster.capacity()
+
+    def install(self, parser: Parser, events: Events) -> None:
+        """Nothing here: each actor builds the environment on its own node, once per node."""
+
+    def start(self, parser: Parser) -> _RayWorker:
+        """A worker whose actor is started with its first page."""
+        return _RayWorker(self._ray, self._actor, parser.spec, self._limits)
+
+
+class _RayWorker:
+    """The driver's side of one actor."""
+
+    def __init__(self, ray: Any, actor: Any, spec: str, limits: PageLimits) -> None:
+        self.hello: Hello | None = None
+        self._ray = ray
+        self._new_actor: Callable[[], Any] = lambda: actor.remote(spec, limits)
+        self._handle: Any = None
+        self._sent = ""
+        self._stopped = False
+
+    def parse(self, page: PlannedPage) -> PageOutcome:
+        """Have one page parsed, on another node if this one dies."""
+        (outcome,) = self._parse(page, (page.number,), whole=False)
+        return outcome
+
+    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
+        """Have pages of one document parsed by one call, on another node if this one dies."""
+        return self._parse(pages[0], tuple(page.number for page in pages), whole=True)
+
+    def _parse(self, page: PlannedPage, numbers: tuple[int, ...], *, whole: bool) -> list[PageOutcome]:
+        for _ in range(MAX_LOSSES):
+            try:
+                return self._ask(page, numbers, whole=whole)
+            except self._ray.exceptions.RayActorError as error:
+                last = error
+            except self._ray.exceptions.ObjectLostError as error:
+                last = error
+            self.close()
+            if self._stopped:
+                raise StoppedError
+        why = f"{MAX_LOSSES} Ray actors were lost on this page: {last}"
+        return [PageOutcome(Status.PARSER_FAILED, attempts=MAX_LOSSES, error=why[:2000])] * len(numbers)
+
+    def stop(self) -> None:
+        """Give up; the thread that waits for a page is freed."""
+        self._stopped = True
+        self.close()
+
+    def close(self) -> None:
+        """End the actor."""
+        handle, self._handle, self._sent = self._handle, None, ""
+        if handle is not None:
+            with contextlib.suppress(self._ray.exceptions.RayError):  # lost already, or busy with a page
+                self._ray.get(handle.close.remote(), timeout=_CLOSE_S)
+            self._ray.kill(handle)
+
+    def _ask(self, page: PlannedPage, numbers: tuple[int, ...], *, whole: bool) -> list[PageOutcome]:
+        if self._stopped:
+            raise StoppedError
+        if self._handle is None:
+            self._handle = self._new_actor()
+        data = None if self._sent == page.pdf_sha256 else page.pdf.read_bytes()
+        self._sent = page.pdf_sha256
+        outcomes, hello = self._ray.get(self._handle.parse.remote(numbers, data, whole))
+        self.hello = hello
+        answered: list[PageOutcome] = outcomes
+        return answered
+
+
+class _Actor:
+    """The cluster's side: one worker process, and the PDF that it reads."""
+
+    def __init__(self, spec: str, limits: PageLimits) -> None:
+        self._spec = spec
+        self._limits = limits
+        self._watch = Watch()
+        self._watch.__enter__()
+        self._folder = ScratchFolder("parsemark-ray-")
+        self._worker: PageWorker | None = None
+
+    def parse(
+        self, numbers: tuple[int, ...], pdf: bytes | None, whole: bool
+    ) -> tuple[list[PageOutcome], Hello | None]:
+        """Parse pages of `pdf`, or of the PDF of the last call where that is None."""
+        if self._worker is None:
+            self._worker = self._prepare()
+        path = self._folder.path / "document.pdf"
+        if pdf is not None:
+            path.write_bytes(pdf)
+        if whole:
+            outcomes = self._worker.parse_document(str(path), numbers)
+        else:
+            outcomes = [self._worker.parse(str(path), number) for number in numbers]
+        return outcomes, self._worker.hello
+
+    def close(self) -> None:
+        """End the worker and leave nothing behind; an actor that is killed before leaves that to the next."""
+        if self._worker is not None:
+            self._worker.close()
+        self._folder.close()
+
+    def _prepare(self) -> PageWorker:
+        try:
+            parser = get_parser(self._spec)
+            state = parser.state()
+            if state.kind == "missing":
+                raise ParserError(f"{parser.name} cannot be used: {state}.")
+            parser.install()
+        except ParserError as error:
+            raise ParserUnusableError(str(error)) from error
+        return PageWorker(parser, self._limits, self._watch)

@@ -1,0 +1,281 @@
+"""One parser's worker as the engine uses it: kept alive from page to page, replaced when it dies.
+
+Whatever a worker does, it costs one page: the page gets a `PageOutcome` that says what happened. A failure is
+tried once more where that makes sense:
+
+- The worker died or wrote garbage: once more, in a new worker.
+- It ran out of time or memory, or answered too much: once more only if the worker had served other pages
+  before, since what those left behind may be the cause. In a new worker the page itself is the cause.
+- The parser itself reported an error: not again, it would report it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from parsemark.engine.parsing.watch import Watch, Watched
+from parsemark.errors import ParserError
+from parsemark.model import Status
+from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
+from parsemark.parsers.parser import WorkerCommand
+from parsemark.parsers.session import WorkerFailure, WorkerSession
+from parsemark.registry import OptionValue
+from parsemark.system.processes import end_supervised
+
+STDERR_KEPT = 2_000
+_MACHINE_MB = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """Limits of one page by one parser."""
+
+    timeout_s: float = 60.0
+    """Wall-clock time from the request to the whole answer."""
+    memory_mb: int = 4096
+    """Resident memory of the worker and all processes that it has started (Linux)."""
+    start_timeout_s: float = 120.0
+    """Wall-clock time until a new worker has shaken hands."""
+    max_answer_bytes: int = 64 * 1024 * 1024
+    """Size of an answer; no more than this is ever held in memory."""
+
+    def __str__(self) -> str:
+        """What makes a failure under other limits another failure; names failures in the cache."""
+        return f"timeout_s={self.timeout_s:g} memory_mb={self.memory_mb} bytes={self.max_answer_bytes}"
+
+
+class RunnableParser(Protocol):
+    """What the engine needs of a parser."""
+
+    @property
+    def name(self) -> str:
+        """Its canonical spec."""
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """All its options."""
+
+    def command(self) -> WorkerCommand:
+        """What starts its worker."""
+
+
+class ParserUnusableError(ParserError):
+    """The parser's worker cannot be started: no page of it can be parsed."""
+
+
+class StoppedError(Exception):
+    """The run was stopped while the page was being parsed; the page counts as not done."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageOutcome:
+    """What became of one page."""
+
+    status: Status
+    output: bytes | None = None
+    wall_s: float | None = None
+    cpu_s: float | None = None
+    peak_memory_mb: float | None = None
+    attempts: int = 1
+    error: str | None = None
+    stderr_tail: str | None = None
+    cost_usd: float | None = None
+
+
+class PageWorker:
+    """Parses pages with one parser, in one process at a time."""
+
+    def __init__(self, parser: RunnableParser, limits: PageLimits, watch: Watch) -> None:
+        self.parser = parser
+        self.hello: Hello | None = None
+        """What the worker said of itself; None before the first page."""
+        self._limits = limits
+        self._watch = watch
+        self._session: WorkerSession | None = None
+        self._watched: Watched | None = None
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def parse(self, pdf: str, page: int) -> PageOutcome:
+        """Have one page parsed.
+
+        Raises:
+            ParserUnusableError: The worker does not start.
+            StoppedError: `stop` was called.
+        """
+        return self._parse(pdf, page, self._limits.timeout_s)
+
+    def parse_document(self, pdf: str, pages: Sequence[int]) -> list[PageOutcome]:
+        """Have a whole document parsed, in as much time as its pages would have; one outcome for each page.
+
+        What it took is shared equally, so that the pages together took what the document took. Its peak of
+        memory is that of each page, and so is its failure.
+
+        Raises:
+            ParserUnusableError: The worker does not start.
+            StoppedError: `stop` was called.
+        """
+        whole = self._parse(pdf, WHOLE_DOCUMENT, self._limits.timeout_s * len(pages))
+        return shared_by_pages(whole, pages)
+
+    def _parse(self, pdf: str, page: int, timeout_s: float) -> PageOutcome:
+        outcome, again = self._attempt(pdf, page, timeout_s)
+        if again:
+            second, _ = self._attempt(pdf, page, timeout_s)
+            outcome = dataclasses.replace(second, attempts=2)
+        return outcome
+
+    def stop(self) -> None:
+        """End the worker from another thread; a page that is being parsed gets no outcome."""
+        with self._lock:
+            self._stopped = True
+            if self._watched is not None:
+                end_supervised(self._watched.pid)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._watched is not None:
+            self._watch.remove(self._watched)
+        if self._session is not None:
+            self._session.close()
+        if self._watched is not None:
+            self._watched.end_survivors()
+        self._session = self._watched = None
+
+    def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[PageOutcome, bool]:
+        """One attempt, and whether another one makes sense."""
+        worn = self._session is not None
+        session, watched = self._running()
+        watched.begin()
+        started = time.perf_counter()
+        try:
+            answer = session.ask(pdf, page, self.parser.options, timeout_s=timeout_s)
+        except WorkerFailure as failure:
+            watched.look()
+            elapsed = time.perf_counter() - started
+            n_left = watched.end_survivors()
+            self._forget()
+            failed = self._failed(failure, watched, elapsed, n_left, timeout_s)
+            return failed, worn or self._is_chance(failure, watched)
+        elapsed = time.perf_counter() - started
+        return self._answered(answer, watched, elapsed), False
+
+    def _running(self) -> tuple[WorkerSession, Watched]:
+        if self._session is None or self._watched is None:
+            self._start()
+        assert self._session is not None and self._watched is not None
+        return self._session, self._watched
+
+    def _start(self) -> None:
+        try:
+            session = self._start_once()
+        except WorkerFailure:
+            self._forget()
+            try:
+                session = self._start_once()
+            except WorkerFailure as failure:
+                self._forget()
+                tail = failure.stderr_tail.strip()[-STDERR_KEPT:]
+                said = f" Its stderr ends: {tail}" if tail else ""
+                raise ParserUnusableError(f"{self.parser.name} does not start: {failure}{said}") from failure
+        self._session, self.hello = session, session.hello
+
+    def _start_once(self) -> WorkerSession:
+        if self._stopped:
+            raise StoppedError
+        return WorkerSession(
+            self.parser.command(),
+            start_timeout_s=self._limits.start_timeout_s,
+            max_answer_bytes=self._limits.max_answer_bytes,
+            on_start=self._started,
+        )
+
+    def _started(self, pid: int) -> None:
+        with self._lock:
+            self._watched = self._watch.add(pid, self._limits.memory_mb)
+            if self._stopped:
+                end_supervised(pid)
+
+    def _forget(self) -> None:
+        """Drop a session that has ended by itself; it has closed what it held."""
+        if self._watched is not None:
+            self._watch.remove(self._watched)
+        self._session = self._watched = None
+        if self._stopped:
+            raise StoppedError
+
+    @staticmethod
+    def _is_chance(failure: WorkerFailure, watched: Watched) -> bool:
+        return failure.kind in ("died", "garbage") and not watched.exceeded
+
+    def _failed(
+        self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int, timeout_s: float
+    ) -> PageOutcome:
+        if watched.exceeded:
+            error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
+        elif failure.kind == "timeout":
+            error = f"The worker did not answer within {timeout_s:g} s and was ended."
+        else:
+            error = str(failure)
+        if n_left:
+            error += f" {n_left} of its processes had outlived their supervisor and were ended."
+        return PageOutcome(
+            Status.PARSER_TIMEOUT if failure.kind == "timeout" else Status.PARSER_FAILED,
+            wall_s=elapsed,
+            cpu_s=watched.cpu_s,
+            peak_memory_mb=watched.peak_mb,
+            error=error,
+            stderr_tail=failure.stderr_tail.strip()[-STDERR_KEPT:] or None,
+        )
+
+    def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> PageOutcome:
+        """What the worker measured, as far as it can be true; else what we measured."""
+        most_cpu_s = (elapsed + 1.0) * (os.cpu_count() or 1)
+        peaks = [p for p in (_believed(answer.peak_memory_mb, _MACHINE_MB), watched.peak_mb) if p is not None]
+        return PageOutcome(
+            Status.OK if answer.output is not None else Status.PARSER_FAILED,
+            output=answer.output,
+            wall_s=_first(_believed(answer.wall_s, elapsed), elapsed),
+            cpu_s=_first(_believed(answer.cpu_s, most_cpu_s), watched.cpu_s),
+            peak_memory_mb=max(peaks, default=None),
+            error=answer.error,
+            cost_usd=answer.cost_usd,
+        )
+
+
+def shared_by_pages(whole: PageOutcome, pages: Sequence[int]) -> list[PageOutcome]:
+    """What became of each page of a document that was parsed in one call."""
+    n = len(pages)
+    wall_s, cpu_s, cost_usd = (
+        None if value is None else value / n for value in (whole.wall_s, whole.cpu_s, whole.cost_usd)
+    )
+    each = dataclasses.replace(whole, output=None, wall_s=wall_s, cpu_s=cpu_s, cost_usd=cost_usd)
+    if whole.output is None:
+        return [each] * n
+    try:
+        found = pages_in(whole.output)
+    except ProtocolError as error:
+        why = f"The worker's answer for the document is not valid: {error}."
+        return [dataclasses.replace(each, status=Status.PARSER_FAILED, error=why)] * n
+    return [
+        dataclasses.replace(each, output=found[page])
+        if page in found
+        else dataclasses.replace(
+            each, status=Status.PARSER_FAILED, error=f"The parser's document has no page {page}."
+        )
+        for page in pages
+    ]
+
+
+def _believed(value: float | None, most: float) -> float | None:
+    return value if value is not None and value <= most else None
+
+
+def _first(value: float | None, otherwise: float | None) -> float | None:
+    return otherwise if value is None else value

@@ -1,0 +1,140 @@
+"""Scoring on a Ray cluster: the chunks of the local pool, outputs out and rows back; only the driver writes.
+
+An actor keeps one process of the pool that scores locally, so a page that crashes or hangs the scorer costs
+the same there as here. A node that dies costs time only: its chunks are given to the actors that are left,
+and that is no failure of a page. What is under way is all that the driver holds of outputs and rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from parsemark.engine.cluster import MAX_LOSSES, RayCluster
+from parsemark.engine.pool import Finished, Lost, ProcessPool
+from parsemark.engine.scoring.chunk import Chunk, PackedChunk, pack, score_packed, write_parts
+
+AHEAD = 2
+"""Chunks that an actor is given at a time: the next one travels while one is scored."""
+
+
+class RayScoring:
+    """Scores chunks on a cluster, as `ProcessPool` does on this machine. A context manager.
+
+    Args:
+        address: Of the cluster; None starts one on this machine.
+        n_workers: Actors; one for each CPU of the cluster by default.
+        timeout_s: How long one chunk may take.
+        memory_mb: How much address space one process may take.
+    """
+
+    def __init__(
+        self, address: str | None, n_workers: int | None, *, timeout_s: float, memory_mb: int
+    ) -> None:
+        self._cluster = RayCluster(address)
+        self._n_workers = n_workers
+        self._limits = (timeout_s, memory_mb)
+        self._waiting: deque[Chunk] = deque()
+        self._idle: list[Any] = []
+        """Actors that may be given a chunk, the same one several times if it may be given several."""
+        self._starting: dict[Any, Any] = {}
+        """What says that an actor has started, and the actor."""
+        self._busy: dict[Any, tuple[Any, Chunk]] = {}
+        """What a result will be, the actor, and its chunk."""
+        self._losses: Counter[str] = Counter()
+
+    def __enter__(self) -> RayScoring:
+        self._cluster.__enter__()
+        self._ray = self._cluster.ray
+        self._actor = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Scorer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for actor in self._actors():
+            with contextlib.suppress(self._ray.exceptions.RayError):
+                self._ray.kill(actor)
+        self._cluster.__exit__()
+
+    @property
+    def window(self) -> int:
+        """How many chunks to submit at a time so that no actor waits for one."""
+        return (self._n_workers or self._cluster.capacity()) * (AHEAD + 1)
+
+    def submit(self, chunk: Chunk) -> None:
+        """Add a chunk; also while results are being read."""
+        self._waiting.append(chunk)
+
+    def results(self) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
+        """What became of each chunk, as they end, until there are none left."""
+        for _ in range(min(self._n_workers or self._cluster.capacity(), len(self._waiting))):
+            self._start()
+        while self._waiting or self._busy:
+            while self._waiting and self._idle:
+                self._give(self._idle.pop(0), self._waiting.popleft())
+            if not self._busy and not self._starting:
+                self._start()  # every actor is lost; the cluster may have others
+            (ready, *_), _ = self._ray.wait([*self._busy, *self._starting], num_returns=1)
+            if ready in self._starting:
+                self._started(ready)
+            else:
+                yield from self._ended(ready)
+
+    def _actors(self) -> set[Any]:
+        return {*self._idle, *self._starting.values(), *(actor for actor, _ in self._busy.values())}
+
+    def _start(self) -> None:
+        actor = self._actor.remote(score_packed, *self._limits)
+        self._starting[actor.ready.remote()] = actor
+
+    def _started(self, ready: Any) -> None:
+        actor = self._starting.pop(ready)
+        try:
+            self._ray.get(ready)
+        except self._ray.exceptions.RayActorError:  # its node died; others go on, or one is started anew
+            return
+        self._idle.extend([actor] * AHEAD)
+
+    def _give(self, actor: Any, chunk: Chunk) -> None:
+        self._busy[actor.score.remote(pack(chunk))] = (actor, chunk)
+
+    def _ended(self, ready: Any) -> Iterator[Finished[Chunk] | Lost[Chunk]]:
+        actor, chunk = self._busy.pop(ready)
+        try:
+            parts, reason = self._ray.get(ready)
+        except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
+            self._idle = [other for other in self._idle if other != actor]
+            self._losses[chunk.key] += 1
+            if self._losses[chunk.key] < MAX_LOSSES:
+                self._waiting.appendleft(chunk)
+            else:
+                yield Lost(chunk, f"{MAX_LOSSES} Ray actors were lost on it: {error}"[:2000])
+            return
+        self._idle.append(actor)
+        if parts is None:
+            yield Lost(chunk, reason)
+        else:
+            write_parts(chunk, parts)
+            yield Finished(chunk, None)
+
+
+class _Scorer:
+    """The cluster's side: one process that scores."""
+
+    def __init__(
+        self, function: Callable[[PackedChunk], list[bytes]], timeout_s: float, memory_mb: int
+    ) -> None:
+        self._pool: ProcessPool[PackedChunk] = ProcessPool(
+            function, 1, timeout_s=timeout_s, memory_mb=memory_mb
+        )
+
+    def ready(self) -> bool:
+        """Answers once the actor runs."""
+        return True
+
+    def score(self, packed: PackedChunk) -> tuple[list[bytes] | None, str]:
+        """The rows of a chunk as Parquet, or why there are none."""
+        self._pool.submit(packed)
+        (result,) = self._pool.results()
+        return (None, result.reason) if isinstance(result, Lost) else (result.result, "")
