@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from parsemark.model import Page, Prediction
@@ -20,13 +19,6 @@ from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.published.scores import is_evaluated
-
-
-@dataclass(frozen=True, slots=True)
-class ResultFiles:
-    """Names without the prefix to contents, plain JSON data."""
-
-    files: Mapping[str, Any]
 
 
 def result_files(
