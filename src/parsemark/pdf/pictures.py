@@ -6,6 +6,7 @@ import ctypes
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any
@@ -103,6 +104,11 @@ class PageInk:
     glyphs: tuple[Glyph, ...]
     """Without blanks."""
     boxes: tuple[Box, ...]
+
+    @cached_property
+    def centres(self) -> list[tuple[float, float, str]]:
+        """Where the middle of each glyph is, with its text."""
+        return [(*glyph.box.centre, glyph.text) for glyph in self.glyphs]
 
     def inside(self, frame: Box, tolerance: float) -> list[Box]:
         """What is painted in a frame, without the ground on which it stands.
