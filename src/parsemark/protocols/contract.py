@@ -122,7 +122,12 @@ PROTOCOLS = Registry(
     "parsemark.protocols",
     {
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "dp-bench": "parsemark.protocols.dp_bench.protocol:DpBenchProtocol",
+        "getomni": "parsemark.protocols.getomni.protocol:GetomniProtocol",
+        "marker": "parsemark.protocols.marker_bench.protocol:MarkerProtocol",
         "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
+        "opendataloader": "parsemark.protocols.opendataloader.protocol:OpendataloaderProtocol",
+        "rd-tablebench": "parsemark.protocols.rd_tablebench.protocol:RdTableBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
