@@ -28,6 +28,7 @@ CORPORA = Registry(
         "icdar2013-alternates": "parsemark.corpora.loaders.icdar2013:load_alternates",
         "icdar2013-uncorrected": "parsemark.corpora.loaders.icdar2013:load_uncorrected",
         "omnidocbench": "parsemark.corpora.loaders.omnidocbench:load",
+        "olmocr-bench": "parsemark.corpora.loaders.olmocr_bench:load",
         "pdf-parse-bench": "parsemark.corpora.loaders.pdf_parse_bench:load",
         "pubtables1m": "parsemark.corpora.loaders.pubtables1m:load",
         "soric": "parsemark.corpora.loaders.soric:load",

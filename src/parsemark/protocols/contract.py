@@ -40,6 +40,8 @@ class PageProtocol(ABC):
     """In words, for a page's head."""
     comparability: ClassVar[int]
     """Raised whenever the same outputs would get other numbers."""
+    reads_facts: ClassVar[bool] = False
+    """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
 
     def __str__(self) -> str:
         """The spec: the name with the options that differ from the default."""
@@ -128,6 +130,7 @@ PROTOCOLS = Registry(
     "parsemark.protocols",
     {
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "olmocr": "parsemark.protocols.olmocr.protocol:OlmocrProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },
