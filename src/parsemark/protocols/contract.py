@@ -87,6 +87,14 @@ class PageProtocol(ABC):
         """Sum up a run: every figure, its groups of pages, and the ranking."""
         return self.summary_of(tables, self.figure_sums(tables))
 
+    def fixed_specs(self, summary: Summary, parser: str) -> list[str]:
+        """Name the specs under which the rows of a parser can be summed up with nothing chosen from the run.
+
+        A board puts results together under these, the first one preferred, so that no number depends on who
+        else is there. A protocol that chooses a rule from the data names it here.
+        """
+        return [str(self)]
+
     def presentation(self) -> Presentation:
         """Say what a report shows beside the figures."""
         return Presentation()
