@@ -35,7 +35,9 @@ class TruthPages:
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
         """Pages of a run that have a truth."""
-        known = tables.read("samples", "sample", "document", "n_tables", where=pl.col("truth").is_not_null())
+        known = tables.read(
+            "samples", "sample", "document", "n_tables", where=pl.col("n_tables").is_not_null()
+        )
         known = known.sort("sample")
         return cls(
             tuple(known["sample"]), tuple(known["document"]), known["n_tables"].to_numpy().astype(float)
