@@ -38,7 +38,7 @@ from parsemark.stats.intervals import (
 
 Indices = NDArray[np.int64]
 
-N_DRAWS = 10_000
+N_DRAWS = 4_999
 ALL_SIGNS = 13
 """Up to so many documents every pattern of signs is tried; of more, `N_DRAWS` are drawn."""
 MANY_DOCUMENTS = 2_000
@@ -174,59 +174,70 @@ class _Signs:
 
     def test(self) -> tuple[Floats, Floats, Floats]:
         """How far the interval of each pair reaches down and up, and its p-value."""
-        first, second = self.pairs
-        apart = self.added[:, first] - self.added[:, second]
-        moves = np.sum(apart**2, axis=0) > 1e-24
-        told = self.known & moves
+        squares = self._squares()
+        told = self.known & (squares > 1e-24)
         # Of documents that agree entirely, every other pattern of signs gives less.
         p = np.where(np.abs(self.differences) < 1e-12, 1.0, 0.0)
+        slope = self.shares @ self.added
+        slope = slope[self.pairs[0]] - slope[self.pairs[1]]
         critical = 0.0
         if told.any():
             found = self.differences[told]
-            under_null = apart[:, told] + found * self.shares[:, None]
-            spread = np.sqrt(np.sum(under_null**2, axis=0))
-            largest = np.sort(self._largest(under_null / spread))
-            n_as_large = len(largest) - np.searchsorted(
-                largest, np.abs(found) / np.hypot(spread, self.unseen[told]) - 1e-9
+            # Of what documents add if A and B are equal: what sets them apart, and their share of what was found.
+            spread = np.sqrt(
+                squares[told] + 2 * found * slope[told] + found**2 * float(np.sum(self.shares**2))
             )
+            largest = np.sort(self._largest(told, spread))
+            seen = np.abs(found) / np.hypot(spread, self.unseen[told])
+            n_as_large = len(largest) - np.searchsorted(largest, seen - 1e-9)
             # The pattern that was found is one of all, and is added to those that are drawn.
             is_drawn = len(self.shares) > ALL_SIGNS
             p[told] = (n_as_large + is_drawn) / (len(largest) + is_drawn)
             rank = max(1, int(np.ceil(ALPHA * (len(largest) + is_drawn) - 1e-9)) - is_drawn)
             critical = float(largest[-rank])
-        down, up = self._reach(apart, critical)
-        return down, up, p
+        return *self._reach(squares, slope, critical), p
 
-    def _largest(self, under_null: Floats) -> Floats:
-        """The largest of all sums of (documents, pairs) for each pattern of signs."""
-        n, n_pairs = under_null.shape
+    def _squares(self) -> Floats:
+        """Σ over documents of what sets each pair apart, squared."""
+        first, second = self.pairs
+        block = max(1, _CELLS // max(1, len(self.shares)))
+        starts = range(0, len(first), block)
+        apart = (self.added[:, first[k : k + block]] - self.added[:, second[k : k + block]] for k in starts)
+        return np.concatenate([np.sum(own**2, axis=0) for own in apart])
+
+    def _largest(self, told: NDArray[np.bool_], spread: Floats) -> Floats:
+        """The largest of the sums of all pairs that are told, each over its spread, for each pattern of signs."""
+        columns = np.column_stack([self.added, self.shares])
+        n, places = len(columns), np.arange(len(spread))
+        of_pair = np.zeros((columns.shape[1], len(spread)))
+        of_pair[self.pairs[0][told], places] = 1.0
+        of_pair[self.pairs[1][told], places] = -1.0
+        of_pair[-1] = self.differences[told]
+        of_pair /= spread
         if n > MANY_DOCUMENTS:
-            signs = np.random.default_rng(self.seed).standard_normal((N_DRAWS, n_pairs))
-            _, scale, directions = np.linalg.svd(under_null, full_matrices=False)
-            kept = scale > 1e-9 * scale[0]
-            under_null, signs = scale[kept, None] * directions[kept], signs[:, : int(kept.sum())]
+            columns = np.linalg.qr(columns, mode="r")
+            signs = np.random.default_rng(self.seed).standard_normal((N_DRAWS, len(columns)))
         else:
             signs = sign_patterns(n, self.seed).astype(float)
-        block = max(1, _CELLS // n_pairs)
-        blocks = [signs[k : k + block] @ under_null for k in range(0, len(signs), block)]
+        signs, of_pair = (signs @ columns, of_pair) if n > len(of_pair) else (signs, columns @ of_pair)
+        block = max(1, _CELLS // len(spread))
+        blocks = (signs[k : k + block] @ of_pair for k in range(0, len(signs), block))
         return np.concatenate([np.abs(sums).max(axis=1) for sums in blocks])
 
-    def _reach(self, apart: Floats, critical: float) -> tuple[Floats, Floats]:
+    def _reach(self, squares: Floats, slope: Floats, critical: float) -> tuple[Floats, Floats]:
         """The differences e from the one found at which |e| = critical · √(Σ (apart + e · share)² + unseen²).
 
         Where there are none, the documents rule out nothing by their signs alone (they are few, or one
         outweighs the others), and the interval is Student's with the degrees of freedom that they leave.
         """
         n = len(self.shares)
-        student = t_quantile(LEVEL, effective_df(self.shares)) if n > 1 else 0.0
-        squares = np.sum(apart**2, axis=0)
-        plain = student * np.sqrt(squares * n / max(n - 1, 1) + self.unseen**2)
         lead = 1 - critical**2 * float(np.sum(self.shares**2))
         if critical == 0 or lead <= 1e-9 or n < FEWEST_DOCUMENTS:
+            student = t_quantile(LEVEL, effective_df(self.shares)) if n > 1 else 0.0
+            plain = student * np.sqrt(squares * n / max(n - 1, 1) + self.unseen**2)
             return plain, plain
-        slope = critical**2 * (self.shares @ apart)
-        root = np.sqrt(slope**2 + lead * critical**2 * (squares + self.unseen**2))
-        return (slope + root) / lead, (root - slope) / lead
+        root = np.sqrt((critical**2 * slope) ** 2 + lead * critical**2 * (squares + self.unseen**2))
+        return (critical**2 * slope + root) / lead, (root - critical**2 * slope) / lead
 
 
 @lru_cache(maxsize=4)
