@@ -33,7 +33,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.protocols.base import EQUIVALENCE_MARGIN
+from parsemark.protocols.figures import EQUIVALENCE_MARGIN
 from parsemark.protocols.tables.evidence import Evidence, TruthPages
 from parsemark.protocols.tables.figures import ranked_figures
 from parsemark.stats.comparison import contrasts

@@ -65,7 +65,7 @@ def measure(folder: Path) -> bool:
             found[stage, size] = row
             with results.open("a") as file:
                 file.write(json.dumps(row) + "\n")
-            print(told(row), flush=True)
+            print(describe(row), flush=True)
         shutil.rmtree(folder / str(size), ignore_errors=True)
     return verdict({stage: [found[stage, size] for size in SIZES] for stage in STAGES})
 
@@ -91,7 +91,7 @@ def growth(values: list[float]) -> float:
     return max((math.log(d / c) / math.log(b / a) for (a, b), (c, d) in pairs), default=0.0)
 
 
-def told(row: dict[str, float]) -> str:
+def describe(row: dict[str, float]) -> str:
     size, per = int(row["pages"]), row["cpu_s"] / row["pages"] * 1000
     return (
         f"{size:6,} pages  {row['stage']:9}  {row['cpu_s']:7.1f} s CPU ({per:.2f} per 1,000 pages)  "

@@ -56,7 +56,7 @@ EXTRAS = (
         "synthetic pages by Typst, browsers and Word (parsemark corpus make)",
         ("typst", "fontTools", "playwright", "docx"),
     ),
-    InstallExtra("lies", "lying text layers (parsemark corpus lie)", ("pikepdf",)),
+    InstallExtra("misleading", "misleading text layers (parsemark corpus mislead)", ("pikepdf",)),
 )
 """In the order in which `parsemark doctor` shows them."""
 

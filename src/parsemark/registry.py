@@ -41,13 +41,13 @@ class Spec:
         return dict(self.options)
 
 
-MADE_OF_OTHERS = ("calibrated", "ensemble", "estimated")
+DERIVED = ("calibrated", "ensemble", "estimated")
 """Parsers that parsemark makes of other parsers' outputs."""
 
 
-def is_made_of_others(parser: str) -> bool:
+def is_derived(parser: str) -> bool:
     """Whether a parser's name is that of one made of others: head-room, not a tool that one could choose."""
-    return parser.partition("(")[0].strip() in MADE_OF_OTHERS
+    return parser.partition("(")[0].strip() in DERIVED
 
 
 def parse_spec(text: str) -> Spec:

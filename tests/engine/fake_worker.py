@@ -114,7 +114,7 @@ def leak_beyond_its_session(request: dict, hoard: list) -> None:
     time.sleep(600)
 
 
-def kill_keeper(request: dict, hoard: list) -> None:
+def kill_supervisor(request: dict, hoard: list) -> None:
     child = subprocess.Popen(["sleep", "600"], start_new_session=True)
     Path(request["pdf"]).with_suffix(".pid").write_text(str(child.pid))
     time.sleep(0.5)  # long enough to be seen

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 
+from parsemark.engine.budget import Budget, SpentError
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.purse import Purse, SpentError
 from parsemark.parsers import Info
 from parsemark.store import Run
 
@@ -44,17 +44,17 @@ def test_without_a_limit_all_is_done(tmp_path: Path) -> None:
 
 
 def test_pages_asked_for_at_the_same_time_do_not_pass_the_limit_together() -> None:
-    purse, spent, refused = Purse(1.0), [], []
+    budget, spent, refused = Budget(1.0), [], []
 
     def work() -> None:
         for _ in range(5):
             try:
-                price = purse.reserve("p")
+                price = budget.reserve("p")
             except SpentError as error:
                 refused.append(str(error))
                 return
             spent.append(0.3)
-            purse.settle("p", price, 0.3)
+            budget.settle("p", price, 0.3)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -63,15 +63,15 @@ def test_pages_asked_for_at_the_same_time_do_not_pass_the_limit_together() -> No
         thread.join()
     assert len(spent) == 3 and len(refused) == 8
     with pytest.raises(SpentError, match=r"0\.9000 USD are spent"):
-        purse.reserve("p")
+        budget.reserve("p")
 
 
 def test_a_page_that_failed_gives_its_money_back() -> None:
-    purse = Purse(1.0)
-    purse.settle("p", purse.reserve("p"), 0.6)
+    budget = Budget(1.0)
+    budget.settle("p", budget.reserve("p"), 0.6)
     with pytest.raises(SpentError):
-        purse.reserve("p")
-    other = purse.reserve("q")
-    purse.settle("q", other, None)
-    purse.settle("q", purse.reserve("q"), 0.2)
-    assert purse.reserve("q") == 0.2
+        budget.reserve("p")
+    other = budget.reserve("q")
+    budget.settle("q", other, None)
+    budget.settle("q", budget.reserve("q"), 0.2)
+    assert budget.reserve("q") == 0.2

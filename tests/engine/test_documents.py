@@ -12,8 +12,8 @@ import pytest
 from tests.engine.fakes import FakeParser
 
 from parsemark.corpora import Corpus
+from parsemark.engine.budget import Budget, SpentError
 from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.purse import Purse, SpentError
 from parsemark.engine.scoring import score_run
 from parsemark.engine.worker import PageOutcome, shared_by_pages
 from parsemark.model import Element, Page, Sample, Status, Table
@@ -170,12 +170,12 @@ def test_what_a_document_took_is_shared_by_its_pages() -> None:
     )
 
 
-def test_a_purse_holds_a_whole_document() -> None:
-    purse = Purse(1.0)
-    purse.settle("p", purse.reserve("p", 4), 0.4, 4)
-    price = purse.reserve("p", 5)
+def test_a_budget_holds_a_whole_document() -> None:
+    budget = Budget(1.0)
+    budget.settle("p", budget.reserve("p", 4), 0.4, 4)
+    price = budget.reserve("p", 5)
     assert price == pytest.approx(0.5)
     with pytest.raises(SpentError):
-        purse.reserve("p", 2)
-    purse.settle("p", price, 0.5, 5)
-    assert purse.reserve("p") == pytest.approx(0.1)
+        budget.reserve("p", 2)
+    budget.settle("p", price, 0.5, 5)
+    assert budget.reserve("p") == pytest.approx(0.1)

@@ -70,7 +70,7 @@ def test_end_of_stderr_is_kept(tmp_path: Path) -> None:
     assert "waiting for godot" in (hang.stderr_tail or "")
 
 
-@pytest.mark.parametrize("behaviour", ["hang-with-child", "leak-beyond-its-session", "kill-keeper"])
+@pytest.mark.parametrize("behaviour", ["hang-with-child", "leak-beyond-its-session", "kill-supervisor"])
 def test_what_a_worker_has_started_ends_with_it(tmp_path: Path, behaviour: str) -> None:
     bad, good = parse(tmp_path, behaviour, "fine")
     assert bad.status != "ok" and good.status == "ok"

@@ -17,8 +17,8 @@ from parsemark.engine.scoring import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol
-from parsemark.protocols.base import BROKEN
 from parsemark.protocols.broken import complete_summary
+from parsemark.protocols.rows import BROKEN
 from parsemark.report.gate import save_baseline
 from parsemark.report.source import RunSource
 from parsemark.store import SCHEMAS, Run

@@ -90,14 +90,14 @@ def failed(found: Verification) -> list[str]:
     return [check.name for check in found.checks if not check.passed]
 
 
-def told(found: Verification) -> str:
+def describe(found: Verification) -> str:
     return "\n".join(d for check in found.checks for d in check.differences)
 
 
 def test_a_sound_bundle_verifies_with_and_without_its_corpus(sound: Path, corpus: Corpus) -> None:
     for given_corpus in (None, corpus):
         found = verify_bundle(sound, corpus=given_corpus, n_workers=1)
-        assert found.passed, told(found)
+        assert found.passed, describe(found)
         assert [c.name for c in found.checks] == [
             "parts", "corpus", "protocols", "outputs", "statuses", "scores tables", "summary tables",
         ]  # fmt: skip
@@ -170,7 +170,7 @@ def test_a_flipped_byte_names_the_part(sound: Path, tmp_path: Path) -> None:
     for name in ("samples.jsonl", "protocols/tables/scores.jsonl", raw):
         changed = {**members, name: members[name][:-2] + b" \n"}
         found = verify_bundle(rewritten(tmp_path / "b.zip", changed, rehash=False), n_workers=1)
-        assert failed(found) == ["parts"] and name in told(found)
+        assert failed(found) == ["parts"] and name in describe(found)
 
 
 def test_an_edited_score_is_named(sound: Path, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_an_edited_score_is_named(sound: Path, tmp_path: Path) -> None:
     path = rewritten(tmp_path / "b.zip", {**members, name: edit_lines(members[name], better)})
     found = verify_bundle(path, n_workers=1)
     assert failed(found) == ["scores tables"]
-    assert "page s000, one" in told(found) and "scored anew" in told(found)
+    assert "page s000, one" in describe(found) and "scored anew" in describe(found)
 
 
 def test_a_forged_size_of_the_corpus_is_named(sound: Path, corpus: Corpus, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_forged_size_of_the_corpus_is_named(sound: Path, corpus: Corpus, tmp_p
         members[name] = json.dumps(content).encode()
     found = verify_bundle(rewritten(tmp_path / "b.zip", members), corpus=corpus, n_workers=1)
     assert failed(found) == ["corpus"]
-    assert "it has 4 pages" in told(found)
+    assert "it has 4 pages" in describe(found)
 
 
 def test_a_forged_text_layer_is_named(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_forged_text_layer_is_named(tmp_path: Path) -> None:
     members["texts.jsonl"] = edit_lines(members["texts.jsonl"], lambda rows: rows[0].update(text="nothing"))
     found = verify_bundle(rewritten(tmp_path / "b.zip", members), corpus=corpus, n_workers=1)
     assert failed(found) == ["corpus"]
-    assert "another text layer" in told(found)
+    assert "another text layer" in describe(found)
 
 
 def test_dropped_and_added_rows_are_named(sound: Path, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_dropped_and_added_rows_are_named(sound: Path, tmp_path: Path) -> None:
     ):
         path = rewritten(tmp_path / "b.zip", {**members, name: edit_lines(members[name], change)})
         found = verify_bundle(path, n_workers=1)
-        assert failed(found) == ["scores tables"] and words in told(found)
+        assert failed(found) == ["scores tables"] and words in describe(found)
 
 
 def test_an_edited_summary_is_named(sound: Path, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_an_edited_summary_is_named(sound: Path, tmp_path: Path) -> None:
     path = rewritten(tmp_path / "b.zip", {**members, name: json.dumps(summary).encode()})
     found = verify_bundle(path, n_workers=1)
     assert failed(found) == ["summary tables"]
-    assert f"parsers.one.{summary['primary']}.value: 0.99999 in the bundle" in told(found)
+    assert f"parsers.one.{summary['primary']}.value: 0.99999 in the bundle" in describe(found)
 
 
 def test_swapped_outputs_are_named(sound: Path, tmp_path: Path) -> None:
@@ -249,11 +249,11 @@ def test_swapped_outputs_are_named(sound: Path, tmp_path: Path) -> None:
         tmp_path / "b.zip", {**members, "parses.jsonl": edit_lines(members["parses.jsonl"], swap)}
     )
     found = verify_bundle(path, n_workers=1)
-    assert "scores tables" in failed(found) and "page s000, one" in told(found)
+    assert "scores tables" in failed(found) and "page s000, one" in describe(found)
     contents = [n for n in members if n.startswith("raw/")]
     under_other_names = {**members, contents[0]: members[contents[1]], contents[1]: members[contents[0]]}
     found = verify_bundle(rewritten(tmp_path / "c.zip", under_other_names), n_workers=1)
-    assert failed(found) == ["parts"] and contents[0] in told(found) and contents[1] in told(found)
+    assert failed(found) == ["parts"] and contents[0] in describe(found) and contents[1] in describe(found)
 
 
 def test_a_failure_that_is_called_an_answer_is_named(sound: Path, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_status_that_its_output_cannot_bear_is_named(
         tmp_path / "b.zip", {**members, "parses.jsonl": edit_lines(members["parses.jsonl"], lie)}
     )
     found = verify_bundle(path, n_workers=1)
-    assert failed(found) == checks and f"page {page}, one: " in told(found)
+    assert failed(found) == checks and f"page {page}, one: " in describe(found)
     with Bundle(path) as bundle:
         assert list(problems_in(bundle))
 
@@ -311,7 +311,9 @@ def test_a_page_without_a_record_is_named(sound: Path, tmp_path: Path) -> None:
     )
     found = verify_bundle(path, n_workers=1)
     assert failed(found) == ["outputs"]
-    assert "page s002, one: has no record" in told(found) and "page s002, two: has no record" in told(found)
+    assert "page s002, one: has no record" in describe(found) and "page s002, two: has no record" in describe(
+        found
+    )
 
 
 def test_a_forged_run_that_is_scored_anew_keeps_its_failures(run: Run, tmp_path: Path) -> None:
@@ -343,7 +345,7 @@ def test_another_corpus_is_named(sound: Path, tmp_path: Path) -> None:
     other = make_corpus(tmp_path / "other", ["fine", "fine", "error", "crash"])
     found = verify_bundle(sound, corpus=other, n_workers=1)
     assert failed(found) == ["corpus"]
-    assert "not of fakes 1" in told(found) and "page s003: another PDF" in told(found)
+    assert "not of fakes 1" in describe(found) and "page s003: another PDF" in describe(found)
 
 
 def test_a_truth_that_is_not_the_corpus_is_named(sound: Path, corpus: Corpus, tmp_path: Path) -> None:
@@ -356,14 +358,14 @@ def test_a_truth_that_is_not_the_corpus_is_named(sound: Path, corpus: Corpus, tm
         tmp_path / "b.zip", {**members, "samples.jsonl": edit_lines(members["samples.jsonl"], easier)}
     )
     found = verify_bundle(path, corpus=corpus, n_workers=1)
-    assert failed(found) == ["corpus"] and "page s000: another truth" in told(found)
+    assert failed(found) == ["corpus"] and "page s000: another truth" in describe(found)
 
 
 def test_another_version_of_a_protocol_is_named(sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TablesProtocol, "comparability", 99)
     found = verify_bundle(sound, n_workers=1)
     assert failed(found) == ["protocols"]
-    assert "version 99" in told(found) and "do not compare" in told(found)
+    assert "version 99" in describe(found) and "do not compare" in describe(found)
 
 
 def test_protocols_that_ask_somebody_are_not_asked(sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,20 +383,20 @@ def test_protocols_that_ask_somebody_are_not_asked(sound: Path, monkeypatch: pyt
 def test_members_that_no_bundle_has_are_refused(sound: Path, tmp_path: Path, name: str) -> None:
     path = rewritten(tmp_path / "b.zip", {**members_of(sound), name: b"x"}, rehash=False)
     found = verify_bundle(path, n_workers=1)
-    assert failed(found) == ["parts"] and "which no bundle has" in told(found)
+    assert failed(found) == ["parts"] and "which no bundle has" in describe(found)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b.zip"]
 
 
 def test_missing_and_extra_members_are_named(sound: Path, tmp_path: Path) -> None:
     members = members_of(sound)
     without = {n: d for n, d in members.items() if n != "parses.jsonl"}
-    assert "parses.jsonl is missing" in told(verify_bundle(rewritten(tmp_path / "a.zip", without)))
+    assert "parses.jsonl is missing" in describe(verify_bundle(rewritten(tmp_path / "a.zip", without)))
     raw = next(n for n in members if n.startswith("raw/"))
     fewer = {n: d for n, d in members.items() if n != raw}
-    assert "raw outputs" in told(verify_bundle(rewritten(tmp_path / "b.zip", fewer, rehash=False)))
+    assert "raw outputs" in describe(verify_bundle(rewritten(tmp_path / "b.zip", fewer, rehash=False)))
     extra = {**members, f"raw/{hashlib.sha256(b'x').hexdigest()}": b"x"}
     found = verify_bundle(rewritten(tmp_path / "c.zip", extra))
-    assert failed(found) == ["outputs"] and "belongs to no page" in told(found)
+    assert failed(found) == ["outputs"] and "belongs to no page" in describe(found)
 
 
 def test_archives_that_are_meant_to_harm_are_refused(
@@ -404,12 +406,12 @@ def test_archives_that_are_meant_to_harm_are_refused(
     with zipfile.ZipFile(twice, "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("bundle.json", b"{}")
         archive.writestr("bundle.json", b"{}")
-    assert "twice" in told(verify_bundle(twice))
+    assert "twice" in describe(verify_bundle(twice))
     monkeypatch.setattr(store_bundle, "_FREE_BYTES", 1000)
     bomb = rewritten(tmp_path / "bomb.zip", {**members_of(sound), "texts.jsonl": b" " * 50_000_000})
-    assert "not believable" in told(verify_bundle(bomb))
+    assert "not believable" in describe(verify_bundle(bomb))
     monkeypatch.setattr(store_bundle, "MAX_MEMBERS", 3)
-    assert "members" in told(verify_bundle(sound))
+    assert "members" in describe(verify_bundle(sound))
 
 
 def test_a_member_that_lies_about_its_size_is_refused(sound: Path, tmp_path: Path) -> None:
@@ -531,7 +533,7 @@ def test_a_count_of_tables_that_is_not_the_truth_is_named(sound: Path, tmp_path:
     members = members_of(sound)
     edited = edit_lines(members["samples.jsonl"], lambda rows: rows[0].update(n_tables=0))
     found = verify_bundle(rewritten(tmp_path / "b.zip", {**members, "samples.jsonl": edited}))
-    assert failed(found) == ["corpus"] and "n_tables is 0, but its truth has 1" in told(found)
+    assert failed(found) == ["corpus"] and "n_tables is 0, but its truth has 1" in describe(found)
 
 
 def test_a_truth_that_cannot_be_read_is_named(sound: Path, tmp_path: Path) -> None:
@@ -539,4 +541,4 @@ def test_a_truth_that_cannot_be_read_is_named(sound: Path, tmp_path: Path) -> No
     for truth in ("nonsense", "{}", "[1]", '{"id": 1, "width": "x"}', "[" * 100_000):
         edited = edit_lines(members["samples.jsonl"], lambda rows, t=truth: rows[0].update(truth=t))
         found = verify_bundle(rewritten(tmp_path / "b.zip", {**members, "samples.jsonl": edited}))
-        assert failed(found) == ["corpus"] and "cannot be read" in told(found), truth[:20]
+        assert failed(found) == ["corpus"] and "cannot be read" in describe(found), truth[:20]

@@ -21,7 +21,15 @@ from parsemark.parsers.messages import ProtocolError, read_answer
 N_ANSWERS = 10_000
 BAD = [
     *("crash", "silent-exit", "garbage", "huge", "hang", "hang-with-child", "leak", "leak-in-child"),
-    *("leak-beyond-its-session", "kill-keeper", "error", "error-string", "error-list", "wall-huge", "deep"),
+    *(
+        "leak-beyond-its-session",
+        "kill-supervisor",
+        "error",
+        "error-string",
+        "error-list",
+        "wall-huge",
+        "deep",
+    ),
     *("long-error", "die-9", "die-11", "die-34", "die-35", "die-50", "die-63", "die-64"),
 ]
 ODD_BUT_FINE = ["talkative", "nan", "cpu-huge", "crash-once", "fine"]

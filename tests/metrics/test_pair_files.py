@@ -11,7 +11,7 @@ from parsemark.errors import FormatError, UnknownNameError, UsageError
 from parsemark.metrics import list_metrics, score, teds
 from parsemark.metrics.pair_files import score_lines
 from parsemark.metrics.prepared import TableInput
-from parsemark.metrics.tree_similarity import Teds
+from parsemark.metrics.teds import Teds
 
 from .table_examples import LARGER, MARKDOWN, PLAIN, SPANNED
 

@@ -52,8 +52,8 @@ def test_none_forgotten() -> None:
     assert all(METRICS.load(name).name == name for name in METRICS.builtin)
     families = {p.split(":")[0] for p in METRICS.builtin.values()}
     for module in (
-        "tree_similarity",
-        "grid_similarity",
+        "teds",
+        "grits",
         "score_alignment",
         "bags",
         "markup_text",

@@ -14,9 +14,8 @@ from parsemark.protocols import (
     PageScores,
     RunTables,
     ScoreRow,
-    Summary,
 )
-from parsemark.protocols.aggregate import mean_sums, page_groups, page_slices, parser_figures, rank, run_sums
+from parsemark.protocols.aggregate import mean_sums, run_sums
 
 SHARE = FigureInfo(
     name="share",
@@ -79,16 +78,3 @@ class ShareProtocol(PageProtocol):
         own = FigureSums(SHARE, tables.places.samples, tables.places.documents, sums, share)
         right = tables.scores.filter(pl.col("metric") == "right")
         return [own, mean_sums(MEAN, right, "value", tables), *run_sums(tables)]
-
-    def summarise(self, tables: RunTables) -> Summary:
-        """From the sums."""
-        sums = self.figure_sums(tables)
-        return Summary(
-            protocol=str(self),
-            comparability=self.comparability,
-            primary="share",
-            figures=[figure.info for figure in sums],
-            parsers={parser: parser_figures(sums, parser) for parser in tables.parsers},
-            slices=page_slices(sums, page_groups(tables.samples)),
-            ranking=rank(sums[0]),
-        )

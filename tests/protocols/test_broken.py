@@ -13,9 +13,9 @@ from parsemark.engine.score_chunk import _score
 from parsemark.engine.scoring import score_run
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols import PageScores, Summary, get_protocol
-from parsemark.protocols.base import BROKEN
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.comparison import compare_runs
+from parsemark.protocols.rows import BROKEN
 from parsemark.store import Run
 
 PAGES = ["fine", "fine", "error", "crash", "fine", "fine"]

@@ -1,4 +1,4 @@
-"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/base.py`."""
+"""A protocol that nobody has heard of shows up everywhere: the contract of `protocols/contract.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def run(registered: None, tmp_path: Path) -> Run:
 
 def test_each_protocol_of_a_run_has_its_own_tables(run: Run) -> None:
     assert run.protocols == ["words", "tables"]
-    assert set(run.table("scores", "words")["metric"]) == {"words"}
+    assert set(run.table("scores", "words")["metric"]) == {"wordiness"}
     assert "teds" in set(run.table("scores", "tables")["metric"])
     assert run.table("matches", "words").is_empty() and not run.table("matches", "tables").is_empty()
     assert set(run.table("matches", "tables")["category"]) == {"table"}

@@ -59,7 +59,7 @@ def test_a_damage_is_named(damaged: list[list[str]], kind: str) -> None:
 
 @pytest.mark.parametrize("cut", ["columns", "rows"])
 def test_a_table_in_pieces_is_looked_into_as_it_is_scored(cut: str) -> None:
-    recipe = get_protocol("tables")
+    shown = get_protocol("tables").presentation()
 
     def counts(rows: list[list[str]]) -> dict[str, int]:
         halves = (
@@ -67,9 +67,10 @@ def test_a_table_in_pieces_is_looked_into_as_it_is_scored(cut: str) -> None:
             if cut == "columns"
             else [rows[:2], rows[2:]]
         )
-        whole = recipe.put_together(table(TRUTH), [table(half) for half in halves])
+        assert shown.join_pieces is not None and shown.explain is not None
+        whole = shown.join_pieces(table(TRUTH), [table(half) for half in halves])
         assert whole is not None
-        explanation = recipe.explain(table(TRUTH), whole)
+        explanation = shown.explain(table(TRUTH), whole)
         assert explanation is not None
         return dict(explanation.counts)
 
@@ -122,7 +123,7 @@ def test_split_and_merged_tables_are_counted_once(source: RunSource) -> None:
         rule = "ngrams"
         matches = by_characters.drop("rule")
 
-    found = source.recipe.element_errors(View())  # type: ignore[arg-type] # all that is read of it
+    found = source.shown.element_errors(View())  # type: ignore[arg-type] # all that is read of it
     rows = set(found.select("sample", "element", "error").iter_rows())
     assert rows == {("p1", "t1", "merged"), ("p1", "t2", "merged"), ("p2", "t3", "split")}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from tests.engine.fakes import make_corpus
 from tests.report.conftest import complete
 from tests.store.fabricate import fabricate_run
@@ -16,7 +17,6 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.protocols import Figure, get_protocol
-from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report import build_report
 from parsemark.report.paper_tables import (
     RunTableSet,
@@ -187,7 +187,7 @@ def test_needs_are_those_of_the_tables_that_are_made(run: Run) -> None:
     """A table of a publication that nobody says the needs of could go missing without a word."""
     made = {table.key for table in run_tables([run.path], "tables").found}
     papers = {key for key in made if key.startswith(("soric-", "ap-", "f1-"))}
-    assert papers and papers <= set(get_protocol("tables").paper_table_needs())
+    assert papers and papers <= set(get_protocol("tables").presentation().paper_table_needs)
 
 
 def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import is_running, wait_until
 
 from parsemark.system import processes
-from parsemark.system.processes import Kept, kill_survivors, processes_below
+from parsemark.system.processes import Supervised, kill_survivors, processes_below
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -43,13 +43,15 @@ def test_a_program_is_gone_with_its_children_when_its_keeper_was_stopped(
     prompt: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "_CLOSE_S", 0.1)
-    kept = Kept(["sh", "-c", f"sleep 3600 & echo $! > {tmp_path / 'pid'}; wait"], env=os.environ, cwd=".")
-    prompt.add(kept.pid)
-    kept.begin()
+    supervised = Supervised(
+        ["sh", "-c", f"sleep 3600 & echo $! > {tmp_path / 'pid'}; wait"], env=os.environ, cwd="."
+    )
+    prompt.add(supervised.pid)
+    supervised.begin()
     wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
-    os.kill(kept.pid, signal.SIGSTOP)
-    kept.close()
+    os.kill(supervised.pid, signal.SIGSTOP)
+    supervised.close()
     assert not is_running(int((tmp_path / "pid").read_text()))
-    for stream in (kept.process.stdin, kept.process.stdout, kept.process.stderr):
+    for stream in (supervised.process.stdin, supervised.process.stdout, supervised.process.stderr):
         assert stream is not None
         stream.close()

@@ -19,8 +19,8 @@ from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Prediction, Sample, Status
-from parsemark.protocols.base import PageProtocol, get_protocol
 from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.tables import is_positive
 from parsemark.stats.prediction_powered import (
     Estimate,

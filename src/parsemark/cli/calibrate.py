@@ -224,10 +224,10 @@ def confidence(
 def _without_confidence(run: Run) -> list[str]:
     """The parsers of a run that give none, in its order."""
     from parsemark.errors import UsageError
-    from parsemark.registry import is_made_of_others
+    from parsemark.registry import is_derived
 
     sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
-    names = [p.name for p in run.manifest.parsers if not is_made_of_others(p.name) and p.name not in sure]
+    names = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
     if not names:
         raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
     return names
@@ -296,12 +296,12 @@ def ensemble(
 
     from parsemark.engine.derived import add_ensemble
     from parsemark.engine.scoring import score_run
-    from parsemark.registry import is_made_of_others
+    from parsemark.registry import is_derived
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
 
     opened = Run.open(run)
-    chosen = parser or [p.name for p in opened.manifest.parsers if not is_made_of_others(p.name)]
+    chosen = parser or [p.name for p in opened.manifest.parsers if not is_derived(p.name)]
     add_ensemble(opened, chosen, min_confidence)
     console = Console()
     for summary in score_run(opened):

@@ -22,7 +22,7 @@ from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
 from parsemark.parsers.ensemble import elect, estimate_jury, find_candidates
-from parsemark.registry import Spec, is_made_of_others, parse_spec
+from parsemark.registry import Spec, is_derived, parse_spec
 from parsemark.stats.confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
 
@@ -137,7 +137,7 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
         _known(run, parser)
     if len(set(parsers)) < 2:
         raise UsageError("An ensemble needs at least two parsers.")
-    everyone = {p.name for p in run.manifest.parsers if not is_made_of_others(p.name)}
+    everyone = {p.name for p in run.manifest.parsers if not is_derived(p.name)}
     options = {} if set(parsers) == everyone else {"parsers": "+".join(parsers)}
     if min_confidence != ENSEMBLE_MIN:
         options["min_confidence"] = f"{min_confidence:g}"
@@ -183,7 +183,7 @@ def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
     Raises:
         UnknownNameError: If the run has no such parser.
     """
-    tools = [p.name for p in run.manifest.parsers if not is_made_of_others(p.name)]
+    tools = [p.name for p in run.manifest.parsers if not is_derived(p.name)]
     for parser in parsers:
         _known(run, parser)
     verdicts = {parser: _verdicts(run, parser) for parser in parsers}
@@ -279,7 +279,7 @@ def split_specs(specs: Sequence[str]) -> tuple[list[str], list[Spec]]:
     run: list[str] = []
     made: list[Spec] = []
     for text in specs:
-        if not is_made_of_others(text):
+        if not is_derived(text):
             run.append(text)
             continue
         spec = parse_spec(text)

@@ -41,7 +41,7 @@ class Template:
     def __init__(self) -> None:
         context = multiprocessing.get_context("fork")
         self._requests, theirs = context.Pipe()
-        self._process = context.Process(target=_bear, args=(theirs, self._requests))
+        self._process = context.Process(target=fork_worker, args=(theirs, self._requests))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see above which there are
             self._process.start()
@@ -110,7 +110,7 @@ class ForkedProcess:
             self.exitcode = self._template.wait_for(self.pid, kill=False)
 
 
-def _bear(requests: Connection, theirs: Connection) -> None:
+def fork_worker(requests: Connection, theirs: Connection) -> None:
     """What the copy does: fork workers until the other side is closed; then it ends, and they with it."""
     theirs.close()
     for stop in (signal.SIGINT, signal.SIGTERM):  # the business of the pool, which closes the other side

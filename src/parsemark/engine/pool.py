@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol
 
+from parsemark.engine.budget import Budget, SpentError
 from parsemark.engine.dispatch import Dispatcher
 from parsemark.engine.events import Events
 from parsemark.engine.limits import PageLimits
 from parsemark.engine.plan import Job, Plan, PlannedPage
-from parsemark.engine.purse import Purse, SpentError
 from parsemark.engine.watch import Watch
 from parsemark.engine.worker import PageOutcome, PageWorker, ParserUnusableError, StoppedError
 from parsemark.errors import ParsemarkError, ParserError
@@ -138,10 +138,10 @@ class ParsePool:
         max_cost_usd: float | None = None,
     ) -> None:
         self._run = run
-        self._purse: Purse | None = None
+        self._budget: Budget | None = None
         if max_cost_usd is not None:
             paid = {name for name, parser in parsers.items() if parser.info.paid}
-            self._purse = Purse(max_cost_usd, [r for r in run.records() if r.parser in paid])
+            self._budget = Budget(max_cost_usd, [r for r in run.records() if r.parser in paid])
         self._parsers = parsers
         self._workers = workers
         self._cache = cache
@@ -238,11 +238,11 @@ class ParsePool:
         """Do one job, or all jobs of one document by one call."""
         name = jobs[0].parser
         info = self._parsers[name].info
-        purse = self._purse if info.paid else None
+        budget = self._budget if info.paid else None
         price = 0.0
-        if purse is not None:
+        if budget is not None:
             try:
-                price = purse.reserve(name, len(jobs))
+                price = budget.reserve(name, len(jobs))
             except SpentError as error:
                 self._give_up(name, str(error), *jobs)
                 return
@@ -257,9 +257,9 @@ class ParsePool:
             self._give_up(name, str(error), *jobs)
             return
         finally:
-            if purse is not None:
+            if budget is not None:
                 costs = [outcome.cost_usd for outcome in outcomes if outcome.cost_usd is not None]
-                purse.settle(name, price, sum(costs) if costs else None, len(jobs))
+                budget.settle(name, price, sum(costs) if costs else None, len(jobs))
         elapsed = time.perf_counter() - started
         if worker.hello is not None:
             self.hellos[name] = worker.hello

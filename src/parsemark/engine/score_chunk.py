@@ -18,7 +18,8 @@ from parsemark.errors import CorpusError, StoreError
 from parsemark.formats.model_json import page_from_json, prediction_to_json
 from parsemark.model import Page, Prediction, Sample, Status
 from parsemark.parsers import read_raw
-from parsemark.protocols.base import BROKEN, PAGE_LEVEL, PageProtocol, PageScores, ScoreRow, get_protocol
+from parsemark.protocols.contract import PageProtocol, get_protocol
+from parsemark.protocols.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
 from parsemark.store import Run, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
@@ -264,11 +265,11 @@ _Seen = tuple[int, str, Page | None, Prediction, str | None]
 
 def _joined(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
     """The pages of a document as one page."""
-    from parsemark.protocols.tables.whole import whole_document, whole_text
+    from parsemark.protocols.tables.long_tables import joined_document, joined_text
 
     ordered = sorted(seen, key=lambda page: page[:2])
-    truth, prediction = whole_document([(truth, read) for _, _, truth, read, _ in ordered])
-    return truth, prediction, whole_text(text for *_, text in ordered)
+    truth, prediction = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
+    return truth, prediction, joined_text(text for *_, text in ordered)
 
 
 def write_predictions(run: Run) -> None:

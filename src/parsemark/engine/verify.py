@@ -433,7 +433,7 @@ def table_differences(table: str, theirs: pl.DataFrame, ours: pl.DataFrame) -> I
         unlike.append(((a - b).abs() > TOLERANCE).fill_null(False))
         unlike.append(a.is_nan().fill_null(False))
     for row in joined.filter(pl.any_horizontal(unlike)).sort(keys).iter_rows(named=True):
-        yield _told(table, row, keys, numbers, words)
+        yield _describe(table, row, keys, numbers, words)
 
 
 def _prepared(
@@ -444,7 +444,7 @@ def _prepared(
     return shown.with_columns(_nth=pl.int_range(pl.len()).over(keys))
 
 
-def _told(
+def _describe(
     table: str, row: dict[str, Any], keys: list[str], numbers: Sequence[str], words: Sequence[str]
 ) -> str:
     what = [str(row[key]) for key in keys[2:] if row[key]]

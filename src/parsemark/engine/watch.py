@@ -13,7 +13,7 @@ import threading
 
 from parsemark.system.processes import (
     Process,
-    end_kept,
+    end_supervised,
     is_alive,
     kill_survivors,
     processes_below,
@@ -32,7 +32,7 @@ class Watched:
 
     def __init__(self, pid: int, memory_mb: int) -> None:
         self.pid = pid
-        """Of the worker's keeper."""
+        """Of the worker's supervisor."""
         self.memory_mb = memory_mb
         self.exceeded = False
         """Whether it was ended because of its memory."""
@@ -57,10 +57,10 @@ class Watched:
         self.cpu_s = max(self.cpu_s or 0.0, usage.cpu_s - self._cpu_before)
         if usage.memory_mb > self.memory_mb:
             self.exceeded = True
-            end_kept(self.pid)
+            end_supervised(self.pid)
 
     def end_survivors(self) -> int:
-        """End what outlived the keeper, if somebody has killed that; returns how many there were."""
+        """End what outlived the supervisor, if somebody has killed that; returns how many there were."""
         return kill_survivors(self._seen.values())
 
     def _members(self) -> list[Process]:
@@ -89,7 +89,7 @@ class Watch:
         self._thread.join()
 
     def add(self, pid: int, memory_mb: int) -> Watched:
-        """Watch a new worker by its keeper, and bound the address space of each of its processes."""
+        """Watch a new worker by its supervisor, and bound the address space of each of its processes."""
         _limit_address_space(pid, memory_mb)
         watched = Watched(pid, memory_mb)
         with self._lock:

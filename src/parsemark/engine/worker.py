@@ -27,7 +27,7 @@ from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolEr
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.registry import OptionValue
-from parsemark.system.processes import end_kept
+from parsemark.system.processes import end_supervised
 
 STDERR_KEPT = 2_000
 _MACHINE_MB = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
@@ -119,7 +119,7 @@ class PageWorker:
         with self._lock:
             self._stopped = True
             if self._watched is not None:
-                end_kept(self._watched.pid)
+                end_supervised(self._watched.pid)
 
     def close(self) -> None:
         """End the worker."""
@@ -183,7 +183,7 @@ class PageWorker:
         with self._lock:
             self._watched = self._watch.add(pid, self._limits.memory_mb)
             if self._stopped:
-                end_kept(pid)
+                end_supervised(pid)
 
     def _forget(self) -> None:
         """Drop a session that has ended by itself; it has closed what it held."""
@@ -207,7 +207,7 @@ class PageWorker:
         else:
             error = str(failure)
         if n_left:
-            error += f" {n_left} of its processes had outlived their keeper and were ended."
+            error += f" {n_left} of its processes had outlived their supervisor and were ended."
         return PageOutcome(
             Status.PARSER_TIMEOUT if failure.kind == "timeout" else Status.PARSER_FAILED,
             wall_s=elapsed,

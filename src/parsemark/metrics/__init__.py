@@ -11,11 +11,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from parsemark.errors import FormatError, PluginError
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.grits import Grits, grits
+from parsemark.metrics.prepared import AnyTable, TableInput, as_input
+from parsemark.metrics.teds import teds
 from parsemark.model import Score, Status, Table
 from parsemark.registry import Registry, parse_spec
 
@@ -23,9 +25,9 @@ METRICS = Registry(
     kind="metric",
     group="parsemark.metrics",
     builtin={
-        "teds": "parsemark.metrics.tree_similarity:Teds",
-        "grits_top": "parsemark.metrics.grid_similarity:GritsTop",
-        "grits_con": "parsemark.metrics.grid_similarity:GritsCon",
+        "teds": "parsemark.metrics.teds:Teds",
+        "grits_top": "parsemark.metrics.grits:GritsTop",
+        "grits_con": "parsemark.metrics.grits:GritsCon",
         "grits_avg": "parsemark.metrics.averages:GritsAvg",
         "score_index": "parsemark.metrics.score_alignment:ScoreIndex",
         "score_content": "parsemark.metrics.score_alignment:ScoreContent",
@@ -48,8 +50,6 @@ METRICS = Registry(
 DEFAULT_METRICS = ("teds", "teds(structure_only=true)", "grits_top", "grits_con")
 _ROUNDING = 1e-9
 """A value may lie so far outside of its range."""
-
-AnyTable = str | Table | TableInput
 
 
 @lru_cache(maxsize=256)
@@ -93,7 +93,7 @@ def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METR
         For each metric, under its canonical name, its score. What could not be read has the status
         `metric_failed` and a message.
     """
-    truth, pred = _as_input(truth), _as_input(pred)
+    truth, pred = as_input(truth), as_input(pred)
     chosen = [get_metric(spec) for spec in ([metrics] if isinstance(metrics, str) else metrics)]
     return {str(metric): score_prepared(metric, truth, pred) for metric in chosen}
 
@@ -128,48 +128,6 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
     owner = type(metric).__module__
     remedy = "please report it with this pair" if owner.startswith("parsemark.") else f"mend {owner}"
     return Score(str(metric), None, Status.METRIC_FAILED, message=f"{why}; {remedy}")
-
-
-def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:
-    """TEDS of two tables; see `parsemark.metrics.tree_similarity.Teds`.
-
-    Raises:
-        FormatError: A table cannot be read, or the two are too large to compare.
-    """
-    metric = METRICS.load("teds").from_options({"structure_only": structure_only, "normalize": normalize})
-    return float(metric.compute(_as_truth(truth), _as_input(pred)))
-
-
-class Grits(NamedTuple):
-    """The two GriTS values of a pair."""
-
-    top: float
-    con: float
-
-
-def grits(truth: AnyTable, pred: AnyTable, *, overlap: str = "union", mode: str = "reference") -> Grits:
-    """GriTS of two tables, topology and content; see `parsemark.metrics.grid_similarity`.
-
-    >>> grits("<table><tr><td>1</td></tr></table>", "<table><tr><td>2</td></tr></table>")
-    Grits(top=1.0, con=0.0)
-
-    Raises:
-        FormatError: A table cannot be read, or the two are too large to compare.
-    """
-    truth, pred = _as_truth(truth), _as_input(pred)
-    top = METRICS.load("grits_top").from_options({"overlap": overlap}).compute(truth, pred)
-    con = METRICS.load("grits_con").from_options({"mode": mode}).compute(truth, pred)
-    return Grits(float(top), float(con))
-
-
-def _as_truth(table: AnyTable) -> TableInput:
-    truth = _as_input(table)
-    truth.require_table()
-    return truth
-
-
-def _as_input(table: AnyTable) -> TableInput:
-    return table if isinstance(table, TableInput) else TableInput(table)
 
 
 __all__ = [

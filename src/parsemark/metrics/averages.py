@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.grid_similarity import GritsCon, GritsTop
+from parsemark.metrics.grits import GritsCon, GritsTop
 from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.score_alignment import ScoreContent, ScoreIndex
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from parsemark.errors import FormatError
 from parsemark.model import Score, Status
@@ -31,6 +31,10 @@ class Facts:
     """Value for two empty inputs."""
     one_empty: float | None
     """Value where exactly one side is empty."""
+    label: str = ""
+    """How it is called on an axis and in a table of metrics; its name where it has no label."""
+    short_label: str = ""
+    """How it is called in a table's head, beside other words; its label where it has none."""
 
     def credit(self, value: float) -> float:
         """What a value earns, from 0 (nothing) to 1 (all), whatever the metric's range and direction.
@@ -56,7 +60,7 @@ class Metric(ABC, Generic[InputT]):
         return changed_options(self, self.name)
 
     @classmethod
-    def from_options(cls, options: Mapping[str, OptionValue]) -> Metric[InputT]:
+    def from_options(cls, options: Mapping[str, OptionValue]) -> Self:
         """Build the metric from the options of a spec, checking names and values."""
         return cls(**check_options(cls, "Metric", cls.name, options))
 

@@ -149,3 +149,18 @@ def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | No
     if table is None:
         table = first_table(parse_html(f"<table>{html}</table>", keep_stray_angles=keep_stray_angles))
     return table
+
+
+AnyTable = str | Table | TableInput
+
+
+def as_truth(table: AnyTable) -> TableInput:
+    """A true table, prepared; FormatError where it cannot be read."""
+    truth = as_input(table)
+    truth.require_table()
+    return truth
+
+
+def as_input(table: AnyTable) -> TableInput:
+    """A table, prepared."""
+    return table if isinstance(table, TableInput) else TableInput(table)

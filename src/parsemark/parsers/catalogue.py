@@ -11,7 +11,7 @@ from parsemark.errors import ParserError, UnknownNameError, UsageError
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.lock import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
-from parsemark.registry import Spec, is_made_of_others, parse_spec
+from parsemark.registry import Spec, is_derived, parse_spec
 
 GROUP = "parsemark.parsers"
 
@@ -69,7 +69,7 @@ def find_script(name: str) -> Path:
 
 def _from_script(script: Path, spec: Spec) -> Parser:
     script = script.expanduser().resolve()
-    if script.stem in parser_names() or is_made_of_others(script.stem):
+    if script.stem in parser_names() or is_derived(script.stem):
         raise UsageError(f"{script.name} would have the name of a known parser; rename the file.")
     if re.fullmatch(r"[A-Za-z_][\w.\-]*", script.stem) is None:
         raise UsageError(f"{script.name} cannot name a parser: use letters, digits, '_', '-' and '.'.")

@@ -148,7 +148,9 @@ def read_declaration(script: Path) -> Declaration:
             {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
         )
     except ValidationError as error:
-        found = "; ".join(_told(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3])
+        found = "; ".join(
+            _describe(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3]
+        )
         raise ParserError(f"The '# /// script' block of {script} is not valid: {found}.") from error
     except (tomllib.TOMLDecodeError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}.") from error
@@ -157,7 +159,7 @@ def read_declaration(script: Path) -> Declaration:
 _TABLES = {"info": "[tool.parsemark]", "sources": "[tool.uv.sources]", "overrides": "override-dependencies"}
 
 
-def _told(place: tuple[int | str, ...], problem: str) -> str:
+def _describe(place: tuple[int | str, ...], problem: str) -> str:
     """What is wrong where, by the names that stand in the block."""
     first, *rest = place or ("the block",)
     where = " ".join([_TABLES.get(str(first), str(first)), ".".join(map(str, rest))]).strip()

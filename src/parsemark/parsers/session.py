@@ -29,7 +29,7 @@ from parsemark.parsers.messages import (
 )
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.registry import OptionValue
-from parsemark.system.processes import Kept, describe_exit
+from parsemark.system.processes import Supervised, describe_exit
 
 START_TIMEOUT_S = 120.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -79,22 +79,22 @@ class WorkerSession:
         try:
             if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
-            self._kept = Kept(command.argv, env=command.env, cwd=command.cwd)
+            self._supervised = Supervised(command.argv, env=command.env, cwd=command.cwd)
         except OSError as error:
             raise WorkerFailure("start", f"Cannot start {command.argv[0]}: {error.strerror}") from error
-        self._process = self._kept.process
+        self._process = self._supervised.process
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._stderr = _Tail(self._process.stderr.fileno())
         if on_start is not None:
-            on_start(self._kept.pid)
-        self._kept.begin()
+            on_start(self._supervised.pid)
+        self._supervised.begin()
         self.hello = self._shake_hands(start_timeout_s)
 
     @property
     def pid(self) -> int:
-        """The process id of the worker's keeper: the worker and all its children are below it."""
-        return self._kept.pid
+        """The process id of the worker's supervisor: the worker and all its children are below it."""
+        return self._supervised.pid
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
         """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`.
@@ -124,7 +124,7 @@ class WorkerSession:
 
     def close(self) -> None:
         """End the worker and everything that it has started."""
-        self._kept.close()
+        self._supervised.close()
         self._stderr.join()
         for pipe in (self._stdin, self._stdout, self._process.stderr):
             with contextlib.suppress(OSError):

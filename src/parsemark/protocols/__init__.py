@@ -1,24 +1,18 @@
 """Recipes: which matching, which metrics, which figures. One folder each."""
 
-from parsemark.protocols.base import (
+from parsemark.protocols.contract import (
     DEFAULT_PROTOCOLS,
     PROTOCOLS,
-    Figure,
-    FigureInfo,
-    FigureSums,
-    MatchRow,
     PageProtocol,
-    PageScores,
-    Ranking,
-    RunTables,
-    ScoreRow,
-    Slice,
-    Summary,
-    Verdict,
     canonical_specs,
     get_protocol,
     with_options,
 )
+from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
+from parsemark.protocols.presentation import Presentation, RunParser, RunView
+from parsemark.protocols.rows import MatchRow, PageScores, ScoreRow
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Ranking, Slice, Summary, Verdict
 
 __all__ = [
     "DEFAULT_PROTOCOLS",
@@ -29,8 +23,11 @@ __all__ = [
     "MatchRow",
     "PageProtocol",
     "PageScores",
+    "Presentation",
     "Ranking",
+    "RunParser",
     "RunTables",
+    "RunView",
     "ScoreRow",
     "Slice",
     "Summary",

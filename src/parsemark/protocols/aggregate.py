@@ -12,21 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.model import Status
-from parsemark.protocols.base import (
-    PAGE_LEVEL,
-    Figure,
-    FigureInfo,
-    FigureSums,
-    Floats,
-    Ranking,
-    RunTables,
-    Slice,
-    State,
-    Statistic,
-    Style,
-    Verdict,
-)
-from parsemark.registry import is_made_of_others
+from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, Style
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Ranking, Slice, State, Verdict
+from parsemark.registry import is_derived
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.comparison import FEWEST_DOCUMENTS, Contrast, contrasts, rank_intervals
 from parsemark.stats.detection import ratio
@@ -114,6 +104,21 @@ def mean_sums(info: FigureInfo, rows: pl.DataFrame, column: str, tables: RunTabl
         value = pl.when(value.is_null() & failed & of_page).then(info.worst).otherwise(value)
     valued = rows.with_columns(value.alias(column))
     return sums_of_rows(info, valued.filter(pl.col(column).is_not_null()), pl.col(column), tables)
+
+
+def page_means(infos: Iterable[FigureInfo], tables: RunTables) -> list[FigureSums]:
+    """Make figures that are means over pages of what `score_page` wrote for whole pages under their names."""
+    of_pages = pl.col("element") == PAGE_LEVEL
+    columns = ("sample", "parser", "element", "status", "value")
+    return [
+        mean_sums(
+            info,
+            tables.read("scores", *columns, where=of_pages & (pl.col("metric") == info.name)),
+            "value",
+            tables,
+        )
+        for info in infos
+    ]
 
 
 def sums_of_rows(
@@ -257,7 +262,7 @@ def rank(figure: FigureSums) -> Ranking:
     if not value or not len(figure.samples):
         return Ranking(figure=name)
     # What is made of others shows the head-room; the best is a parser that one could choose.
-    tools = [parser for parser in value if not is_made_of_others(parser)]
+    tools = [parser for parser in value if not is_derived(parser)]
     best = max(tools or value, key=lambda parser: sign * value[parser])
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)

@@ -24,17 +24,11 @@ from parsemark.protocols.aggregate import (
     rank,
     total_statistic,
 )
-from parsemark.protocols.base import (
-    BROKEN,
-    FigureInfo,
-    FigureSums,
-    Floats,
-    PageProtocol,
-    RunTables,
-    Statistic,
-    Summary,
-    SumsOnDemand,
-)
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
+from parsemark.protocols.rows import BROKEN
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.stats.detection import ratio
 
 BROKEN_PAGES = FigureInfo(

@@ -14,16 +14,11 @@ import numpy as np
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
-from parsemark.protocols.base import (
-    FigureInfo,
-    FigureSums,
-    Floats,
-    PageProtocol,
-    RunTables,
-    Summary,
-    Verdict,
-)
 from parsemark.protocols.broken import complete_sums
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary, Verdict
 from parsemark.registry import Spec, parse_spec
 
 

@@ -1,21 +1,17 @@
-"""What a protocol shows of a run beside its figures: charts, tables for papers, and errors by type, as data.
+"""What may be shown of a run beside its figures: charts, tables for papers, errors by type, whole pages.
 
 Nothing here draws. The report and `parsemark figures` draw charts, `parsemark export` writes tables, the page
-viewer steps through errors; none of them knows the name of a figure. A protocol overrides what it has
-something to say about.
+viewer steps through errors; none of them knows the name of a figure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import Literal
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from parsemark.model import Box, Element, Page, Prediction
-    from parsemark.protocols.base import Figure, Style, Summary
+from parsemark.model import Box, Page, Prediction
+from parsemark.protocols.figures import Figure, Style
 
 Mark = Literal["line", "points", "bars", "band"]
 
@@ -233,14 +229,14 @@ class PageView:
 
 @dataclass(frozen=True, slots=True)
 class PageViews:
-    """That a protocol shows whole pages, and how they are listed."""
+    """How a protocol shows whole pages, and how they are listed."""
 
     figure: str
     """The figure that stands for a page in the list."""
     figure_words: str
     """What these numbers are, as a sentence."""
-    left_out: frozenset[str] = frozenset()
-    """Parsers of which there is nothing to see."""
+    view: Callable[[Page, Prediction], PageView]
+    """Make the view of one page of a parser that has figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,159 +258,3 @@ class NamedProfile:
     """The same, in the same order, for all profiles; none for a profile that is not made of switches."""
     sentence: str = ""
     """How a profile that is not made of switches differs from those that are."""
-
-
-def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
-    """For each element of matches of some kinds the type of its error: `Exhibits.element_errors`.
-
-    Args:
-        matches: Of a run under one rule.
-        errors: Kind of a match to the name of an `ErrorKind`.
-    """
-    import polars as pl
-
-    wrong = matches.filter(pl.col("kind").is_in(list(errors)))
-    sides = pl.when(pl.col("truth").list.len() > 0).then(pl.col("truth")).otherwise(pl.col("pred"))
-    return (
-        wrong.with_columns(element=sides, error=pl.col("kind").replace(errors))
-        .explode("element")
-        .select("sample", "parser", "element", "error")
-    )
-
-
-class Contestant(Protocol):
-    """A parser of a run, as the exhibits of a run name it."""
-
-    @property
-    def name(self) -> str:
-        """As in the run."""
-
-    @property
-    def key(self) -> str:
-        """For names of charts and files: letters, digits and hyphens."""
-
-    @property
-    def href(self) -> str:
-        """Where its page is, inside the site."""
-
-
-class RunView(Protocol):
-    """What exhibits are made of: a scored run as the report reads it."""
-
-    @property
-    def summary(self) -> Summary:
-        """What the protocol said about the run."""
-
-    @property
-    def parsers(self) -> Sequence[Contestant]:
-        """In the order in which they are shown."""
-
-    @property
-    def corpus(self) -> str:
-        """Name and version of the corpus."""
-
-    @property
-    def samples(self) -> pl.DataFrame:
-        """One row per page, without its truth; `page` is its number."""
-
-    @property
-    def rule(self) -> str:
-        """The matching rule of leaderboard and lists."""
-
-    @property
-    def matches(self) -> pl.DataFrame:
-        """The matches under that rule."""
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """The scores of elements under that rule."""
-
-    def scores_by(self, metric: str) -> pl.DataFrame:
-        """The same by one metric: of many pages less has to be held."""
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics of these scores, in the protocol's order."""
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table of the run that may be too large to hold."""
-
-    def details(self, part: str, parser: str) -> Any:
-        """What the summary's details hold for a parser."""
-
-    def element_link(self, sample: str, parser: str, element: str) -> str:
-        """Where an element is shown, inside the site."""
-
-
-class Exhibits:
-    """What a protocol may show beside its figures; by default nothing."""
-
-    error_kinds: ClassVar[tuple[ErrorKind, ...]] = ()
-    """The types of errors, in the order in which they are shown."""
-    lower_is_better: ClassVar[frozenset[str]] = frozenset()
-    """The metrics of elements of which less is better, where the metrics do not say so themselves."""
-    sure_above: ClassVar[float] = 0.0
-    """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
-
-    def shown_rules(self, rules: Sequence[str]) -> list[str]:
-        """The matching rules of a run that people may choose from in the viewer, the best known first."""
-        return sorted(rules)
-
-    def shown_metrics(self, metrics: Sequence[str]) -> list[str]:
-        """The metrics of elements, that by which lists are sorted first."""
-        return sorted(metrics)
-
-    def rule_words(self, rule: str) -> str:
-        """What a matching rule does, in the middle of a sentence."""
-        return f"its rule {rule}" if rule else "no rule, since it matches nothing"
-
-    def metric_words(self, metric: str) -> str:
-        """How a metric of elements is called beside its value."""
-        return metric.replace("_", " ")
-
-    def slice_figure(self, summary: Summary, scope: str) -> str:
-        """The figure by which pages, or elements of a category, with one attribute are compared."""
-        return summary.primary
-
-    def charts(self, run: RunView) -> list[Section]:
-        """The protocol's own charts; quality against time, time, and attributes belong to every protocol."""
-        return []
-
-    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
-        """The charts on the page of one parser."""
-        return []
-
-    def paper_tables(self, run: RunView) -> list[DataTable]:
-        """The tables of the publications that the protocol stands for, from this run."""
-        return []
-
-    def paper_table_needs(self) -> Mapping[str, str]:
-        """What a run must have for each of these tables, by its key, as what follows "needs"."""
-        return {}
-
-    def element_errors(self, run: RunView) -> pl.DataFrame:
-        """The errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`).
-
-        By default none. What needs truth and prediction themselves is said by `explain`.
-        """
-        return run.matches.select("sample", "parser", element="kind", error="kind").clear()
-
-    def explain(self, truth: Element, pred: Element) -> Explanation | None:
-        """Why a matched pair scores as it does; None where nothing can be said, or it would take too long."""
-        return None
-
-    def page_views(self, summary: Summary) -> PageViews | None:
-        """How whole pages of a run are listed; None where the protocol does not show them."""
-        return None
-
-    def view_page(self, truth: Page, prediction: Prediction) -> PageView:
-        """A page as a parser read it; asked for only where there are `page_views`."""
-        raise NotImplementedError
-
-    def named_profile(self) -> NamedProfile | None:
-        """The profile that is in use; None where the protocol has no profiles."""
-        return None
-
-    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
-        """What several predictions that answer one truth are scored as; None where they are not as one."""
-        return None

@@ -201,7 +201,7 @@ class _BoardSite(SitePages):
             current="index",
             scripts=("js/boards.js",),
             sections=sections,
-            submissions=[_told(s) for s in reversed(submissions)],
+            submissions=[_describe(s) for s in reversed(submissions)],
             refused=[{"file": r.path.name, "why": r.why.replace(str(r.path), r.path.name)} for r in refused],
             verified=verified,
         )
@@ -326,7 +326,7 @@ class _HistoryParser(ShownParser):
         return f"history-{self.key}"
 
 
-def _told(submission: Submission) -> dict[str, Any]:
+def _describe(submission: Submission) -> dict[str, Any]:
     manifest = submission.manifest
     return {
         "file": submission.path.name,

@@ -54,7 +54,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         make_folder(out_dir.parent)
         scratch = ScratchFolder(f".{out_dir.name}-", out_dir.parent)
         try:
-            with run.blaming_damage():
+            with run.report_damage():
                 sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
                 _write_site(Site(scratch.path, sources, chosen.home), chosen)
             _put_into_place(scratch.path, run_dir, out_dir)

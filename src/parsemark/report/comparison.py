@@ -13,8 +13,8 @@ from parsemark.errors import UnknownNameError, UsageError
 from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Summary, Verdict, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
-from parsemark.protocols.base import RunTables
 from parsemark.protocols.comparison import Comparison, format_p, in_words
+from parsemark.protocols.run_tables import RunTables
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.wording import DIGITS, format_value
 from parsemark.store import Run
@@ -29,7 +29,7 @@ def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Co
         _require(run, name)
     summary = _summary(run, protocol)
     recipe = get_protocol(summary.protocol)
-    with run.blaming_damage():
+    with run.report_damage():
         return protocol_comparison.compare_parsers(recipe, summary, run.run_tables(summary.protocol), a, b)
 
 
@@ -67,7 +67,7 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
     summary = _summary(new, wanted)
     sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
-    with old.blaming_damage(), new.blaming_damage():
+    with old.report_damage(), new.report_damage():
         protocol_comparison.require_comparable(sides[0][0], sides[1][0])
         require_same_pages(sides[0][1], sides[1][1])
         found = protocol_comparison.compare_runs(get_protocol(summary.protocol), sides[0], sides[1], shared)

@@ -76,10 +76,10 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
             (compared.max() - compared.min()).alias("spread"),
         )
     )
-    if source.main_metric in source.recipe.lower_is_better:
+    if source.main_metric in source.shown.lower_is_better:
         scores = scores.with_columns(1 - pl.col("value"))  # lists go from bad to good
     truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
-    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.recipe.sure_above).fill_null(False)
+    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.shown.sure_above).fill_null(False)
     kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
     rows = source.matches.filter(pl.col("parser") == parser).select(
         "sample",

@@ -12,7 +12,7 @@ import polars as pl
 from parsemark.errors import FormatError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
-from parsemark.protocols.exhibits import ErrorKind, Exhibits, Explanation
+from parsemark.protocols.exhibits import ErrorKind, Explanation
 from parsemark.report.source import RunSource
 
 MAX_FINDINGS = 40
@@ -53,8 +53,8 @@ def find_errors(source: RunSource, limit: int) -> Errors:
     Asked here, and not where a run is scored: what went wrong is for people who look at pages, whatever the
     leaderboard is sorted by.
     """
-    recipe = source.recipe
-    of_matches = recipe.element_errors(source).with_columns(n=pl.lit(1, pl.Int64))
+    shown = source.shown
+    of_matches = shown.element_errors(source).with_columns(n=pl.lit(1, pl.Int64))
     explained: dict[Key, dict[str, Any]] = {}
     inside: list[tuple[str, str, str, str, int]] = []
     pairs = _answered(source)
@@ -63,16 +63,17 @@ def find_errors(source: RunSource, limit: int) -> Errors:
         left -= sum(_size(element) for element in (truth, *pieces))
         if left < 0:
             break
-        pred = pieces[0] if len(pieces) == 1 else recipe.put_together(truth, pieces)
-        explanation = None if pred is None else recipe.explain(truth, pred)
+        pred = (
+            pieces[0] if len(pieces) == 1 else shown.join_pieces(truth, pieces) if shown.join_pieces else None
+        )
+        explanation = shown.explain(truth, pred) if shown.explain and pred else None
         if explanation is not None:
             explained[key] = _plain(explanation)
             inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
     found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
     merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
-    looks_inside = type(recipe).explain is not Exhibits.explain
-    return Errors(recipe.error_kinds, rows, explained, pairs.height + merged.height, looks_inside)
+    return Errors(shown.error_kinds, rows, explained, pairs.height + merged.height, shown.explain is not None)
 
 
 def _size(element: Element) -> int:

@@ -23,9 +23,10 @@ from parsemark.model import Status
 from parsemark.plain_words import counted, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Summary, get_protocol
 from parsemark.protocols import comparison as protocol_comparison
-from parsemark.protocols.base import PageProtocol, RunTables
 from parsemark.protocols.broken import broken_pages
 from parsemark.protocols.comparison import Comparison
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.run_tables import RunTables
 from parsemark.report.comparison import require_same_corpus, require_same_pages
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes

@@ -32,7 +32,7 @@ def tables_of(source: RunSource) -> list[DataTable]:
         _leaderboard(source, LEADERBOARD, main=True),
         _leaderboard(source, "all-figures", main=False),
         *_breakdowns(source),
-        *source.recipe.paper_tables(source),
+        *source.shown.paper_tables(source),
     ]
 
 
@@ -49,7 +49,7 @@ def _protocol_of(key: str) -> str | None:
     """The protocol that stands for the publication of a table."""
     for name in PROTOCOLS:
         try:
-            if key in get_protocol(name).paper_table_needs():
+            if key in get_protocol(name).presentation().paper_table_needs:
                 return name
         except ParsemarkError:  # a plug-in that cannot be loaded has no tables
             continue
@@ -311,5 +311,5 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSe
     require_one_protocol(sources)
     found = tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
     keys = {table.key for table in found}
-    needs = sources[0].recipe.paper_table_needs()
+    needs = sources[0].shown.paper_table_needs
     return RunTableSet(tuple(found), {key: what for key, what in needs.items() if key not in keys})

@@ -52,7 +52,7 @@ def write_parser_pages(site: Site, images: set[int], errors: Errors) -> None:
 
 def _write(site: Site, parser: ShownParser, images: set[int], errors: Errors) -> None:
     source = site.source
-    charts = source.recipe.parser_charts(source, parser)
+    charts = source.shown.parser_charts(source, parser)
     shown, held_back = profile(source, parser)
     chunk = f"parsers/{parser.key}"
     data = {"colours": source.colours, "charts": {c.key: chart_to_json(c) for c in charts}}

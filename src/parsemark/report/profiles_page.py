@@ -40,7 +40,7 @@ def write_profiles(site: Site) -> None:
         for parser in sorted({p for s in sources for p in s.summary.parsers})
         for source in sources
     ]
-    named = dict.fromkeys(p for s in sources if (p := s.recipe.named_profile()) is not None)
+    named = dict.fromkeys(p for s in sources if (p := s.shown.profile) is not None)
     profiles = [p for p in named if p.switches]
     switches = [
         {"name": same[0].name, "sentence": same[0].sentence, "values": [_word(s.value) for s in same]}

@@ -22,7 +22,7 @@ def write_provenance(site: Site) -> None:
         parsers=[(parser, manifest.parser(parser.name)) for parser in source.parsers],
         columns=source.summary.shown(),
         rule=source.rule,
-        rule_words=source.recipe.rule_words(source.rule),
+        rule_words=source.shown.words_for_rule(source.rule),
         theta=source.summary.settings.get("theta"),
         statuses=_statuses(source),
         metrics=_metrics(source),

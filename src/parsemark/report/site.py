@@ -161,12 +161,12 @@ class Site(SitePages):
     @cached_property
     def page_viewer(self) -> RunSource | None:
         """The run under the first protocol that shows whole pages."""
-        return next((source for source in self.sources if source.page_views is not None), None)
+        return next((source for source in self.sources if source.shown.pages is not None), None)
 
     @cached_property
     def profiled(self) -> list[RunSource]:
         """The run under each profile of the first protocol that has several of them."""
-        having = [source for source in self.sources if source.recipe.named_profile() is not None]
+        having = [source for source in self.sources if source.shown.profile is not None]
         return [source for source in having if source.recipe.name == having[0].recipe.name]
 
     def leaderboard_name(self, source: RunSource) -> str:
@@ -180,7 +180,7 @@ class Site(SitePages):
         same = [s for s in self.sources if s.recipe.title == words]
         if len(same) < 2:
             return words
-        profiles = {s.summary.protocol: s.recipe.named_profile() for s in same}
+        profiles = {s.summary.protocol: s.shown.profile for s in same}
         own = profiles[source.summary.protocol]
         if own is not None and len({p and p.name for p in profiles.values()}) == len(same):
             return f"{words}, {own.name}"

@@ -13,9 +13,8 @@ import polars as pl
 
 from parsemark.errors import PluginError, UnknownNameError, UsageError
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums, PageProtocol, Summary, get_protocol
+from parsemark.protocols import Figure, FigureSums, PageProtocol, Presentation, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums
-from parsemark.protocols.exhibits import PageViews
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
@@ -67,6 +66,7 @@ class RunSource:
         self.protocol = protocol or next(iter(run.protocols), None)
         self.summary: Summary = run.summary(self.protocol)
         self.recipe: PageProtocol = get_protocol(self.summary.protocol)
+        self.shown: Presentation = self.recipe.presentation()
         with run.scanning("samples") as samples:
             self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
         names = self._parser_names()
@@ -119,7 +119,7 @@ class RunSource:
     def metrics(self) -> tuple[str, ...]:
         """The metrics that pairs of tables were scored with, the best known first."""
         present = self._scores().select(pl.col("metric").unique()).collect()["metric"]
-        return tuple(self.recipe.shown_metrics(sorted(present)))
+        return tuple(self.shown.shown_metrics(sorted(present)))
 
     @cached_property
     def main_metric(self) -> str:
@@ -136,7 +136,7 @@ class RunSource:
     def rules(self) -> tuple[str, ...]:
         """The matchings that people may choose from."""
         present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
-        return tuple(self.recipe.shown_rules(sorted(present)))
+        return tuple(self.shown.shown_rules(sorted(present)))
 
     @property
     def primary(self) -> str:
@@ -153,18 +153,13 @@ class RunSource:
         """Name and version of the corpus."""
         return f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
 
-    @cached_property
-    def page_views(self) -> PageViews | None:
-        """How the protocol shows whole pages; None where it does not."""
-        return self.recipe.page_views(self.summary)
-
     def element_link(self, sample: str, parser: str, element: str) -> str:
         """Where an element is shown."""
         return viewer_link(page=sample, table=element, parser=parser)
 
     def slice_figure(self, scope: str) -> str:
         """The figure by which pages or elements with one attribute are compared: one that they have."""
-        wanted = self.recipe.slice_figure(self.summary, scope)
+        wanted = self.shown.slice_figure(self.summary, scope)
         names = {
             n for part in self.summary.slices if part.scope == scope for f in part.figures.values() for n in f
         }

@@ -90,7 +90,7 @@ def _protocol(source: RunSource, title: str, errors: Errors) -> dict[str, object
     return {
         "spec": source.summary.protocol,
         "title": title,
-        "metric_names": {metric: source.recipe.metric_words(metric) for metric in source.metrics},
+        "metric_names": {metric: source.shown.metric_words(metric) for metric in source.metrics},
         "main_metric": source.main_metric,
         "theta": float(source.summary.settings.get("theta", 0)),
         "rule": source.rule,

@@ -50,12 +50,12 @@ class DrawnMatch:
 def write_whole_pages(site: Site, images: set[int]) -> None:
     """Write `document.html` and a page for each page and parser, if a protocol of the run views pages."""
     source = site.page_viewer
-    views = source.page_views if source else None
+    views = source.shown.pages if source else None
     if source is None or views is None:
         return
     samples = source.samples
     links: list[dict[str, Any]] = []
-    parsers = [p for p in source.parsers if p.name not in views.left_out]
+    parsers = [p for p in source.parsers if p.name in source.figures]
     n_pages = max(1, MAX_PAGES // max(1, len(parsers)))
     for row in samples.head(n_pages).iter_rows(named=True):
         truth = source.run.truth(row["sample"])
@@ -65,7 +65,7 @@ def write_whole_pages(site: Site, images: set[int]) -> None:
         for parser in parsers:
             prediction = source.run.prediction(row["sample"], parser.name)
             name = f"document-{page_file(row['page']).replace('/', '-')}-{safe_name(parser.name)}"
-            view = source.recipe.view_page(truth, prediction)
+            view = views.view(truth, prediction)
             values = view.values
             site.page(
                 name,

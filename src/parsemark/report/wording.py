@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from parsemark.plain_words import UNDEFINED
 
 if TYPE_CHECKING:
-    from parsemark.protocols.base import Figure, Style
+    from parsemark.protocols.figures import Figure, Style
 
 
 DIGITS: Mapping[Style, int] = {

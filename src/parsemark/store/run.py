@@ -27,7 +27,8 @@ import polars as pl
 from parsemark.errors import FormatError, ParsemarkError, StoreError, WriteError
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction, Status
-from parsemark.protocols.base import RunTables, Summary
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
@@ -318,7 +319,7 @@ class Run:
             self.update_manifest(lambda manifest: manifest.with_protocols([summary.protocol]))
 
     @contextlib.contextmanager
-    def blaming_damage(self) -> Iterator[None]:
+    def report_damage(self) -> Iterator[None]:
         """If what is done inside fails, look whether a damaged file is the cause, and name that instead."""
         try:
             yield

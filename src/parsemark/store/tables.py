@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from parsemark.model import Status
-from parsemark.protocols.base import RunTables
+from parsemark.protocols.run_tables import RunTables
 from parsemark.store.schemas import schema_of
 
 if TYPE_CHECKING:

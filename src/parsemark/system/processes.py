@@ -1,8 +1,8 @@
 """Processes that we start: what they and their children use, how they ended, and how to end them all.
 
-A program that we did not write is started by `Kept`, under a keeper (`keeper.py`) that ends with it all
-that it has started, also when this process is killed. One that runs on input nobody has read is started by
-`start_confined` (`confined.py`): with bounded means, and without files but its own.
+A program that we did not write is started by `Supervised`, under a supervisor (`supervisor.py`) that ends
+with it all that it has started, also when this process is killed. One that runs on input nobody has read is
+started by `start_confined` (`confined.py`): with bounded means, and without files but its own.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-KEEPER = Path(__file__).with_name("keeper.py")
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CLOSE_S = 5.0
-"""How long the keeper may take to end all; then we end them ourselves."""
+"""How long the supervisor may take to end all; then we end them ourselves."""
 
 
 _DYING_S = 60.0
 """How long what was killed may take to be gone before we go on without it."""
 
 
-class Kept:
+class Supervised:
     """A running program with its pipes, and everything that it has started, ended together by `close`.
 
     Args:
@@ -47,7 +47,7 @@ class Kept:
         lifeline, self._lifeline = os.pipe()
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(KEEPER), str(lifeline), *argv],
+                [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), *argv],
                 env=dict(env),
                 cwd=cwd,
                 stdin=subprocess.PIPE,
@@ -65,11 +65,11 @@ class Kept:
 
     @property
     def pid(self) -> int:
-        """The keeper's process id; the program and all its descendants are below it."""
+        """The supervisor's process id; the program and all its descendants are below it."""
         return self.process.pid
 
     def begin(self) -> None:
-        """Let the program start: until now only the keeper runs, and limits can be set on it."""
+        """Let the program start: until now only the supervisor runs, and limits can be set on it."""
         with contextlib.suppress(OSError):
             os.write(self._lifeline, b"b")
 
@@ -81,14 +81,14 @@ class Kept:
         os.close(self._lifeline)
         try:
             self.process.wait(_CLOSE_S)
-        except subprocess.TimeoutExpired:  # somebody has stopped the keeper, or the machine is very busy
+        except subprocess.TimeoutExpired:  # somebody has stopped the supervisor, or the machine is very busy
             ended = kill_tree(self.pid)
             self.process.wait()
             _wait_for_the_end(ended)
 
 
-def end_kept(pid: int) -> None:
-    """Have a keeper end its program and all that it has started, without waiting for it."""
+def end_supervised(pid: int) -> None:
+    """Have a supervisor end its program and all that it has started, without waiting for it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGTERM)
 

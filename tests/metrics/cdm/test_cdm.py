@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from parsemark.metrics.cdm import render
 from parsemark.metrics.cdm.colours import colour, colour_of, normalise
 from parsemark.metrics.cdm.pairs import DrawnFormula, count_pairs, equivalent
+from parsemark.metrics.cdm.render import draws_only
 from parsemark.metrics.cdm.score import cdm_scores
 from parsemark.metrics.cdm.tokens import tokenise
 
@@ -93,6 +95,54 @@ def test_scores_and_reasons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert all(s.reason for s in scores if s.value == 0 and s.counts is None)
     assert "empty" in (scores[3].reason or "")
     assert cdm_scores(pairs) == scores  # from the cache
+
+
+HOSTILE = (
+    r"x \gdef\alpha{}",
+    r"x \global\let\alpha\beta",
+    r"x \global\mathcode`\+=0",
+    r"\text{\globaldefs=1 \catcode`\a=13 }x",
+    r"x \end{displaymath}\def\alpha{}\begin{displaymath}",
+    r"x \^^67def\alpha{}",
+    r"x \csname gdef\endcsname\alpha{}",
+    r"x \aftergroup\def\aftergroup\alpha",
+    r"x \setcounter{page}{7}",
+    r"x \fontdimen8\textfont3=9pt",
+)
+
+
+def test_only_formulas_that_leave_nothing_share_a_run() -> None:
+    assert not any(map(draws_only, HOSTILE))
+    for fine in (
+        r"\frac{\alpha}{2}",
+        r"\left( x \right) \leq \hat { y }",
+        r"\begin{array} {c} a \\ b \end{array}",
+    ):
+        assert draws_only(fine)
+
+
+@pytest.mark.latex
+@needs_tex
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_formula_cannot_change_another(
+    hostile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    truth = r"\alpha + 1 = \gamma"
+    pairs = [(truth, hostile), (truth, truth), (r"\frac{a}{b} + \alpha", r"\frac{a}{b} + \alpha")]
+    assert [s.value for s in cdm_scores(pairs)][1:] == [1, 1]
+    assert [s.value for s in cdm_scores(pairs)][1:] == [1, 1]  # nor from the cache
+
+
+@pytest.mark.latex
+@needs_tex
+def test_a_run_whose_sentinel_changes_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    monkeypatch.setattr(render, "draws_only", lambda latex: True)
+    pairs = [(r"\alpha + 1", r"x \gdef\alpha{}"), (r"\alpha + 1", r"\alpha + 1")]
+    assert cdm_scores(pairs)[1].value == 1
 
 
 @pytest.mark.conformance

@@ -13,11 +13,11 @@ from parsemark.corpora import load_corpus
 from parsemark.formats import write_document
 from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.base import PAGE_LEVEL
-from parsemark.protocols.document.figures import figures_of
+from parsemark.protocols.document.annotation import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.strict.page import cut_at_borders
-from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES
+from parsemark.protocols.document.summary import figures_of
+from parsemark.protocols.rows import PAGE_LEVEL
 
 FOX = "The quick brown fox jumps over the lazy dog near the river bank."
 MARKETS = "A completely different sentence about economics and markets."
@@ -147,7 +147,9 @@ def test_the_lost_text_that_is_shown_is_what_the_figure_counts() -> None:
         text("n", "Page 99999", 2, "page_number"),
     )
     output = f"{FOX.replace('quick', 'quikc')}\n\n| density | 7.81 |\n|---|---|\n| hardness | 4.0 |\n"
-    view = get_protocol("document").view_page(truth, Prediction("p", "parser", text=output))
+    pages = get_protocol("document").presentation().pages
+    assert pages is not None
+    view = pages.view(truth, Prediction("p", "parser", text=output))
     n_true = len("".join(FOX.split())) + len("density7.87hardness4.0")
     assert "7.87" in view.lost and not any("Page" in text for text in view.lost)
     assert view.n_lost == sum(map(len, view.lost))
@@ -297,7 +299,7 @@ def test_a_truth_of_tables_alone_says_nothing_about_text(spec: str) -> None:
 def test_without_truth_failures_make_no_order(spec: str) -> None:
     protocol = get_protocol(spec)
     assert isinstance(protocol, DocumentProtocol)
-    assert figures_of(protocol).primary([]) == "overall"
+    assert figures_of(protocol.profile, cdm=False).primary([]) == "overall"
 
 
 HEAT = Element(
@@ -357,7 +359,7 @@ def test_a_block_over_several_kinds_is_one_match_with_scores_of_each_kind() -> N
             columns = dict.fromkeys(("sample", "parser", "element", "pred"), pl.String)
             return pl.DataFrame(wanted, schema=columns, orient="row")
 
-    errors = get_protocol("document").element_errors(View())  # type: ignore[arg-type] # all that is read of it
+    errors = get_protocol("document").presentation().element_errors(View())  # type: ignore[arg-type] # all that is read of it
     assert errors.select("element", "error").rows() == [(e, "merged") for e in ("a", "f", "b", "c")]
 
 

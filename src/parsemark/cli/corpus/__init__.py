@@ -25,7 +25,8 @@ app.command("degrade")(change.degrade)
 app.command("schema")(look.schema)
 app.command("sample")(make.sample)
 app.command("crops")(change.crops)
-app.command("lie")(change.lie)
+app.command("mislead")(change.mislead)
+app.command("lie", hidden=True)(change.mislead)  # its name in older versions
 
 
 def register(root: typer.Typer) -> None:

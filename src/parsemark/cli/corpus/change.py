@@ -72,7 +72,7 @@ def degrade(
     print(f"{out}: {counted(count * max(1, len(several)), 'page')}, hash {manifest.hash[:16]}")
 
 
-def lie(
+def mislead(
     corpus: opt.CorpusArgument,
     *,
     out: opt.NewCorpus,
@@ -87,12 +87,12 @@ def lie(
     """Write a copy that looks the same, with text layers that say something else."""
     from parsemark.cli.progress import page_progress
     from parsemark.corpora import load_corpus
-    from parsemark.corpora.lies import lie_corpus
+    from parsemark.corpora.misleading_text_layers import mislead_corpus
 
     count = len(load_corpus(corpus))
     with page_progress("Changing text layers", count) as progress:
         wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
-        manifest = lie_corpus(corpus, out, kinds=wanted, progress=progress)
+        manifest = mislead_corpus(corpus, out, kinds=wanted, progress=progress)
     print(f"{out}: {counted(count, 'page')}, hash {manifest.hash[:16]}")
 
 

@@ -92,7 +92,7 @@ def read_xml(path: Path) -> etree._Element:
 
 
 @contextmanager
-def costing_itself(remarks: list[Remark], root: Path, path: Path) -> Iterator[None]:
+def skip_with_remark(remarks: list[Remark], root: Path, path: Path) -> Iterator[None]:
     """What cannot be read inside costs the document at `path` alone: a remark says that and why."""
     try:
         yield

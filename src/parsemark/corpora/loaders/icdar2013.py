@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import SampleIds, costing_itself, files_inside, require_some
+from parsemark.corpora.loaders.files import SampleIds, files_inside, require_some, skip_with_remark
 from parsemark.corpora.loaders.icdar_annotations import Annotation, Region, read_annotation
 from parsemark.corpora.loaders.icdar_corrections import Overlay, overlay_for
 from parsemark.corpora.loaders.truth_tables import TRUTH_ERROR, filled_table
@@ -57,7 +57,7 @@ def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) ->
     overlay = overlay_for(root) if corrected else Overlay(())
     samples: list[Sample] = []
     for pdf in pdfs:
-        with costing_itself(remarks, root, pdf):
+        with skip_with_remark(remarks, root, pdf):
             samples += list(_samples(root, pdf, ids, overlay, alternates=alternates))
     require_some(samples, remarks, root)
     return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)

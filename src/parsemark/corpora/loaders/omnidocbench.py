@@ -22,7 +22,13 @@ from typing import Any
 from PIL import Image
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import SampleIds, costing_itself, read_json, require_inside, require_some
+from parsemark.corpora.loaders.files import (
+    SampleIds,
+    read_json,
+    require_inside,
+    require_some,
+    skip_with_remark,
+)
 from parsemark.corpora.loaders.omnidocbench_spelling import attributes, category
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
@@ -45,7 +51,7 @@ def load(path: Path) -> Corpus:
     samples: list[Sample] = []
     remarks: list[Remark] = []
     for index, page in enumerate(pages):
-        with costing_itself(remarks, file.parent, file.parent / f"{file.name}, page {index}"):
+        with skip_with_remark(remarks, file.parent, file.parent / f"{file.name}, page {index}"):
             samples.append(_sample(page, file, index, ids))
     require_some(samples, remarks, file)
     return Corpus.of(

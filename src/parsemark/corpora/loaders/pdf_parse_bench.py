@@ -14,11 +14,11 @@ from typing import Any
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import (
     SampleIds,
-    costing_itself,
     files_inside,
     read_json,
     require_inside,
     require_some,
+    skip_with_remark,
 )
 from parsemark.corpora.loaders.truth_tables import table_element
 from parsemark.errors import CorpusError
@@ -41,7 +41,7 @@ def load(root: Path) -> Corpus:
     ids = SampleIds()
     samples: list[Sample] = []
     for path in truths:
-        with costing_itself(remarks, root, path):
+        with skip_with_remark(remarks, root, path):
             pdf = require_inside(root, root / "pdfs" / f"{path.stem}.pdf")
             samples.append(_sample(path, pdf, ids))
     require_some(samples, remarks, root)

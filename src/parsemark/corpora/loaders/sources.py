@@ -14,7 +14,7 @@ from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import load_folder
-from parsemark.corpora.loaders.files import costing_itself, files_inside, require_some
+from parsemark.corpora.loaders.files import files_inside, require_some, skip_with_remark
 from parsemark.errors import CorpusError
 from parsemark.formats.write import write_table
 from parsemark.model import Element, Page, Sample, Table
@@ -40,7 +40,7 @@ def load(root: Path) -> Corpus:
         )
     samples: list[Sample] = []
     for path in sorted(found):
-        with costing_itself(remarks, root, path):
+        with skip_with_remark(remarks, root, path):
             own = sorted(by_document.get(path.stem, ()), key=lambda sample: sample.page_number)
             samples.append(_sample(path, own))
     require_some(samples, remarks, root)

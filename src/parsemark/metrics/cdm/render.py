@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.errors import MissingDependencyError, PdfError
+from parsemark.formats.latex.symbols import ACCENTS, symbol
 from parsemark.metrics.cdm.colours import Coloured, colour_of
 from parsemark.metrics.cdm.pairs import Box, DrawnFormula
+from parsemark.metrics.cdm.tokens import is_nested
 from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
 
 DPI = 200
@@ -39,6 +41,30 @@ _PREAMBLE = r"""\documentclass[12pt]{article}
 _MARK = re.compile(r"PMFORMULA (\d+) PAGE (\d+)")
 _HARMLESS = ("! LaTeX Error: Unicode character", "! Undefined control sequence", "! Package inputenc Error")
 """Errors after which TeX goes on as if the sign had not been there: they spoil no other formula of a run."""
+_COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{\s*([^{}]*?)\s*\}")
+_DRAWING = """
+mathcolor begin end frac dfrac tfrac cfrac binom dbinom tbinom sqrt overset underset stackrel limits nolimits
+xrightarrow xleftarrow substack overbrace underbrace underline overleftarrow left right middle not
+big Big bigg Bigg bigl Bigl biggl Biggl bigr Bigr biggr Biggr bigm Bigm biggm Biggm
+mathrm mathbf mathit mathsf mathtt mathcal mathbb mathfrak mathscr boldsymbol pmb mathop mathbin mathrel
+mathord mathopen mathclose mathpunct mathinner operatorname text textrm textbf textit textsf texttt textup
+textnormal textmd textsc emph rm bf it sf tt cal mbox hbox displaystyle textstyle scriptstyle
+scriptscriptstyle phantom vphantom hphantom smash hspace hskip mskip kern mkern hline cline multicolumn
+multirow toprule midrule bottomrule cmidrule
+"""
+_DRAWS_ONLY = frozenset(_DRAWING.split())
+"""Commands that draw, in groups of their own; with the symbols, all that formulas of one run may hold.
+Another one may define, count or set something for good, in ways that no list of bad words names."""
+_DRAWN_ENVIRONMENTS = frozenset({"array", "aligned", "gathered", "matrix", "split", "cases", "tabular"})
+_SENTINEL = Coloured(
+    "\\mathcolor[RGB]{0,0,15}{\\alpha} \\mathcolor[RGB]{0,0,30}{+} \\mathcolor[RGB]{0,0,45}{\\frac"
+    " { \\mathcolor[RGB]{0,0,60}{x} } { \\mathbf { \\mathcolor[RGB]{0,0,75}{y} } }} \\begin{array} {cc}"
+    " \\mathcolor[RGB]{0,0,90}{\\sum} & \\mathcolor[RGB]{0,0,105}{\\leq} \\\\ \\mathcolor[RGB]{0,0,120}{1} & "
+    "\\mathcolor[RGB]{0,0,135}{\\sqrt { \\mathcolor[RGB]{0,0,150}{2} }} \\end{array}",
+    ("\\alpha", "+", "\\frac", "x", "y", "\\sum", "\\leq", "1", "\\sqrt", "2"),
+)
+"""Drawn first and last in every run: if the two differ, something of one formula reached another."""
 _LIMITS = CompileLimits(cpu_s=30, wall_s=120.0, memory_mb=1024, output_mb=64)
 _SINGLE = CompileLimits(cpu_s=30, wall_s=60.0, memory_mb=1024, output_mb=16)
 
@@ -52,7 +78,7 @@ class FormulaPicture:
 
 
 def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
-    """Draw formulas, each on a page of its own.
+    """Draw formulas, each on a page of its own; nothing that one of them says reaches another.
 
     Raises:
         MissingDependencyError: There is no pdflatex.
@@ -60,9 +86,9 @@ def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
     pictures: list[FormulaPicture | None] = [None] * len(formulas)
     groups: dict[tuple[int, bool], list[int]] = {}
     for index, formula in enumerate(formulas):
-        groups.setdefault((_paper(len(formula.tokens)), _CJK.search(formula.latex) is not None), []).append(
-            index
-        )
+        if draws_only(formula.latex):
+            kind = _paper(len(formula.tokens)), _CJK.search(formula.latex) is not None
+            groups.setdefault(kind, []).append(index)
     for (paper, cjk), members in sorted(groups.items()):
         for start in range(0, len(members), _BATCH):
             part = members[start : start + _BATCH]
@@ -73,6 +99,21 @@ def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
         if picture is None:
             pictures[index] = _draw_alone(formulas[index])
     return [picture for picture in pictures if picture is not None]
+
+
+def draws_only(latex: str) -> bool:
+    r"""Whether a formula leaves nothing behind: it may share a run of TeX with others.
+
+    >>> draws_only(r"\frac{\alpha}{2}"), draws_only(r"\gdef\alpha{}"), draws_only(r"\^^67def\alpha{}")
+    (True, False, False)
+    """
+    if "^^" in latex or not is_nested(latex):
+        return False
+    names = {name for name in _COMMAND.findall(latex) if name not in _DRAWS_ONLY and name not in ACCENTS}
+    environments = {name.removesuffix("*") for name in _ENVIRONMENT.findall(latex)}
+    return environments <= _DRAWN_ENVIRONMENTS and all(
+        name == "\\" or symbol(name) is not None for name in names
+    )
 
 
 def _paper(n_tokens: int) -> int:
@@ -108,14 +149,18 @@ def _compiled(
 
 def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[FormulaPicture | None]:
     """Those of a run that went well; None for what has to be drawn alone."""
-    with _compiled(formulas, paper, cjk, _LIMITS) as result:
+    guarded = [_SENTINEL, *formulas, _SENTINEL]
+    with _compiled(guarded, paper, cjk, _LIMITS) as result:
         if result.pdf is None:
             return [None] * len(formulas)
-        pages = _clean_pages(result.log, len(formulas))
-        return [
+        pages = _clean_pages(result.log, len(guarded))
+        drawn = [
             None if page is None else _picture(result.pdf, [page], formula)
-            for page, formula in zip(pages, formulas, strict=True)
+            for page, formula in zip(pages, guarded, strict=True)
         ]
+        if drawn[0] is None or drawn[0] != drawn[-1] or drawn[0].drawn is None:
+            return [None] * len(formulas)
+        return drawn[1:-1]
 
 
 def _clean_pages(log: str, n: int) -> list[int | None]:

@@ -16,7 +16,7 @@ from parsemark.metrics.cdm.tokens import tokenise
 from parsemark.system import cache_folder
 from parsemark.system.files import write_bytes
 
-_CACHE_VERSION = 2
+_CACHE_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

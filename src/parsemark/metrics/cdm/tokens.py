@@ -141,13 +141,17 @@ def is_bad(text: str) -> bool:
     """Whether braces, environments or delimiters do not fit together, or it is too long."""
     return (
         len(text) > _MAX_LENGTH
-        or not _braces_balance(text)
-        or not _environments_nest(text)
+        or not is_nested(text)
         or len(_LEFT.findall(text)) != len(_RIGHT.findall(text))
         or text.count("\\(") != text.count("\\)")
         or text.count("\\[") != text.count("\\]")
         or len(_DOLLAR.findall(text)) % 2 == 1
     )
+
+
+def is_nested(text: str) -> bool:
+    """Whether every brace and every environment that is opened is closed, in this order, and no other."""
+    return _braces_balance(text) and _environments_nest(text)
 
 
 def _braces_balance(text: str) -> bool:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from parsemark.formats import write_document, write_table
-from parsemark.model import Category, Element, Page, Prediction
+from parsemark.model import Category, Element, Page, Prediction, Status
+from parsemark.protocols.rows import PAGE_LEVEL, ScoreRow
 
 Annotation = Mapping[str, Any]
 _OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}
 """What only our corpora have, by the name of what it is matched as."""
+
+TABLES_ONLY = "It gives tables only, so there is no page to score."
+"""Message of the pages of a parser that is left out."""
+TRUTH_HAS_ONLY_TABLES = "The truth of this page has only its tables; the rest of the page is not scored."
+"""Message of the measures of whole pages that such a truth does not allow."""
 
 
 def annotation_of(page: Page) -> Annotation:
@@ -80,3 +87,16 @@ def markdown_of(prediction: Prediction) -> str:
 def gives_only_tables(prediction: Prediction) -> bool:
     """Whether an output has tables but no text around them."""
     return prediction.text is None and all(e.category == Category.TABLE for e in prediction.elements)
+
+
+def mark_only_tables(rows: list[ScoreRow]) -> bool:
+    """Mark a page of a parser that gives tables alone, if its text has a score.
+
+    A parser that has only such pages is left out; for another one the page counts as it is: nobody gains by
+    an empty page.
+    """
+    for index, row in enumerate(rows):
+        if (row.element, row.metric) == (PAGE_LEVEL, "text_edit"):
+            rows[index] = replace(row, status=Status.NO_PREDICTION, message=TABLES_ONLY)
+            return True
+    return False

@@ -5,16 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from parsemark.protocols.aggregate import mean_statistic, mean_sums
-from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, Floats, RunTables
-
-if TYPE_CHECKING:
-    from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
 
 _OVER_PAGES = {
     "text": "pages that have text on either side as the profile counts it",
@@ -97,7 +95,8 @@ _PUBLISHED_PAGES = (
 class DocumentFigures(ABC):
     """The figures of one profile."""
 
-    protocol: DocumentProtocol
+    profile: str
+    cdm: bool
     infos: tuple[FigureInfo, ...]
 
     @abstractmethod
@@ -132,11 +131,16 @@ def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
 class PublishedFigures(DocumentFigures):
     """As the published versions aggregate."""
 
+    @classmethod
+    def of(cls, profile: str, *, cdm: bool) -> PublishedFigures:
+        """The figures of a published profile."""
+        return cls(profile, cdm, _PUBLISHED_PAGES)
+
     def counted(self, tables: RunTables) -> RunTables:
         """Where LaTeX tables are set apart, those of the notation that more of a parser's tables have."""
         from parsemark.protocols.document.published.profile import get_profile
 
-        if get_profile(self.protocol.profile).latex_tables != "apart":
+        if get_profile(self.profile).latex_tables != "apart":
             return tables
         return _with_one_notation(tables)
 
@@ -152,13 +156,13 @@ class PublishedFigures(DocumentFigures):
         wholes = [
             _ratio(f"{kind}_edit_whole", kind, tables)
             for kind in ("text", "formula", "table", "order")
-            if f"{kind}_length" in present and self.protocol.profile != "v1.0"
+            if f"{kind}_length" in present and self.profile != "v1.0"
         ]
         overall = self._overall(pages)
         return [*([overall] if overall is not None else []), *pages.values(), *wholes]
 
     def _overall(self, pages: dict[str, FigureSums]) -> FigureSums | None:
-        if self.protocol.profile == "v1.0":
+        if self.profile == "v1.0":
             parts = ["text_edit", "formula_edit", "table_edit", "order_edit"]
             info = _info(
                 "overall",
@@ -194,17 +198,17 @@ class PublishedFigures(DocumentFigures):
     @property
     def failures_count(self) -> bool:
         """The first published versions score what is there."""
-        return self.protocol.profile not in ("v1.0", "v1.5")
+        return self.profile not in ("v1.0", "v1.5")
 
     def notes(self) -> list[str]:
         """Defects that the profile keeps."""
         found = []
         if not self.failures_count:
             left_out = "pages without a prediction, and those on which a parser failed,"
-            found.append(f"{self.protocol.profile} leaves {left_out} out of all means.")
-        if self.protocol.profile != "v1.0":
+            found.append(f"{self.profile} leaves {left_out} out of all means.")
+        if self.profile != "v1.0":
             found.append("Text, formulas and tables that answer nothing are not counted by this profile.")
-        if not self.protocol.cdm and self.protocol.profile != "v1.0":
+        if not self.cdm and self.profile != "v1.0":
             found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
         return found
 
@@ -287,12 +291,3 @@ def mean_of_parts(info: FigureInfo, parts: Sequence[tuple[FigureSums, bool]]) ->
             return np.where(known.any(axis=-1), total, np.nan)
 
     return FigureSums(info, first.samples, first.documents, sums, statistic, page_statistic=page_statistic)
-
-
-def figures_of(protocol: DocumentProtocol) -> DocumentFigures:
-    """The figures of the profile that a protocol names."""
-    if protocol.profile == "strict":
-        from parsemark.protocols.document.strict.figures import StrictFigures
-
-        return StrictFigures.of(protocol)
-    return PublishedFigures(protocol, _PUBLISHED_PAGES)

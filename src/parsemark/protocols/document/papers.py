@@ -13,8 +13,11 @@ from statistics import fmean, variance
 
 import polars as pl
 
-from parsemark.protocols.base import PAGE_LEVEL, Figure, Slice
-from parsemark.protocols.exhibits import DataTable, RunView, TableColumn, TableRow
+from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.protocols.figures import Figure
+from parsemark.protocols.presentation import RunView
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.summary import Slice
 
 _ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 _TABLE_GROUPS = {

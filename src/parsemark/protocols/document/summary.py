@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,61 +18,51 @@ from parsemark.protocols.aggregate import (
     make_figure,
     page_groups,
     page_slices,
-    parser_figures,
-    rank,
     run_sums,
 )
-from parsemark.protocols.base import (
-    PAGE_LEVEL,
-    Figure,
-    FigureSums,
-    Ranking,
-    RunTables,
-    ScoreRow,
-    Slice,
-    Summary,
-)
-from parsemark.protocols.document.figures import DocumentFigures, figures_of
-
-if TYPE_CHECKING:
-    from parsemark.protocols.document.protocol import DocumentProtocol
-
-TABLES_ONLY = "It gives tables only, so there is no page to score."
-"""Message of the pages of a parser that is left out."""
-TRUTH_HAS_ONLY_TABLES = "The truth of this page has only its tables; the rest of the page is not scored."
-"""Message of the measures of whole pages that such a truth does not allow."""
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.document.annotation import TABLES_ONLY
+from parsemark.protocols.document.figures import DocumentFigures, PublishedFigures
+from parsemark.protocols.document.strict.figures import StrictFigures
+from parsemark.protocols.figures import Figure, FigureSums
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Slice, Summary
 
 NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
 
 
-def figure_sums(protocol: DocumentProtocol, tables: RunTables) -> list[FigureSums]:
+def figures_of(profile: str, *, cdm: bool) -> DocumentFigures:
+    """The figures of a profile."""
+    return StrictFigures.of(cdm=cdm) if profile == "strict" else PublishedFigures.of(profile, cdm=cdm)
+
+
+def figure_sums(profile: str, tables: RunTables, *, cdm: bool) -> list[FigureSums]:
     """The figures that can be compared page by page, then those of every protocol."""
-    figures = figures_of(protocol)
+    figures = figures_of(profile, cdm=cdm)
     counted = figures.counted(_without_left_out(tables))
     return [*figures.sums(counted), *run_sums(counted)]
 
 
-def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
+def summarise(
+    protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
+) -> Summary:
     """Every figure with its interval over documents, its denominator, and its groups."""
-    figures = figures_of(protocol)
+    figures = figures_of(profile, cdm=cdm)
     left_out = _left_out(tables)
     counted = figures.counted(_without_left_out(tables))
-    sums = figure_sums(protocol, tables)
+    sums = figure_sums(profile, tables, cdm=cdm)
     pages = _truths(counted)
-    primary = figures.primary(sums)
-    return Summary(
-        protocol=str(protocol),
-        comparability=protocol.comparability,
-        primary=primary,
-        settings=_settings(protocol),
+    return protocol.summary_of(
+        counted,
+        sums,
+        primary=figures.primary(sums),
+        settings=settings,
         counts=_counts(counted, pages),
-        figures=[s.info for s in sums],
-        parsers={parser: parser_figures(sums, parser) for parser in counted.parsers},
         slices=[
             *page_slices([s for s in sums if s.info.main], page_groups(counted.samples)),
             *element_slices(counted, pages),
         ],
-        ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
         failures_count=figures.failures_count,
         notes=[
             *([] if pages else [NO_TRUTH]),
@@ -81,29 +70,10 @@ def summarise(protocol: DocumentProtocol, tables: RunTables) -> Summary:
             *_only_tables(pages),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
             *_failed(counted),
-            *_not_scored(counted, protocol),
+            *_not_scored(counted, profile),
         ],
         details={"variances": _variances(sums, counted), "left_out": left_out},
     )
-
-
-def _settings(protocol: DocumentProtocol) -> dict[str, str]:
-    """What all numbers depend on; `strict` has a matcher of its own, which has no name to choose by."""
-    matcher = {} if protocol.profile == "strict" else {"match": protocol.match}
-    return {"profile": protocol.profile, **matcher, "cdm": str(protocol.cdm).lower()}
-
-
-def mark_only_tables(rows: list[ScoreRow]) -> bool:
-    """Mark a page of a parser that gives tables alone, if its text has a score.
-
-    A parser that has only such pages is left out; for another one the page counts as it is: nobody gains by
-    an empty page.
-    """
-    for index, row in enumerate(rows):
-        if (row.element, row.metric) == (PAGE_LEVEL, "text_edit"):
-            rows[index] = replace(row, status=Status.NO_PREDICTION, message=TABLES_ONLY)
-            return True
-    return False
 
 
 def _left_out(tables: RunTables) -> list[str]:
@@ -181,12 +151,12 @@ def _failed(tables: RunTables) -> list[str]:
     return notes
 
 
-def _not_scored(tables: RunTables, protocol: DocumentProtocol) -> list[str]:
+def _not_scored(tables: RunTables, profile: str) -> list[str]:
     """Pages that went over a limit while they were scored."""
     rows = tables.scores.filter(
         (pl.col("element") == PAGE_LEVEL) & (pl.col("status") == str(Status.METRIC_FAILED))
     )
-    where = "They are in no mean" if protocol.profile in ("v1.0", "v1.5") else "They count as missed"
+    where = "They are in no mean" if profile in ("v1.0", "v1.5") else "They count as missed"
     notes = []
     for parser in tables.parsers:
         own = rows.filter(pl.col("parser") == parser)
@@ -263,6 +233,3 @@ def _element_labels(pages: Mapping[str, Page]) -> dict[tuple[str, str], list[tup
         for element in page.elements
         if element.attributes
     }
-
-
-__all__ = ["TABLES_ONLY", "DocumentFigures", "element_slices", "figure_sums", "summarise"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -14,12 +14,13 @@ from parsemark.protocols.aggregate import (
     mean_sums,
     page_groups,
     page_slices,
-    parser_figures,
-    rank,
     run_sums,
     sums_of_rows,
 )
-from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, RunTables, Style, Summary
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import FigureInfo, FigureSums, Style
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -29,9 +30,7 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
-
-if TYPE_CHECKING:
-    from parsemark.protocols.semantic.protocol import SemanticProtocol
+from parsemark.protocols.summary import Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
@@ -164,9 +163,9 @@ def _infos(judge: str) -> dict[str, FigureInfo]:
     return {info.name: info for info in listed}
 
 
-def figure_sums(protocol: SemanticProtocol, tables: RunTables) -> list[FigureSums]:
+def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     """What the figures are made of, page by page."""
-    infos = _infos(protocol.judge)
+    infos = _infos(judge)
     rows = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
     skipped = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col("value").is_null()
@@ -215,26 +214,22 @@ def _table_rows(tables: RunTables) -> pl.DataFrame:
     return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
 
 
-def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
+def summarise(protocol: PageProtocol, tables: RunTables, judge: str, match: str) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    sums = figure_sums(protocol, tables)
+    sums = figure_sums(judge, tables)
     semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
     first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
-    return Summary(
-        protocol=str(protocol),
-        comparability=protocol.comparability,
-        primary=PRIMARY,
-        settings={"judge": protocol.judge, "match": protocol.match},
+    return protocol.summary_of(
+        tables,
+        sums,
+        settings={"judge": judge, "match": match},
         counts={
             "documents": tables.samples["document"].n_unique(),
             "pages": tables.samples.height,
             "tables": first.height,
             **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},
         },
-        figures=[s.info for s in sums],
-        parsers={parser: parser_figures(sums, parser) for parser in tables.parsers},
         slices=page_slices([s for s in sums if s.info.main], page_groups(tables.samples)),
-        ranking=rank(sums[0]),
         notes=_notes(tables, semantic),
         details={"histogram": {parser: histogram(semantic, parser) for parser in tables.parsers}},
     )

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables, write_table
@@ -33,12 +32,11 @@ from parsemark.matching.combine import stack_tables
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
-from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.evidence import is_positive
 
-if TYPE_CHECKING:
-    from parsemark.protocols.semantic.protocol import SemanticProtocol
-
+READER = "reader"
+NGRAMS = "ngrams"
 SEMANTIC, TEDS = "semantic", "teds"
 EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"
 NOT_JUDGED = "not judged: "
@@ -54,6 +52,21 @@ _WITHOUT_ANSWER = frozenset(
         Answered.REJECTED,
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class HowJudged:
+    """Who matches and judges, and what that may cost: the options of the protocol."""
+
+    judge: str = READER
+    match: str = NGRAMS
+    max_cost: float = 0.0
+    concurrency: int = 8
+
+    @property
+    def asks(self) -> bool:
+        """Whether a language model is asked."""
+        return self.judge != READER or self.match != NGRAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +89,14 @@ class AskingCost:
     seconds: float = 0.0
 
 
-def score_page(protocol: SemanticProtocol, page: Page | None, prediction: Prediction) -> PageScores:
+def score_page(how: HowJudged, page: Page | None, prediction: Prediction) -> PageScores:
     """All rows of a page."""
     out = PageScores()
     if page is None:
         return out
-    rule = protocol.match if protocol.match == "ngrams" else LOCATED
-    answers, n_extra, unmatched, locating = _answers(protocol, page, prediction)
-    scores, judging = _semantic(protocol, answers)
+    rule = how.match if how.match == NGRAMS else LOCATED
+    answers, n_extra, unmatched, locating = _answers(how, page, prediction)
+    scores, judging = _semantic(how, answers)
     place = (prediction.sample, prediction.parser)
     for answer in answers:
         if unmatched is None:
@@ -100,7 +113,7 @@ def score_page(protocol: SemanticProtocol, page: Page | None, prediction: Predic
             )
     counted = prediction.status is Status.OK and unmatched is None
     measures = {EXTRA_TABLES: float(n_extra) if counted else None}
-    if protocol.asks:
+    if how.asks:
         measures[JUDGE_COST] = locating.cost_usd + judging.cost_usd
         measures[JUDGE_SECONDS] = locating.seconds + judging.seconds
     for metric, value in measures.items():
@@ -137,13 +150,13 @@ def _row(prediction: Prediction, answer: TruthAnswer, rule: str, score: Score) -
 
 
 def _answers(
-    protocol: SemanticProtocol, page: Page, prediction: Prediction
+    how: HowJudged, page: Page, prediction: Prediction
 ) -> tuple[list[TruthAnswer], int, str | None, AskingCost]:
     """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
-    if protocol.match == "ngrams":
+    if how.match == NGRAMS:
         sure = [p for p in prediction.tables if is_positive(p.confidence)]
         return (*deterministic_answers(page.tables, sure), None, AskingCost())
-    outcome = _locate(protocol, page, prediction)
+    outcome = _locate(how, page, prediction)
     asked = AskingCost(outcome.cost_usd or 0.0, outcome.seconds)
     if not isinstance(outcome.value, LocatedTruths):
         why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
@@ -215,24 +228,22 @@ def _table_of(text: str) -> Table | None:
     return stack_tables(found) if found else None
 
 
-def _locate(protocol: SemanticProtocol, page: Page, prediction: Prediction) -> JudgeOutcome:
+def _locate(how: HowJudged, page: Page, prediction: Prediction) -> JudgeOutcome:
     got: list[JudgeOutcome] = []
     truths = [truth_source(t) for t in page.tables]
-    judge = get_judge(protocol.match)
-    locate([(None, truths, output_text(prediction))], judge, _asker(protocol), lambda _, o: got.append(o))
+    judge = get_judge(how.match)
+    locate([(None, truths, output_text(prediction))], judge, _asker(how), lambda _, o: got.append(o))
     return got[0]
 
 
-def _semantic(
-    protocol: SemanticProtocol, answers: Sequence[TruthAnswer]
-) -> tuple[dict[str, Score], AskingCost]:
+def _semantic(how: HowJudged, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], AskingCost]:
     """The score of each truth that has an answer."""
     answered = [a for a in answers if a.pred]
-    if protocol.judge == "reader":
+    if how.judge == READER:
         return {a.truth.id: _read_by_rule(a) for a in answered}, AskingCost()
     verdicts: list[PairVerdict] = []
     pairs = [Pair(a.truth.id, truth_source(a.truth), a.text) for a in answered]
-    judge_pairs(pairs, [get_judge(protocol.judge)], _asker(protocol), verdicts.append)
+    judge_pairs(pairs, [get_judge(how.judge)], _asker(how), verdicts.append)
     cost = sum(v.cost_usd or 0.0 for v in verdicts)
     return {v.pair: _verdict_score(v) for v in verdicts}, AskingCost(cost, sum(v.seconds for v in verdicts))
 
@@ -263,9 +274,9 @@ def _teds(answer: TruthAnswer) -> Score:
 
 
 @lru_cache(maxsize=4)
-def _asker(protocol: SemanticProtocol) -> Asker:
+def _asker(how: HowJudged) -> Asker:
     """One for each process; processes of one command share the answers and the limit on cost."""
-    options = AskOptions(concurrency=protocol.concurrency, max_cost_usd=protocol.max_cost or None)
+    options = AskOptions(concurrency=how.concurrency, max_cost_usd=how.max_cost or None)
     return Asker(AnswerStore(), options)
 
 

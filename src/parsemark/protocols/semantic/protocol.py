@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
-from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
-from parsemark.protocols.exhibits import Chart, Contestant, DataTable, RunView, Section
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.rows import PageScores
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 
 READER = "reader"
 NGRAMS = "ngrams"
@@ -29,7 +31,6 @@ class SemanticProtocol(PageProtocol):
 
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic table extraction"
-    sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
     comparability: ClassVar[int] = 2
 
     judge: str = READER
@@ -55,41 +56,25 @@ class SemanticProtocol(PageProtocol):
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
         """Match and score the tables of one page; see `page.py`."""
-        from parsemark.protocols.semantic.page import score_page
+        from parsemark.protocols.semantic.page import HowJudged, score_page
 
-        return score_page(self, truth, prediction)
+        how = HowJudged(self.judge, self.match, self.max_cost, self.concurrency)
+        return score_page(how, truth, prediction)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures are made of; see `figures.py`."""
         from parsemark.protocols.semantic.figures import figure_sums
 
-        return figure_sums(self, tables)
+        return figure_sums(self.judge, tables)
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `figures.py`."""
         from parsemark.protocols.semantic.figures import summarise
 
-        return summarise(self, tables)
+        return summarise(self, tables, self.judge, self.match)
 
-    def charts(self, run: RunView) -> list[Section]:
-        """How scores are distributed; see `exhibits.py`."""
-        from parsemark.protocols.semantic.exhibits import sections
+    def presentation(self) -> Presentation:
+        """Show Horn & Keuper's Figure 6 and Table 3; see `presentation.py`."""
+        from parsemark.protocols.semantic.presentation import present
 
-        return sections(run)
-
-    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
-        """The same for one parser."""
-        from parsemark.protocols.semantic.exhibits import of_parser
-
-        chart = of_parser(run, parser)
-        return [] if chart is None else [chart]
-
-    def paper_table_needs(self) -> Mapping[str, str]:
-        """What Horn & Keuper's table is made of."""
-        return {"horn-3": "tables in the truth"}
-
-    def paper_tables(self, run: RunView) -> list[DataTable]:
-        """Horn & Keuper's Table 3."""
-        from parsemark.protocols.semantic.exhibits import horn_table
-
-        return [horn_table(run)]
+        return present()

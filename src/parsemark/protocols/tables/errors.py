@@ -15,7 +15,8 @@ from parsemark.matching import ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
-from parsemark.protocols.exhibits import ErrorKind, Explanation, Finding, RunView
+from parsemark.protocols.exhibits import ErrorKind, Explanation, Finding
+from parsemark.protocols.presentation import RunView
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA
 
 METRIC = "reader"

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.protocols.base import Floats, RunTables
+from parsemark.protocols.figures import Floats
+from parsemark.protocols.run_tables import RunTables
 
 THETA = 0.5
 """A table counts as found if its match overlaps it by more than this."""

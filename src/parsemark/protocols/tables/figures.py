@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.protocols.aggregate import make_figure, mean_statistic
-from parsemark.protocols.base import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
+from parsemark.protocols.figures import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA, Evidence
-from parsemark.protocols.tables.infos import SENSITIVITY, short_name
+from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
 from parsemark.stats.confidence import risk_coverage

@@ -29,7 +29,7 @@ from parsemark.matching import (
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Match, Matching, Page, Prediction, Score, Status, Table
-from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
+from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.evidence import is_positive
 from parsemark.protocols.tables.invented import invented_text
 

@@ -17,9 +17,10 @@ import polars as pl
 
 from parsemark.errors import PdfError
 from parsemark.pdf import made_with
-from parsemark.protocols.base import Figure
-from parsemark.protocols.exhibits import DataTable, RunView, TableColumn, TableRow
-from parsemark.protocols.tables.infos import metric_label, short_name
+from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
+from parsemark.protocols.figures import Figure
+from parsemark.protocols.presentation import RunView
+from parsemark.protocols.tables.figure_definitions import metric_label, short_name
 
 _RULES = {"bbox": "place", "content": "content", "ngrams": "characters"}
 _NUMBERS = {("ap", "bbox"): "3", ("f1", "bbox"): "4", ("ap", "content"): "6", ("f1", "content"): "7"}

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
-from parsemark.model import Element, Page, Prediction
-from parsemark.protocols.base import FigureSums, PageProtocol, PageScores, RunTables, Summary
-from parsemark.protocols.exhibits import (
-    Chart,
-    Contestant,
-    DataTable,
-    ErrorKind,
-    Explanation,
-    RunView,
-    Section,
-)
-from parsemark.protocols.tables.errors import ERROR_KINDS
-from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
-from parsemark.protocols.tables.infos import metric_words
-
-if TYPE_CHECKING:
-    import polars as pl
+from parsemark.model import Page, Prediction
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.rows import PageScores
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
 DEFAULT_METRICS = (PRIMARY_METRIC, "teds", "grits_top", "reader")
 Match = Literal["auto", "bbox", "content", "ngrams"]
 Scope = Literal["page", "document"]
-RULE_WORDS = {
-    "bbox": "an optimal one-to-one assignment by the overlap of boxes (IoU)",
-    "content": "an optimal one-to-one assignment by the overlap of contents (content-Jaccard)",
-    "ngrams": "character 3-grams, with pieces of a split table put together and merged tables cut apart",
-}
 
 
 @dataclass(frozen=True)
@@ -48,14 +32,12 @@ class TablesProtocol(PageProtocol):
             and every parser gives them, else `ngrams`.
         rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
             default `grits_con` if it is among them, else the first one.
-        scope: `document` scores tables that run over pages as whole tables; see `whole.py`.
+        scope: `document` scores tables that run over pages as whole tables; see `long_tables.py`.
     """
 
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
     comparability: ClassVar[int] = 3
-    error_kinds: ClassVar[tuple[ErrorKind, ...]] = ERROR_KINDS
-    sure_above: ClassVar[float] = CONFIDENCE_THRESHOLD
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
@@ -99,7 +81,15 @@ class TablesProtocol(PageProtocol):
         """All figures of a run; see `summary.py`."""
         from parsemark.protocols.tables.summary import summarise
 
-        return summarise(self, self.seen(tables))
+        return summarise(
+            self, self.seen(tables), self.rule, self.all_metrics[0], is_whole=self.whole_documents
+        )
+
+    def presentation(self) -> Presentation:
+        """Show Soric et al.'s charts and tables, and types of errors; see `presentation.py`."""
+        from parsemark.protocols.tables.presentation import present
+
+        return present(self.all_metrics)
 
     @property
     def whole_documents(self) -> bool:
@@ -115,70 +105,6 @@ class TablesProtocol(PageProtocol):
         """The tables of a run as this protocol looks at them."""
         if not self.whole_documents:
             return tables
-        from parsemark.protocols.tables.whole import whole_samples
+        from parsemark.protocols.tables.long_tables import joined_samples
 
-        return whole_samples(tables)
-
-    def shown_rules(self, rules: Sequence[str]) -> list[str]:
-        """By place, by content, by characters; matching in order of confidence is for curves alone."""
-        return [rule for rule in get_args(Match) if rule in rules]
-
-    def shown_metrics(self, metrics: Sequence[str]) -> list[str]:
-        """The metric of the ranking first, then those of the protocol in their order."""
-        known = [metric for metric in self.all_metrics if metric in metrics]
-        return [*known, *sorted(set(metrics) - set(known))]
-
-    def rule_words(self, rule: str) -> str:
-        """What a matching rule does."""
-        return RULE_WORDS.get(rule, rule)
-
-    def metric_words(self, metric: str) -> str:
-        """As in the literature."""
-        return metric_words(metric)
-
-    def slice_figure(self, summary: Summary, scope: str) -> str:
-        """Pages by F1; a table has no precision of its own, so tables by recall."""
-        return summary.primary if scope == "page" else summary.primary.replace("te_f1_", "te_recall_")
-
-    def charts(self, run: RunView) -> list[Section]:
-        """See `charts/`."""
-        from parsemark.protocols.tables.charts import sections
-
-        return sections(run)
-
-    def parser_charts(self, run: RunView, parser: Contestant) -> list[Chart]:
-        """See `charts/`."""
-        from parsemark.protocols.tables.charts import charts_of_parser
-
-        return charts_of_parser(run, parser)
-
-    def paper_table_needs(self) -> Mapping[str, str]:
-        """What Soric et al.'s tables are made of."""
-        from parsemark.protocols.tables.papers import NEEDS
-
-        return NEEDS
-
-    def paper_tables(self, run: RunView) -> list[DataTable]:
-        """Soric et al.'s; see `papers.py`."""
-        from parsemark.protocols.tables.papers import soric_tables
-
-        return soric_tables(run)
-
-    def element_errors(self, run: RunView) -> pl.DataFrame:
-        """Missed, invented, split and merged tables; see `errors.py`."""
-        from parsemark.protocols.tables.errors import errors_of_matches
-
-        return errors_of_matches(run)
-
-    def explain(self, truth: Element, pred: Element) -> Explanation | None:
-        """What a reader loses; see `errors.py`."""
-        from parsemark.protocols.tables.errors import explain_pair
-
-        return explain_pair(truth, pred)
-
-    def put_together(self, truth: Element, pieces: Sequence[Element]) -> Element | None:
-        """The pieces below or beside each other, as they are scored."""
-        from parsemark.matching.ngrams import put_together
-
-        table = put_together(truth, pieces)
-        return None if table is None else replace(pieces[0], table=table, html=None, latex=None)
+        return joined_samples(tables)

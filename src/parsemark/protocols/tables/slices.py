@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
 from parsemark.protocols.aggregate import MAX_VALUES, attribute_label, from_sums, mean_statistic
-from parsemark.protocols.base import Figure, Floats, RunTables, Slice
+from parsemark.protocols.figures import Figure, Floats
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Slice
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages
+from parsemark.protocols.tables.figure_definitions import short_name
 from parsemark.protocols.tables.figures import extraction_credit
-from parsemark.protocols.tables.infos import short_name
 from parsemark.stats.bootstrap import sum_by_cluster
 from parsemark.stats.detection import is_detected
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -24,19 +24,15 @@ from parsemark.protocols.aggregate import (
     page_groups,
     page_slices,
     parser_figures,
-    rank,
     run_sums,
 )
-from parsemark.protocols.base import (
-    PAGE_LEVEL,
-    Figure,
-    FigureInfo,
-    FigureSums,
-    Ranking,
-    RunTables,
-    Summary,
-)
+from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures import Figure, FigureInfo, FigureSums
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Summary
 from parsemark.protocols.tables.evidence import THETA, Evidence, TruthPages, gather, no_evidence
+from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
     SumBuilder,
     curves,
@@ -44,12 +40,8 @@ from parsemark.protocols.tables.figures import (
     reliability,
     risk_over_coverage,
 )
-from parsemark.protocols.tables.infos import SHORT_NAMES, figure_infos, short_name
 from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import Truths, table_slices
-
-if TYPE_CHECKING:
-    from parsemark.protocols.tables.protocol import TablesProtocol
 
 RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
@@ -120,7 +112,7 @@ class RunEvidence:
     @cached_property
     def infos(self) -> dict[str, FigureInfo]:
         """All figures by name, the main ones first."""
-        listed = [*figure_infos(self.metrics), *(f.info for f in run_sums(self.tables))]
+        listed = [*figure_definitions(self.metrics), *(f.info for f in run_sums(self.tables))]
         if not self.has_truth:
             listed = [i.model_copy(update={"main": i.main or i.name in WITHOUT_TRUTH}) for i in listed]
         return {info.name: info for info in sorted(listed, key=lambda info: not info.main)}
@@ -144,26 +136,34 @@ class RunEvidence:
         ]
 
 
-def summarise(protocol: TablesProtocol, tables: RunTables) -> Summary:
-    """Every figure of the run: value, 95 % interval clustered by document, denominator."""
-    run = RunEvidence.of(tables, protocol.rule, protocol.all_metrics[0])
+def summarise(
+    protocol: PageProtocol, tables: RunTables, rule: str, rank_by: str, *, is_whole: bool
+) -> Summary:
+    """Every figure of the run: value, 95 % interval clustered by document, denominator.
+
+    Args:
+        protocol: Whose summary it is.
+        tables: Of the run, as the protocol sees them.
+        rule: By which the leaderboard matches; `auto` lets the data decide.
+        rank_by: The structure metric of the ranking.
+        is_whole: Whether one truth is of a document, not of a page.
+    """
+    run = RunEvidence.of(tables, rule, rank_by)
     sums = run.figure_sums()
-    primary = f"te_f1_{short_name(run.metrics[0])}"
     evidence = run.by_rule[run.rule]
-    return Summary(
-        protocol=str(protocol),
-        comparability=protocol.comparability,
-        primary=primary,
+    return protocol.summary_of(
+        tables,
+        sums,
+        primary=f"te_f1_{short_name(run.metrics[0])}",
         settings={"match": run.rule, "theta": f"{THETA:g}"},
-        counts=_counts(run, "documents" if protocol.scope == "document" else "pages"),
+        counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
         slices=[
             *page_slices(sums, _groups(tables)),
             *table_slices(run.truths, evidence),
         ],
-        ranking=next((rank(s) for s in sums if s.info.name == primary), Ranking(figure=primary)),
-        notes=_notes(run, is_rule_chosen=protocol.rule != "auto"),
+        notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {
                 parser: {r: _rule_figures(run, r, parser) for r in RULES if run.applies(r, parser)}

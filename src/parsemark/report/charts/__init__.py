@@ -1,6 +1,6 @@
 """Draws what protocols chart: as data for the site (SVG), and for papers (matplotlib).
 
-What a chart is says `protocols/exhibits.py`. The charts here are those that every protocol has.
+What a chart is says `protocols/presentation.py`. The charts here are those that every protocol has.
 """
 
 from __future__ import annotations

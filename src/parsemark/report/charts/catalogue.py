@@ -29,7 +29,7 @@ def all_sections(source: RunSource) -> list[Section]:
     """Every section that has at least one figure: those of every protocol, and the protocol's own."""
     found = [
         Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
-        *source.recipe.charts(source),
+        *source.shown.charts(source),
         Section.of(
             "attributes",
             "By attribute",

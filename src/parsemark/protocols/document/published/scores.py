@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsemark.model import Page, Prediction, Status
-from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.document.annotation import annotation_of, gives_only_tables, markdown_of
+from parsemark.protocols.document.annotation import (
+    TABLES_ONLY,
+    TRUTH_HAS_ONLY_TABLES,
+    annotation_of,
+    gives_only_tables,
+    mark_only_tables,
+    markdown_of,
+)
 from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
@@ -18,7 +24,7 @@ from parsemark.protocols.document.published.measures import (
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES, mark_only_tables
+from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""

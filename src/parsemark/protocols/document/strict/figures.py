@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from parsemark.protocols.aggregate import mean_sums
-from parsemark.protocols.base import PAGE_LEVEL, FigureInfo, FigureSums, RunTables
 from parsemark.protocols.document.figures import DocumentFigures, mean_of_parts, page_rows
-
-if TYPE_CHECKING:
-    from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.protocols.figures import FigureInfo, FigureSums
+from parsemark.protocols.rows import PAGE_LEVEL
+from parsemark.protocols.run_tables import RunTables
 
 _FAILED = "Pages on which the parser failed have everything missed."
 _INFOS = (
@@ -49,10 +46,11 @@ class StrictFigures(DocumentFigures):
     """Means over pages, with nothing left out."""
 
     @classmethod
-    def of(cls, protocol: DocumentProtocol) -> StrictFigures:
+    def of(cls, *, cdm: bool) -> StrictFigures:
         """The figures."""
         return cls(
-            protocol,
+            "strict",
+            cdm,
             tuple(
                 FigureInfo(
                     name=name,
@@ -94,11 +92,3 @@ class StrictFigures(DocumentFigures):
             main=True,
         )
         return [mean_of_parts(info, [(pages[name], not pages[name].info.higher_is_better) for name in parts])]
-
-    def primary(self, sums: Sequence[FigureSums]) -> str:
-        """Overall."""
-        return "overall"
-
-    def notes(self) -> list[str]:
-        """None: the definitions say all."""
-        return []

@@ -13,8 +13,12 @@ from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Category, Element, Page, Prediction, Status
-from parsemark.protocols.base import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
-from parsemark.protocols.document.annotation import gives_only_tables
+from parsemark.protocols.document.annotation import (
+    TABLES_ONLY,
+    TRUTH_HAS_ONLY_TABLES,
+    gives_only_tables,
+    mark_only_tables,
+)
 from parsemark.protocols.document.strict.page import (
     PageBlock,
     PageMatches,
@@ -25,7 +29,7 @@ from parsemark.protocols.document.strict.page import (
     pred_side,
     truth_side,
 )
-from parsemark.protocols.document.summary import TABLES_ONLY, TRUTH_HAS_ONLY_TABLES, mark_only_tables
+from parsemark.protocols.rows import PAGE_LEVEL, MatchRow, PageScores, ScoreRow
 
 RULE = "strict"
 

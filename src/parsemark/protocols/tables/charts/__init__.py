@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from parsemark.protocols.exhibits import Chart, Contestant, RunView, Section
+from parsemark.protocols.exhibits import Chart, Section
+from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.charts.calibration import (
     content_against_boxes,
     reliability,
@@ -53,7 +54,7 @@ def sections(run: RunView) -> list[Section]:
     ]
 
 
-def charts_of_parser(run: RunView, parser: Contestant) -> list[Chart]:
+def charts_of_parser(run: RunView, parser: RunParser) -> list[Chart]:
     """What the page of one parser shows."""
     histograms = [score_histogram(run, metric, [parser], bars=True) for metric in run.metrics]
     return [chart for chart in (*histograms, reliability(run, parser)) if chart is not None]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from parsemark.plain_words import rounded
-from parsemark.protocols.exhibits import Chart, ChartAxis, Contestant, Guide, RunView, Series
+from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Series
+from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.charts.detection import RULE_NAMES
 
 DIAGONAL = Guide("", (0.0, 1.0), (0.0, 1.0))
 MOST_POINTS = 600
 
 
-def reliability(run: RunView, parser: Contestant) -> Chart | None:
+def reliability(run: RunView, parser: RunParser) -> Chart | None:
     """Precision by confidence, with the distribution of the confidences."""
     bins = run.details("reliability", parser.name)
     if not bins:

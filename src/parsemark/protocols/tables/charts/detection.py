@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parsemark.protocols.base import Figure
-from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, RunView, Series, interval_bars
+from parsemark.protocols.exhibits import Chart, ChartAxis, Guide, Series, interval_bars
+from parsemark.protocols.figures import Figure
+from parsemark.protocols.presentation import RunView
 from parsemark.protocols.tables.charts.structure import metric_key
-from parsemark.protocols.tables.infos import metric_words, short_name
+from parsemark.protocols.tables.figure_definitions import metric_words, short_name
 
 RECALL, PRECISION = ChartAxis("recall", 0.0, 1.0), ChartAxis("precision", 0.0, 1.0)
 MOST_POINTS = 400

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from parsemark.protocols.exhibits import Chart, ChartAxis, Contestant, RunView, Series, interval_bars
-from parsemark.protocols.tables.infos import metric_range, metric_words, short_name, worst_value
+from parsemark.protocols.exhibits import Chart, ChartAxis, Series, interval_bars
+from parsemark.protocols.presentation import RunParser, RunView
+from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
 
 N_BINS = 20
 MOST_METRICS = 5
@@ -43,7 +44,7 @@ def structure_bars(run: RunView) -> Chart | None:
 
 
 def score_histogram(
-    run: RunView, metric: str, parsers: Sequence[Contestant], *, bars: bool = False
+    run: RunView, metric: str, parsers: Sequence[RunParser], *, bars: bool = False
 ) -> Chart | None:
     """Distribution of a metric over the true tables; a missed table has its worst value."""
     series = []

@@ -1,14 +1,14 @@
 """Starts a program and ends, with it, everything that it has started. Run as a script, never imported.
 
-    python -I -S keeper.py LIFELINE PROGRAM ARGUMENT…
+    python -I -S supervisor.py LIFELINE PROGRAM ARGUMENT…
 
-The keeper waits for one byte on the descriptor LIFELINE (so that limits can be set on it first, which the
+The supervisor waits for one byte on the descriptor LIFELINE (so that limits can be set on it first, which the
 program inherits), starts the program in a session of its own, and then waits for the first of: the program
-ends, the lifeline closes (whoever started the keeper is gone, however it died), SIGTERM. Then it ends all
+ends, the lifeline closes (whoever started the supervisor is gone, however it died), SIGTERM. Then it ends all
 descendants, and ends as the program ended.
 
-On Linux it is a subreaper: a descendant whose parent dies becomes the keeper's child, also one that has
-left its session and its group, so none can escape by forking. When the keeper is gone, they are all gone.
+On Linux it is a subreaper: a descendant whose parent dies becomes the supervisor's child, also one that has
+left its session and its group, so none can escape by forking. When the supervisor is gone, they are all gone.
 Only the standard library, and only what starts fast.
 """
 

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from parsemark.protocols.base import FigureInfo, Style
+from parsemark.protocols.figures import FigureInfo, Style
 
 if TYPE_CHECKING:
     from parsemark.metrics.base import Facts
 
 SHORT_NAMES = {"grits_top": "top", "grits_con": "con", "teds": "teds"}
 """How some structure metrics are called in the names of figures (te_f1_top and so on)."""
-_WORDS = {"grits_con": "GriTS content", "grits_top": "GriTS topology", "teds": "TEDS"}
-_LABELS = {"grits_top": "Top", "grits_con": "Con", "teds": "TEDS"}
 SENSITIVITY = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 _ALL_TABLES = (
@@ -31,7 +29,8 @@ def short_name(metric: str) -> str:
 
 def metric_label(metric: str) -> str:
     """How a structure metric is called in a table's head."""
-    return _LABELS.get(metric, metric.replace("_", " "))
+    facts = metric_facts(metric)
+    return _labelled(metric, facts.short_label or facts.label if facts else "")
 
 
 def metric_facts(metric: str) -> Facts | None:
@@ -53,7 +52,13 @@ def metric_title(metric: str) -> str:
 
 def metric_words(metric: str) -> str:
     """How a structure metric is called on an axis."""
-    return _WORDS.get(metric, metric.replace("_", " "))
+    facts = metric_facts(metric)
+    return _labelled(metric, facts.label if facts else "")
+
+
+def _labelled(metric: str, label: str) -> str:
+    name, bracket, options = metric.partition("(")
+    return (label or name.replace("_", " ")) + bracket + options.replace("_", " ")
 
 
 def metric_range(metric: str) -> tuple[float, float]:
@@ -69,7 +74,7 @@ def worst_value(metric: str) -> float:
     return low if facts is None or facts.higher_is_better else high
 
 
-def figure_infos(metrics: Sequence[str]) -> list[FigureInfo]:
+def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
     """All figures in the order in which they are shown.
 
     Args:

@@ -17,7 +17,7 @@ from parsemark.errors import UsageError
 from parsemark.model import Box, Element, Page, Prediction, Relation, Sample, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.protocols.tables.whole import whole_document, whole_page, whole_prediction
+from parsemark.protocols.tables.long_tables import joined_document, joined_page, joined_prediction
 from parsemark.report import build_report
 from parsemark.store import ParseRecord, ParserEntry, Run, sample_to_row, work_key
 
@@ -58,7 +58,7 @@ def given_as(*tables: Table | None) -> list[Prediction]:
 def both(pages: list[Page], *tables: Table | None) -> tuple[Page, Prediction]:
     """Truth and prediction of the document."""
     given = [*given_as(*tables), *given_as(*[None] * (len(pages) - len(tables)))]
-    truth, prediction = whole_document(list(zip(pages, given, strict=True)))
+    truth, prediction = joined_document(list(zip(pages, given, strict=True)))
     assert truth is not None
     return truth, prediction
 
@@ -70,7 +70,7 @@ def credit(truth: Page, prediction: Prediction, metric: str = "grits_con") -> di
 
 @given(st.sets(st.integers(1, len(BODY) - 1), max_size=4))
 def test_the_truth_is_the_same_wherever_the_page_breaks(breaks: set[int]) -> None:
-    whole = whole_page(pages_broken_at(*sorted(breaks)))
+    whole = joined_page(pages_broken_at(*sorted(breaks)))
     assert [e.table for e in whole.tables] == [WHOLE, Table.from_rows([["sum", "12"], ["all", "13"]])]
     assert all(e.box is None for e in whole.elements)
     assert whole.tables[0].attributes.get("pages", 1) == len(breaks) + 1
@@ -121,7 +121,7 @@ def test_what_a_page_says_of_the_break_is_not_of_the_table() -> None:
         Page(f"s{k}", 1, 1, (Element("t1", "table", table=table, attributes={"part": k}),))
         for k, table in enumerate((upper, lower), start=1)
     ]
-    (whole,) = whole_page(pages).tables
+    (whole,) = joined_page(pages).tables
     assert whole.table == Table.from_rows([["Metals", *[""] * (n - 1)], HEAD, *BODY])
     assert credit(*both(pages, upper, lower)) == {"p1-t1": pytest.approx(1.0)}
     assert credit(*both(pages, whole.table)) == {"p1-t1": pytest.approx(1.0)}
@@ -134,7 +134,7 @@ def test_a_group_at_the_end_of_a_page_stays() -> None:
         Page(f"s{k}", 1, 1, (Element("t1", "table", table=table, attributes={"part": k}),))
         for k, table in enumerate(parts, start=1)
     ]
-    assert whole_page(pages).tables[0].table == Table.from_rows([HEAD, *BODY[:6], group, *BODY[6:]])
+    assert joined_page(pages).tables[0].table == Table.from_rows([HEAD, *BODY[:6], group, *BODY[6:]])
 
 
 @pytest.mark.parametrize("cuts", [(0, 6, 12), (0, 3, 4, 12)])
@@ -165,8 +165,8 @@ def test_long_tables_without_numbers_go_on_where_they_repeat_their_head() -> Non
     unnumbered = [
         replace(p, elements=tuple(replace(e, attributes={"long": True}) for e in p.elements)) for p in pages
     ]
-    assert whole_page(unnumbered).tables[0].table == WHOLE
-    assert len(whole_page(unnumbered).tables) == 2
+    assert joined_page(unnumbered).tables[0].table == WHOLE
+    assert len(joined_page(unnumbered).tables) == 2
 
 
 def test_two_tables_that_a_parser_merged_are_cut_apart() -> None:
@@ -186,20 +186,20 @@ def test_parts_by_region_and_by_relation() -> None:
         Page("s2", 1, 1, (Element("t1r2", "table", table=table[1], attributes={"region": 2, "regions": 2}),
                           Element("t2", "table", table=table[2])), ()),
     ]  # fmt: skip
-    assert [e.table.n_rows for e in whole_page(by_region).tables if e.table] == [3, 2]
+    assert [e.table.n_rows for e in joined_page(by_region).tables if e.table] == [3, 2]
     beside = Page("s1", 1, 1, (Element("a", "table", table=table[0]), Element("b", "table", table=table[1])),
                   (Relation("continued", "a", "b"),))  # fmt: skip
-    assert [e.table.n_rows for e in whole_page([beside]).tables if e.table] == [3]
+    assert [e.table.n_rows for e in joined_page([beside]).tables if e.table] == [3]
     unrelated = replace(beside, relations=())
-    assert [e.table.n_rows for e in whole_page([unrelated]).tables if e.table] == [2, 2]
+    assert [e.table.n_rows for e in joined_page([unrelated]).tables if e.table] == [2, 2]
 
 
 def test_a_document_has_failed_only_where_every_page_has() -> None:
     bad = Prediction("s1", "p", Status.PARSER_FAILED, message="crash")
     good = Prediction("s2", "p", elements=(Element("e", "table", table=WHOLE),))
-    assert whole_prediction([bad, good]).status is Status.OK
-    assert whole_prediction([bad, good]).sample == "s1"
-    assert whole_prediction([bad, replace(bad, sample="s2")]).status is Status.PARSER_FAILED
+    assert joined_prediction([bad, good]).status is Status.OK
+    assert joined_prediction([bad, good]).sample == "s1"
+    assert joined_prediction([bad, replace(bad, sample="s2")]).status is Status.PARSER_FAILED
 
 
 def test_places_and_one_to_one_rules_are_refused() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.lies import (
+from parsemark.corpora.misleading_text_layers import (
     DECOY,
     KINDS,
     LIGATURES,
@@ -20,9 +20,9 @@ from parsemark.corpora.lies import (
     STALE_OCR,
     VISUAL_ORDER,
     changed_mapping,
-    lie_corpus,
+    mislead_corpus,
     read_mapping,
-    write_lie,
+    write_misleading,
 )
 from parsemark.corpora.synthetic.make import StoryOptions, make_stories
 from parsemark.corpora.synthetic.makers.fonts import FOLDERS
@@ -65,7 +65,7 @@ def test_the_picture_is_the_same_and_the_text_is_as_planned(
 ) -> None:
     assert first_page.pdf is not None
     lying = tmp_path / "lying.pdf"
-    write_lie(first_page.pdf, lying, kind)
+    write_misleading(first_page.pdf, lying, kind)
     pictures = [render_page(pdf, 1, 110).tobytes() for pdf in (first_page.pdf, lying)]
     assert pictures[0] == pictures[1]
     true, told = page_text(first_page.pdf, 1), page_text(lying, 1)
@@ -78,7 +78,7 @@ def test_the_picture_is_the_same_and_the_text_is_as_planned(
     else:
         assert told.replace(ORDER if kind == "instruction" else DECOY, "").split() == true.split()
     again = tmp_path / "again.pdf"
-    write_lie(first_page.pdf, again, kind)
+    write_misleading(first_page.pdf, again, kind)
     assert again.read_bytes() == lying.read_bytes()
 
 
@@ -93,13 +93,13 @@ def test_a_picture_over_words_shows_the_same_to_the_pixel(
     for sample in (first_page, hebrew):
         assert sample.pdf is not None
         lying = tmp_path / "lying.pdf"
-        write_lie(sample.pdf, lying, kind)
+        write_misleading(sample.pdf, lying, kind)
         one, other = (render_page(pdf, sample.page_number, PICTURE_DPI) for pdf in (sample.pdf, lying))
         assert one.tobytes() == other.tobytes()
         again = tmp_path / "again.pdf"
-        write_lie(sample.pdf, again, kind)
+        write_misleading(sample.pdf, again, kind)
         assert again.read_bytes() == lying.read_bytes()
-    write_lie(first_page.pdf, tmp_path / "latin.pdf", kind)
+    write_misleading(first_page.pdf, tmp_path / "latin.pdf", kind)
     if kind == STALE_OCR:
         planned = page_text(first_page.pdf, 1).translate(MISREAD).replace(" ", "")
         assert sorted("".join(_stored_words(tmp_path / "latin.pdf"))) == sorted(planned)
@@ -127,11 +127,11 @@ def test_a_corpus_of_lies_keeps_its_truth(tmp_path: Path, first_page: Sample) ->
     (source / "pdfs" / "one.pdf").write_bytes(first_page.pdf.read_bytes())
     write_page(source, first_page, "pdfs/one.pdf")
     write_manifest(source, name="one", licence="CC0-1.0", description="", generator="test", settings={})
-    lie_corpus(str(source), tmp_path / "lies", kinds=["white"])
+    mislead_corpus(str(source), tmp_path / "lies", kinds=["white"])
     (sample,) = load_corpus(str(tmp_path / "lies")).samples()
     assert sample.truth is not None
     assert first_page.truth is not None
     assert sample.truth.attributes["text_layer"] == "white"
     assert sample.truth.elements == first_page.truth.elements
     with pytest.raises(UsageError, match="nonsense"):
-        lie_corpus(str(source), tmp_path / "other", kinds=["nonsense"])
+        mislead_corpus(str(source), tmp_path / "other", kinds=["nonsense"])

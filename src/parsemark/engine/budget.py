@@ -13,7 +13,7 @@ class SpentError(ParsemarkError):
     """The next page might cost more than is left."""
 
 
-class Purse:
+class Budget:
     """Money for pages: one is asked for only if there is enough left for the dearest so far.
 
     What a parser's page costs is known after its first one, which is therefore asked for alone. So the limit

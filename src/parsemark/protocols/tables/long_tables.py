@@ -27,7 +27,7 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.matching.combine import repeated_rows, slice_rows, stack_tables
 from parsemark.model import Element, Page, Prediction, Status, Table
-from parsemark.protocols.base import RunTables
+from parsemark.protocols.run_tables import RunTables
 
 NUMBERS = ("part", "region")
 CONTINUED = "continued"
@@ -48,7 +48,7 @@ Chain = list[tuple[int, Element]]
 """The parts of a table, each with the number of its page."""
 
 
-def whole_document(
+def joined_document(
     pages: Sequence[tuple[Page | None, Prediction]],
 ) -> tuple[Page | None, Prediction]:
     """A document as one page: its truth, and what a parser made of it, given both page by page in order."""
@@ -59,22 +59,22 @@ def whole_document(
         for (before, upper), (after, lower) in pairwise(chain):
             if after == before + 1:
                 breaks[before].append((upper.table, lower.table))
-    return _whole_truth(truths, chains), whole_prediction([p for _, p in pages], breaks)
+    return _joined_truth(truths, chains), joined_prediction([p for _, p in pages], breaks)
 
 
-def whole_page(truths: Sequence[Page | None]) -> Page | None:
+def joined_page(truths: Sequence[Page | None]) -> Page | None:
     """The truth of a document, given its pages in order: one page that has every table whole.
 
     Boxes are dropped, since places on different pages do not compare. None where no page has a truth.
     """
-    return _whole_truth(truths, _chains(truths))
+    return _joined_truth(truths, _chains(truths))
 
 
-def _whole_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Page | None:
+def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Page | None:
     first = next((truth for truth in truths if truth is not None), None)
     if first is None:
         return None
-    elements = tuple(_whole(chain) for chain in chains)
+    elements = tuple(_joined_chain(chain) for chain in chains)
     return replace(first, elements=elements, relations=(), annotation=None, only_tables=True)
 
 
@@ -121,10 +121,10 @@ def _goes_on(chain: Chain, element: Element, page: int) -> bool:
     )
 
 
-def _whole(chain: Chain) -> Element:
+def _joined_chain(chain: Chain) -> Element:
     number, first = chain[0]
     tables = [element.table for _, element in chain if element.table is not None]
-    whole = _stacked(tables) if len(tables) == len(chain) else first.table
+    joined = _stacked(tables) if len(tables) == len(chain) else first.table
     pages = {page for page, _ in chain}
     attributes = {k: v for k, v in first.attributes.items() if k not in (*NUMBERS, "regions")}
     if len(pages) > 1:
@@ -134,7 +134,7 @@ def _whole(chain: Chain) -> Element:
         first,
         id=_named(number, first.id),
         box=None,
-        table=whole,
+        table=joined,
         html=html,
         latex=None,
         attributes=attributes,
@@ -198,13 +198,13 @@ def _says_break(note: str | None) -> bool:
     return note is not None and _OF_THE_BREAK.search(note) is not None
 
 
-def whole_prediction(
+def joined_prediction(
     predictions: Sequence[Prediction],
     breaks: Mapping[int, Sequence[tuple[Table | None, Table | None]]] | None = None,
 ) -> Prediction:
     """What a parser made of a document, given its pages in order. A page that failed has no tables.
 
-    The whole has failed only where every page has.
+    It has failed only where every page has.
 
     Args:
         predictions: Page by page.
@@ -255,7 +255,7 @@ def _joined(before: Element, after: Element, parts: Sequence[Table]) -> Element:
     return replace(before, table=_stacked(parts), html=None, confidence=max(known) if known else None)
 
 
-def whole_text(texts: Iterable[str | None]) -> str | None:
+def joined_text(texts: Iterable[str | None]) -> str | None:
     """The text layer of a document; None where no page has one."""
     known = [text for text in texts if text is not None]
     return "\n".join(known) if known else None
@@ -265,20 +265,20 @@ def _named(page: int, identifier: str) -> str:
     return f"p{page}-{identifier}"
 
 
-def whole_samples(tables: RunTables) -> RunTables:
+def joined_samples(tables: RunTables) -> RunTables:
     """The tables of a run with every document's truth at its first page, where its scores are too."""
     rows = []
     ordered = tables.samples.sort("document", "page_number", "sample")
     for document in ordered.partition_by("document", maintain_order=True):
         pages = list(document.iter_rows(named=True))
-        whole = whole_page(
+        joined = joined_page(
             [None if r["truth"] is None else page_from_json(json.loads(r["truth"])) for r in pages]
         )
         rows.append(
             {
                 **pages[0],
-                "n_tables": None if whole is None else len(whole.tables),
-                "truth": None if whole is None else json.dumps(page_to_json(whole), ensure_ascii=False),
+                "n_tables": None if joined is None else len(joined.tables),
+                "truth": None if joined is None else json.dumps(page_to_json(joined), ensure_ascii=False),
             }
         )
         # The other pages have nothing of their own to find; their times and failures stay.

@@ -4,34 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsemark.protocols.exhibits import (
-    Chart,
-    ChartAxis,
-    Contestant,
-    DataTable,
-    RunView,
-    Section,
-    Series,
-    TableColumn,
-    TableRow,
-)
+from parsemark.protocols.exhibits import Chart, ChartAxis, DataTable, Section, Series, TableColumn, TableRow
+from parsemark.protocols.presentation import Presentation, RunParser, RunView
+from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD
 
+_NEEDS = {"horn-3": "tables in the truth"}
 _SCORES = tuple(str(score) for score in range(11))
 _MISSED = "missed"
+
+
+def present() -> Presentation:
+    """Show how scores are distributed, and their Table 3."""
+    return Presentation(
+        charts=sections,
+        parser_charts=parser_charts,
+        paper_tables=lambda run: [horn_table(run)],
+        paper_table_needs=_NEEDS,
+        sure_above=CONFIDENCE_THRESHOLD,
+    )
 
 
 def sections(run: RunView) -> list[Section]:
     """All parsers in one chart, then each by itself."""
     together = histogram(run, run.parsers, "semantic-histogram", "How are the scores distributed?")
-    return [Section.of("scores", "Scores", [together, *(of_parser(run, p) for p in run.parsers)])]
+    return [Section.of("scores", "Scores", [together, *(_of_parser(run, p) for p in run.parsers)])]
 
 
-def of_parser(run: RunView, parser: Contestant) -> Chart | None:
+def parser_charts(run: RunView, parser: RunParser) -> list[Chart]:
     """The histogram of one parser."""
+    chart = _of_parser(run, parser)
+    return [] if chart is None else [chart]
+
+
+def _of_parser(run: RunView, parser: RunParser) -> Chart | None:
     return histogram(run, [parser], f"semantic-histogram-{parser.key}", f"Scores of {parser.name}")
 
 
-def histogram(run: RunView, parsers: Sequence[Contestant], key: str, title: str) -> Chart | None:
+def histogram(run: RunView, parsers: Sequence[RunParser], key: str, title: str) -> Chart | None:
     """Share of the judged tables by score; missed tables stand apart from those that score 0."""
     series = []
     for parser in parsers:

@@ -51,7 +51,7 @@ _LIGATURES = frozenset(("ff", "fi", "fl", "ffi", "ffl", *"\ufb00\ufb01\ufb02\ufb
 _FONT = "/ParsemarkHidden"
 
 
-def lie_corpus(
+def mislead_corpus(
     spec: str,
     out: Path,
     *,
@@ -83,7 +83,7 @@ def lie_corpus(
         assert sample.pdf is not None and sample.truth is not None
         if sample.pdf not in made:
             kind, name = kinds[len(made) % len(kinds)], f"pdfs/{sample.document}.pdf"
-            write_lie(sample.pdf, out / name, kind)
+            write_misleading(sample.pdf, out / name, kind)
             made[sample.pdf] = kind, name
         kind, name = made[sample.pdf]
         is_told = _check(sample, out / name, kind)
@@ -109,7 +109,7 @@ def _with_pdf(corpus: Corpus) -> Iterator[Sample]:
         yield sample
 
 
-def write_lie(pdf: Path, out: Path, kind: str) -> None:
+def write_misleading(pdf: Path, out: Path, kind: str) -> None:
     """Write a PDF that looks the same and is extracted differently."""
     with needed_for("Changing text layers"):
         import pikepdf

@@ -7,7 +7,7 @@ from typing import Literal
 
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.edit_tree import EditTree, edit_distance, html_tree, plain_tree
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.prepared import AnyTable, TableInput, as_input, as_truth
 from parsemark.metrics.size_limits import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
@@ -56,6 +56,7 @@ class Teds(Metric[TableInput]):
         reference="PubTabNet metric.py",
         both_empty=1.0,
         one_empty=0.0,
+        label="TEDS",
     )
 
     structure_only: bool = False
@@ -76,3 +77,13 @@ class Teds(Metric[TableInput]):
 
     def _tree(self, table: TableInput) -> EditTree:
         return table.derive(plain_tree if self.normalize == "soric" else html_tree)
+
+
+def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:
+    """TEDS of two tables; see `Teds`.
+
+    Raises:
+        FormatError: A table cannot be read, or the two are too large to compare.
+    """
+    metric = Teds.from_options({"structure_only": structure_only, "normalize": normalize})
+    return metric.compute(as_truth(truth), as_input(pred))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.grids import TableGrids, grids_of
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.prepared import AnyTable, TableInput, as_input, as_truth
 from parsemark.metrics.size_limits import (
     MAX_CHARACTER_PAIRS,
     MAX_DIFFLIB_PAIRS,
@@ -57,6 +57,8 @@ class GritsTop(Metric[TableInput]):
         reference="table-transformer grits.py (hull), table-metric-study (union)",
         both_empty=1.0,
         one_empty=0.0,
+        label="GriTS topology",
+        short_label="Top",
     )
 
     overlap: Literal["union", "hull"] = "union"
@@ -106,6 +108,8 @@ class GritsCon(Metric[TableInput]):
         reference="table-metric-study, table-transformer grits.py",
         both_empty=1.0,
         one_empty=0.0,
+        label="GriTS content",
+        short_label="Con",
     )
 
     mode: Literal["reference", "exact"] = "reference"
@@ -133,3 +137,25 @@ def _f_score(total: float, truth_size: int, pred_size: int) -> float:
     """F1 with the reference's order of operations, so that values agree to the last bits."""
     precision, recall = total / pred_size, total / truth_size
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+class Grits(NamedTuple):
+    """The two GriTS values of a pair."""
+
+    top: float
+    con: float
+
+
+def grits(truth: AnyTable, pred: AnyTable, *, overlap: str = "union", mode: str = "reference") -> Grits:
+    """GriTS of two tables, topology and content; see `GritsTop` and `GritsCon`.
+
+    >>> grits("<table><tr><td>1</td></tr></table>", "<table><tr><td>2</td></tr></table>")
+    Grits(top=1.0, con=0.0)
+
+    Raises:
+        FormatError: A table cannot be read, or the two are too large to compare.
+    """
+    truth, pred = as_truth(truth), as_input(pred)
+    top = GritsTop.from_options({"overlap": overlap}).compute(truth, pred)
+    con = GritsCon.from_options({"mode": mode}).compute(truth, pred)
+    return Grits(top, con)

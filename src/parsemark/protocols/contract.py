@@ -1,0 +1,159 @@
+"""The contract of protocols: how a page is scored, what its figures are made of, and how a run is summed up.
+
+A protocol is a recipe: which matching, which metrics, which figures. It is a frozen dataclass whose fields
+are its options, registered under a name, so that a spec such as `tables(match=bbox)` parses to it and back.
+It owns its figures: what they are called, how they are defined, over what they are taken and how they are
+printed. Leaderboard, report and comparison show a `Summary` without knowing the name of a metric.
+
+`docs/extend.md` says how to add one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from parsemark.errors import UsageError
+from parsemark.model import Page, Prediction
+from parsemark.protocols.figures import FigureSums
+from parsemark.protocols.presentation import Presentation
+from parsemark.protocols.rows import PageScores
+from parsemark.protocols.run_tables import RunTables
+from parsemark.protocols.summary import Ranking, Summary
+from parsemark.registry import Registry, changed_options, check_options, parse_spec
+
+
+@dataclass(frozen=True)
+class PageProtocol(ABC):
+    """A recipe. A subclass is a frozen dataclass; its fields are its options.
+
+    It sets `name`, `title` and `comparability`, and implements `score_page` and `figure_sums`. All else has a
+    default: the first figure ranks, and a report shows the figures.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """In words, for a page's head."""
+    comparability: ClassVar[int]
+    """Raised whenever the same outputs would get other numbers."""
+
+    def __str__(self) -> str:
+        """The spec: the name with the options that differ from the default."""
+        return changed_options(self, self.name)
+
+    @property
+    def asks(self) -> bool:
+        """Whether scoring asks somebody outside, such as a language model; never done by default."""
+        return False
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
+        return False
+
+    def preload(self) -> None:
+        """Import what `score_page` imports late, once for all processes that score; by default nothing."""
+        return
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:
+        """Build the protocol from the options of a spec, checking names and values."""
+        return cls(**check_options(cls, "Protocol", cls.name, options))
+
+    @abstractmethod
+    def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
+        """Match and score one page; without a truth only what can be said without one.
+
+        Args:
+            truth: The page with its elements; None where the corpus has no truth for it.
+            prediction: What the parser made of it; its status says whether it made anything.
+            page_text: The text layer of the PDF; None where there is none.
+        """
+
+    @abstractmethod
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """Make what the figures that can be compared page by page are made of, the one that ranks first.
+
+        `aggregate.page_means` and `aggregate.run_sums` make most of them.
+        """
+
+    def summarise(self, tables: RunTables) -> Summary:
+        """Sum up a run: every figure, its groups of pages, and the ranking."""
+        return self.summary_of(tables, self.figure_sums(tables))
+
+    def presentation(self) -> Presentation:
+        """Say what a report shows beside the figures."""
+        return Presentation()
+
+    def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
+        """Make a summary of sums.
+
+        Args:
+            tables: Of the run.
+            sums: Of all figures, in the order in which they are shown; the first one ranks.
+            parts: Fields of `Summary` that the protocol makes itself.
+        """
+        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures, rank
+
+        places = tables.places
+        primary: str = parts.get("primary", sums[0].info.name)
+        makers: dict[str, Callable[[], Any]] = {
+            "primary": lambda: primary,
+            "counts": lambda: {"documents": len(set(places.documents)), "pages": len(places.samples)},
+            "figures": lambda: [figure.info for figure in sums],
+            "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
+            "slices": lambda: page_slices(sums, page_groups(tables.read("samples", "sample", "attributes"))),
+            "ranking": lambda: next(
+                (rank(figure) for figure in sums if figure.info.name == primary), Ranking(figure=primary)
+            ),
+        }
+        made = {name: make() for name, make in makers.items() if name not in parts}
+        return Summary(protocol=str(self), comparability=self.comparability, **made, **parts)
+
+
+PROTOCOLS = Registry(
+    "protocol",
+    "parsemark.protocols",
+    {
+        "document": "parsemark.protocols.document.protocol:DocumentProtocol",
+        "semantic": "parsemark.protocols.semantic:SemanticProtocol",
+        "tables": "parsemark.protocols.tables:TablesProtocol",
+    },
+)
+DEFAULT_PROTOCOLS = ("tables",)
+
+
+@lru_cache(maxsize=64)
+def get_protocol(spec: str) -> PageProtocol:
+    """The protocol that a spec such as `tables(match=bbox)` names.
+
+    Raises:
+        UnknownNameError: No protocol has that name; the error carries the nearest ones.
+        UsageError: The protocol has no such option, or the option no such value.
+    """
+    parsed = parse_spec(spec)
+    cls = PROTOCOLS.load(parsed.name)
+    if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
+        raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
+    return cls.from_options(parsed.as_dict())
+
+
+def canonical_specs(specs: Iterable[str]) -> list[str]:
+    """The specs as they are stored, each once; wrong ones are refused."""
+    return list(dict.fromkeys(str(get_protocol(spec)) for spec in specs))
+
+
+def with_options(spec: str, **options: Any) -> str:
+    """A spec with some options changed; None leaves an option as it is."""
+    protocol = get_protocol(spec)
+    known = {f.name for f in dataclasses.fields(protocol)}
+    wanted = {key: value for key, value in options.items() if value is not None}
+    for key in wanted:
+        if key not in known:
+            raise UsageError(f"Protocol {protocol.name!r} has no option {key!r}.")
+    checked = check_options(type(protocol), "Protocol", protocol.name, wanted)
+    return str(dataclasses.replace(protocol, **checked))

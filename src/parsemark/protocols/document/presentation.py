@@ -1,0 +1,90 @@
+"""What a report shows of whole pages beside the figures."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from parsemark.protocols.document.papers import NEEDS, omnidocbench_tables
+from parsemark.protocols.document.published.profile import get_profile, switch_sentences
+from parsemark.protocols.document.strict.view import view_page
+from parsemark.protocols.exhibits import ErrorKind, NamedProfile, PageViews, Switch
+from parsemark.protocols.presentation import Presentation, RunView, errors_by_kind
+from parsemark.protocols.summary import Summary
+
+_STRICT = (
+    "rules of its own, which are not made of the switches of the published profiles. Every element of truth "
+    "and output is in exactly one match, found by the cheapest alignment of the two sequences; case and "
+    "punctuation count; what is missed or invented counts in full, and so does a page on which the parser "
+    "failed; headers, footers, page numbers and ignored elements are not counted. Its Overall is the mean of "
+    "1 − text edit, formulas, tables and 1 − order edit."
+)
+ERROR_KINDS = (
+    ErrorKind("missed", "Missed", "An element of the page that nothing answers."),
+    ErrorKind("invented", "Invented", "An element of the output that answers nothing on the page."),
+    ErrorKind("split", "Split", "An element that was read in several pieces."),
+    ErrorKind("merged", "Merged", "Elements that were read as one."),
+)
+
+
+def present(profile: str) -> Presentation:
+    """Show a run that was scored under a profile; published ones have no pages to draw."""
+    is_strict = profile == "strict"
+    pages = PageViews("text_edit", "Numbers are text edit distances; lower is better.", view_page)
+    return Presentation(
+        paper_tables=omnidocbench_tables,
+        paper_table_needs=NEEDS,
+        error_kinds=ERROR_KINDS,
+        element_errors=partial(_element_errors, is_strict=is_strict),
+        pages=pages if is_strict else None,
+        profile=_named_profile(profile),
+        metrics=("edit_distance",),  # most elements have it
+        hidden_metrics=frozenset({"length"}),
+        lower_is_better=frozenset({"edit_distance"}),
+        slice_figure=_slice_figure,
+    )
+
+
+def _slice_figure(summary: Summary, scope: str) -> str:
+    """Compare pages by the overall figure, tables by TEDS, text and formulas by their edit distance."""
+    return {"page": summary.primary, "table": "teds"}.get(scope, f"{scope}_edit")
+
+
+def _named_profile(name: str) -> NamedProfile:
+    """Name a published profile with its switches; `strict` has none, but rules of its own."""
+    if name == "strict":
+        return NamedProfile(name, sentence=_STRICT)
+    profile = get_profile(name)
+    sentences = switch_sentences().items()
+    return NamedProfile(profile.name, tuple(Switch(n, getattr(profile, n), s) for n, s in sentences))
+
+
+def _element_errors(run: RunView, *, is_strict: bool) -> pl.DataFrame:
+    """Find missed, invented, split and merged elements, of those that count.
+
+    What is matched only so that it is no extra, such as page numbers, has no score of its own. A block
+    that answers texts and formulas has scores for each kind, and is one error of each element.
+    """
+    key = ["sample", "parser", "element", "pred"]
+    metrics = ("edit_distance", "length", "teds")
+    scored = pl.concat([run.scores_by(m).select(key) for m in metrics]).unique()
+    truth, pred = (pl.col(side).list.join("+") for side in ("truth", "pred"))
+    element = pl.when(truth != "").then(truth).otherwise(pred)
+    if is_strict:  # a block of the output is in one match, so it names that
+        scored = scored.with_columns(element=_unless_answered(pl.col("element"), pl.col("pred")))
+        element = _unless_answered(truth, pred)
+    counted = run.matches.join(
+        scored,
+        left_on=["sample", "parser", element, pred],
+        right_on=key,
+        how="semi",
+        maintain_order="left",
+    )
+    return errors_by_kind(
+        counted, {"miss": "missed", "extra": "invented", "split": "split", "merge": "merged"}
+    )
+
+
+def _unless_answered(element: pl.Expr, pred: pl.Expr) -> pl.Expr:
+    return pl.when(pred == "").then(element).otherwise(pl.lit(""))

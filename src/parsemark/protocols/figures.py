@@ -1,0 +1,121 @@
+"""What a figure is, its number with an interval, and the sums over pages that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+Floats = NDArray[np.float64]
+Statistic = Callable[[Floats], Floats]
+"""Maps totals (…, quantities) to values (…); NaN where the figure is not defined."""
+Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
+
+EQUIVALENCE_MARGIN = 0.05
+"""Scores whose difference lies inside ± this share of their range, interval and all, are equivalent."""
+
+
+class FrozenModel(BaseModel):
+    """Data that lies in `summary.json`: nothing unknown, nothing changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FigureInfo(FrozenModel):
+    """What a figure is: shown wherever its number is."""
+
+    name: str
+    """Its key, in letters, digits, `_` and `.`."""
+    label: str
+    """Short, for a table's head."""
+    definition: str
+    denominator: str
+    """Over what it is taken, and what `Figure.n` counts."""
+    style: Style = "score"
+    higher_is_better: bool = True
+    main: bool = False
+    """Whether it is shown at first; the others come with "all columns"."""
+    largest: float | None = None
+    """The most that it can be, where its style does not say so: scores go up to 1."""
+
+    @property
+    def top(self) -> float | None:
+        """The most that it can be; None where there is no such value."""
+        return 1.0 if self.largest is None and self.style == "score" else self.largest
+
+    @property
+    def margin(self) -> float | None:
+        """Differences inside ± this are equivalent; None where nothing says what is small."""
+        return None if self.style != "score" or self.top is None else EQUIVALENCE_MARGIN * self.top
+
+    @property
+    def worst(self) -> float | None:
+        """What a page earns that is worth nothing; None where there is no such value."""
+        return 0.0 if self.higher_is_better else self.top
+
+    @property
+    def direction(self) -> str:
+        """In words."""
+        return "higher is better" if self.higher_is_better else "lower is better"
+
+
+class Figure(FrozenModel):
+    """A number with its 95 % interval and its denominator; what is not defined is None."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: float = 0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+class SumsOnDemand(Mapping[str, Floats]):
+    """Parser to sums that are made when they are asked for, and not held: for figures of many pages."""
+
+    def __init__(self, parsers: Sequence[str], make: Callable[[str], Floats]) -> None:
+        self._parsers = tuple(parsers)
+        self._make = make
+
+    def __getitem__(self, parser: str) -> Floats:
+        if parser not in self._parsers:
+            raise KeyError(parser)
+        return self._make(parser)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parsers)
+
+    def __len__(self) -> int:
+        return len(self._parsers)
+
+
+@dataclass(frozen=True)
+class FigureSums:
+    """What a figure is made of, page by page: sums that add up, and the statistic of their totals.
+
+    All that leaderboard, slices and comparisons need follows from it: intervals and paired tests draw whole
+    documents, a slice adds up some pages, two runs are compared on the pages that both have.
+    """
+
+    info: FigureInfo
+    samples: tuple[str, ...]
+    documents: tuple[str, ...]
+    """Of each sample; pages of one document are not independent."""
+    sums: Mapping[str, Floats]
+    """Parser to (pages, quantities)."""
+    statistic: Statistic
+    denominator: int = 1
+    """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
+    page_statistic: Statistic | None = None
+    """What a single page earns, where that is not the same statistic."""
+
+    def page_values(self, parser: str) -> Floats:
+        """The value of each page; NaN where there is none."""
+        return (self.page_statistic or self.statistic)(self.sums[parser])

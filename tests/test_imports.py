@@ -1,0 +1,89 @@
+"""No import circle in the package: what is imported late, or only for types, counts too."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import parsemark
+
+SOURCE = Path(parsemark.__file__).parent
+OPEN_CIRCLES = ("parsemark.store.", "parsemark.corpora.latex.synthetic.papers.")
+"""Where circles are known and being opened; the aim is none."""
+
+Graph = dict[str, set[str]]
+
+
+def import_graph(root: Path) -> Graph:
+    """Each module of the package with the modules of it that it imports."""
+    files = {_module(path, root): path for path in root.rglob("*.py")}
+    return {name: set(_imported(path, name, files)) for name, path in files.items()}
+
+
+def _module(path: Path, root: Path) -> str:
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imported(path: Path, own: str, files: dict[str, Path]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            # A name of a package may be a module in it.
+            inside = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in files else node.module for name in inside]
+        yield from (name for name in names if name in files and name != own)
+
+
+def circles(graph: Graph) -> list[frozenset[str]]:
+    """Sets of modules that reach each other (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[frozenset[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = low[module] = len(order)
+        stack.append(module)
+        for other in sorted(graph[module]):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[module] = min(low[module], low[other])
+        if low[module] == order[module]:
+            members = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(members) > 1:
+                found.append(frozenset(members))
+
+    for module in sorted(graph):
+        if module not in order:
+            visit(module)
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    found = [sorted(circle) for circle in circles(import_graph(SOURCE))]
+    assert not [circle for circle in found if not all(module.startswith(OPEN_CIRCLES) for module in circle)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_circle"),
+    [
+        ("import made.b", True),
+        ("from made import b", True),
+        ("from made.b import x", True),
+        ("def f():\n    from made.b import x", True),
+        ("import made.c", False),
+    ],
+)
+def test_a_circle_is_found_however_it_is_imported(text: str, is_circle: bool, tmp_path: Path) -> None:
+    root = tmp_path / "made"
+    root.mkdir()
+    for name, content in {"__init__": "", "a": text, "b": "from made.a import y", "c": ""}.items():
+        (root / f"{name}.py").write_text(content)
+    expected = [frozenset({"made.a", "made.b"})] if is_circle else []
+    assert circles(import_graph(root)) == expected
