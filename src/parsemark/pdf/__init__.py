@@ -10,6 +10,7 @@ from parsemark.pdf.document import (
     open_page,
     page_shapes,
     producer,
+    taken_from,
     to_page_box,
 )
 from parsemark.pdf.pictures import (
@@ -46,5 +47,6 @@ __all__ = [
     "producer",
     "render_page",
     "save_picture_pdf",
+    "taken_from",
     "to_page_box",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,20 @@ def extract_page(pdf: Path, page_number: int, target: Path) -> None:
             alone.save(target)
         finally:
             alone.close()
+    # A comment after the end of the file: it goes wherever the file goes, and readers pass over it.
+    with target.open("ab") as file:
+        file.write(_TAKEN_FROM + hashlib.sha256(pdf.read_bytes()).hexdigest().encode() + b"\n")
+
+
+_TAKEN_FROM = b"%parsemark-taken-from "
+
+
+def taken_from(pdf: Path) -> str:
+    """Hash of the PDF that `extract_page` took this one from; empty where it was not made so."""
+    with pdf.open("rb") as file:
+        file.seek(-min(200, pdf.stat().st_size), 2)
+        _, mark, rest = file.read().rpartition(_TAKEN_FROM)
+    return rest[:64].decode("ascii", "ignore") if mark else ""
 
 
 @contextmanager

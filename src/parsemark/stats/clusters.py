@@ -1,11 +1,11 @@
 """A level above documents: kinds of documents (by template, producer, source, …) on which parsers do unlike.
 
-Where one parser is good on one kind and another on the next, documents of a kind are no independent witnesses:
-a hundred of four templates say as much about a fifth template as four do. Whether kinds matter is asked of the
-data: their sums are compared with those that the same documents give if what each adds gets a sign by chance.
-If kinds matter, a kind is what is drawn: intervals and tests are those over documents, with the sums of a kind
-in place of a document's. Fewer than `FEWEST_DOCUMENTS` kinds then resolve nothing about new ones; what is said
-about these very kinds takes them as given (`contrasts(strata=…)`).
+Where one parser is good on one kind and another on the next, documents of a kind are no independent
+witnesses: a hundred of four templates say as much about a fifth template as four do. Whether kinds matter is
+asked of the data: their sums are compared with those that the same documents give if what each adds gets a
+sign by chance. If kinds matter, a kind is what is drawn: intervals and tests are those over documents, with
+the sums of a kind in place of a document's. Fewer than `FEWEST_DOCUMENTS` kinds then resolve nothing about
+new ones; what is said about these very kinds takes them as given (`contrasts(strata=…)`).
 """
 
 from __future__ import annotations
@@ -67,12 +67,10 @@ def find_kinds(
         candidates: Name of a division to the kind of each document.
         seed: Of the signs that are drawn.
     """
-    divided = {
-        name: tuple(kinds) for name, kinds in candidates.items() if 1 < len(set(kinds)) < len(shares)
-    }
+    divided = {name: tuple(kinds) for name, kinds in candidates.items() if 1 < len(set(kinds)) < len(shares)}
     if not divided or not np.any(np.abs(added) > 1e-12):
         return None
-    _, scale, directions = np.linalg.svd(added, full_matrices=False)
+    *_, directions = np.linalg.svd(added, full_matrices=False)
     main = added @ directions[:_MAX_DIRECTIONS].T  # what few columns say as well as all
     n_patterns = int(np.clip(_MAX_CELLS // main.size, 99, N_PATTERNS))
     signs = 1.0 - 2.0 * np.random.default_rng(seed).integers(0, 2, (n_patterns, len(shares)))

@@ -6,13 +6,13 @@ difference, divided by the root of its sum of squares, is compared with what tha
 pairs, so that all pairs are true together, also one that the data chose, such as "the best and the second".
 Unlike Student's t that needs no normal distribution and no documents of one size: a document that decides
 alone has its difference in every pattern, and resolves nothing. The ends of the interval are the differences
-that the same test with the same critical value does not rule out, so p is below 5 % exactly where the interval
-leaves out 0. `docs/numbers.md` works through an example, `bench/intervals.py` measures how often both err.
+that the same test with the same critical value does not rule out, so p is below 5 % exactly where the
+interval leaves out 0. `docs/numbers.md` works through an example, `bench/` measures how often both err.
 
 As for single figures, there is a share for documents that were not drawn (`UNSEEN_APART`), so two contestants
-that are equal on every document have no interval of width 0, but the one to which the interval of nearly equal
-ones shrinks: of two alone inside ±.05 from twelve documents on. n documents have 2^(n − 1) patterns of signs,
-so p is at least 2^(1 − n), and fewer than `FEWEST_DOCUMENTS` resolve nothing.
+that are equal on every document have no interval of width 0, but the one to which the interval of nearly
+equal ones shrinks: of two alone inside ±.05 from twelve documents on. n documents have 2^(n − 1) patterns of
+signs, so p is at least 2^(1 − n), and fewer than `FEWEST_DOCUMENTS` resolve nothing.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class _Signs:
         critical = 0.0
         if told.any():
             found = self.differences[told]
-            # Of what documents add if A and B are equal: what sets them apart, and their share of what was found.
+            # Of what documents add if A and B are equal: what sets them apart, and a share of what was found.
             spread = np.sqrt(
                 squares[told] + 2 * found * slope[told] + found**2 * float(np.sum(self.shares**2))
             )
@@ -206,7 +206,7 @@ class _Signs:
         return np.concatenate([np.sum(own**2, axis=0) for own in apart])
 
     def _largest(self, told: NDArray[np.bool_], spread: Floats) -> Floats:
-        """The largest of the sums of all pairs that are told, each over its spread, for each pattern of signs."""
+        """The largest sum of all pairs that are told, each over its spread, for each pattern of signs."""
         columns = np.column_stack([self.added, self.shares])
         n, places = len(columns), np.arange(len(spread))
         of_pair = np.zeros((columns.shape[1], len(spread)))

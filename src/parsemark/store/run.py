@@ -33,7 +33,7 @@ from parsemark.store.blobs import BlobStore
 from parsemark.store.journal import Journal, finished_journals, read_journals
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.records import ParseRecord
-from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS, SORT_KEYS, empty_table, schema_of
+from parsemark.store.schemas import PROTOCOL_TABLES, SCHEMAS, SORT_KEYS, columns_of, empty_table, schema_of
 from parsemark.store.tables import StoredTables, opened_table, rows_per_group
 from parsemark.system import locked, make_folder, remove_tree, replacing, write_bytes
 
@@ -349,15 +349,13 @@ class Run:
         return locked(self.path / ".lock")
 
     def _stored(self, name: str, protocol: str | None = None) -> pl.DataFrame:
-        schema = schema_of(name)
         path = self.table_path(name, protocol)
         if not path.exists():
             return empty_table(name)
         with self._reading(path, name):
             # Read by one open file: polars opens a path twice, and another process may replace it in between.
-            return pl.read_parquet(BytesIO(path.read_bytes())).select(
-                pl.col(column).cast(kind) for column, kind in schema.items()
-            )
+            stored = pl.read_parquet(BytesIO(path.read_bytes()))
+            return stored.select(columns_of(name, stored.columns))
 
     def _columns(self, name: str, *without: str) -> pl.DataFrame:
         """A stored table without its large columns."""

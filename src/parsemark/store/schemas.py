@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import polars as pl
 
 from parsemark.errors import StoreError
@@ -18,6 +20,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "n_tables": pl.Int64,
         "attributes": pl.String,
         "truth": pl.String,
+        "identity": pl.String,
     },
     "parses": {
         "sample": pl.String,
@@ -69,6 +72,9 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
+LATER_COLUMNS = ("identity",)
+"""Columns that runs of earlier versions lack; they are empty there."""
+
 PROTOCOL_TABLES = ("matches", "scores")
 """Every protocol of a run has its own."""
 
@@ -92,3 +98,13 @@ def schema_of(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
 def empty_table(name: str) -> pl.DataFrame:
     """A table without rows."""
     return pl.DataFrame(schema=schema_of(name))
+
+
+def columns_of(name: str, there: Collection[str]) -> list[pl.Expr]:
+    """The columns of a table as they are to be read from a file that has those of these names."""
+    return [
+        (pl.lit(None) if column in LATER_COLUMNS and column not in there else pl.col(column))
+        .cast(kind)
+        .alias(column)
+        for column, kind in schema_of(name).items()
+    ]

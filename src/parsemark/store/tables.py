@@ -12,7 +12,7 @@ import polars as pl
 
 from parsemark.model import Status
 from parsemark.protocols.run_tables import RunTables
-from parsemark.store.schemas import schema_of
+from parsemark.store.schemas import columns_of, schema_of
 
 if TYPE_CHECKING:
     from parsemark.store.run import Run
@@ -37,7 +37,7 @@ def opened_table(path: Path, name: str) -> Iterator[pl.LazyFrame]:
     with path.open("rb") as file:
         numbered = Path(f"/dev/fd/{file.fileno()}")
         rows = pl.scan_parquet(numbered if numbered.exists() else path)
-        yield rows.select(pl.col(column).cast(kind) for column, kind in schema_of(name).items())
+        yield rows.select(columns_of(name, rows.collect_schema().names()))
 
 
 class StoredTables(RunTables):
