@@ -37,7 +37,7 @@ def main() -> bool:
         truth = run.truth(sample)
         if truth is None:
             continue
-        start = consensus([run.prediction(sample, parser) for parser in parsers])
+        start = consensus({p: run.prediction(sample, p) for p in parsers}, run.manifest.engines)
         page = Page(
             sample, truth.width, truth.height, tuple(e for e in start.elements if e.table is not None)
         )

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from parsemark import api
-from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.choice import page_scores
 from parsemark.choose.sanity import layer_texts, measure_sanity
+from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import load_corpus
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
@@ -90,7 +90,7 @@ def known(path: Path) -> Known:
     parsers = sorted({record.parser for record in run.records()})
     truth, _ = page_scores(run, get_protocol(run.protocols[0]), parsers, keys)
     predictions = {(s, p): run.prediction(s, p) for s in keys for p in parsers}
-    agreement = measure_agreement(predictions, parsers, keys)
+    agreement = measure_agreement(predictions, parsers, keys, run.manifest.engines)
     sanity = measure_sanity(
         predictions, parsers, keys, layer_texts(load_corpus(run.manifest.corpus.spec), keys)
     )

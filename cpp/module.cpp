@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "alignment.hpp"
@@ -60,9 +61,16 @@ RowTree make_row_tree(std::vector<int> row_lengths, std::vector<std::int64_t> la
 OrderedTree make_ordered_tree(std::vector<int> leftmost, std::vector<std::string> labels, const nb::list& texts) {
   if (leftmost.size() != labels.size() || leftmost.size() != texts.size())
     throw nb::value_error("leftmost, labels and texts must describe the same nodes");
-  for (std::size_t i = 0; i < leftmost.size(); ++i)
-    if (leftmost[i] < 0 || static_cast<std::size_t>(leftmost[i]) > i)
-      throw nb::value_error("leftmost must name an earlier node or the node itself");
+  std::vector<int> starts;  // of the subtrees that have no parent yet
+  for (int i = 0; i < static_cast<int>(leftmost.size()); ++i) {
+    int reached = i;
+    while (!starts.empty() && starts.back() >= leftmost[i]) {
+      reached = starts.back();
+      starts.pop_back();
+    }
+    if (leftmost[i] != reached) throw nb::value_error("leftmost must name a leaf, children before their parents");
+    starts.push_back(reached);
+  }
   OrderedTree tree;
   tree.leftmost = std::move(leftmost);
   tree.labels = std::move(labels);
@@ -236,8 +244,10 @@ NB_MODULE(_native, m) {
   m.def(
       "window_distance",
       [](nb::str pattern, nb::str text, int cutoff) {
-        PatternMasks masks({to_text(pattern)}, {to_text(text)});
-        return window_distance(masks, 0, 0, cutoff);
+        const Text wanted = to_text(pattern);
+        const int most = static_cast<int>(std::min<std::size_t>(wanted.size(), 1u << 30));
+        PatternMasks masks({wanted}, {to_text(text)});
+        return window_distance(masks, 0, 0, std::min(cutoff, most));
       },
       "pattern"_a, "text"_a, "cutoff"_a);
   m.def("lcs_length", &compare_texts<lcs_length>, "a"_a, "b"_a);

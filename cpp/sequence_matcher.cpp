@@ -1,6 +1,7 @@
 #include "sequence_matcher.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <unordered_map>
 
 // difflib matches the longest common block (among equals: the one that starts first in a, then first in b),
@@ -155,6 +156,9 @@ int matched_one_word(const Word* rows, int a_length, int b_length, Word* run, Re
   return total;
 }
 
+// difflib's algorithm is cubic where the longest block is cut off at a border again and again.
+constexpr std::int64_t kMostSteps = 500'000'000;
+
 // Any length: difflib's own algorithm. Characters that are "popular" in a long b do not start a block, but
 // blocks are extended over them.
 int matched_any(const DenseText& a, const DenseText& b) {
@@ -176,6 +180,7 @@ int matched_any(const DenseText& a, const DenseText& b) {
   std::vector<int> previous_used, current_used;
   std::vector<Rectangle> stack{{0, a_length, 0, b_length}};
   int total = 0;
+  std::int64_t steps = 0;
   while (!stack.empty()) {
     const Rectangle r = stack.back();
     stack.pop_back();
@@ -193,6 +198,8 @@ int matched_any(const DenseText& a, const DenseText& b) {
           length = run;
         }
       }
+      steps += 1 + static_cast<std::int64_t>(current_used.size());
+      if (steps > kMostSteps) throw std::length_error("two texts have too many blocks in common");
       for (int used : previous_used) previous[used] = 0;
       previous_used.clear();
       previous.swap(current);

@@ -39,7 +39,7 @@ MARKDOWN = [
 HTML = [
     "<", "<table>", "<tr>", "<td>", "<td ", "<td colspan=", "<td colspan=\"", "<br ", "<b>", "</b>",
     "<math>", "<math/>", "<colgroup>", "<!--", "<![<", "<!", "<?", "<script>", "<sup>", "&lt;",
-    "<a b='",
+    "<a b='", "a<img>",
 ]  # fmt: skip
 LATEX = [
     "\\", "\\\\", "\\\\[", "{", "}", "[", "$", "&", "^", "_", "^{", "\\begin{a}", "\\begin{tabular}{l}",

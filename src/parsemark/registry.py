@@ -47,7 +47,16 @@ DERIVED = ("calibrated", "ensemble", "estimated")
 
 def is_derived(parser: str) -> bool:
     """Whether a parser's name is that of one made of others: head-room, not a tool that one could choose."""
-    return parser.partition("(")[0].strip() in DERIVED
+    return tool_of(parser) in DERIVED
+
+
+def tool_of(parser: str) -> str:
+    """The tool that a parser's name begins with: without its settings and its version.
+
+    >>> tool_of("camelot@1.0.9(flavor=stream)")
+    'camelot'
+    """
+    return re.split(r"[(@]", parser, maxsplit=1)[0].strip()
 
 
 def parse_spec(text: str) -> Spec:

@@ -5,7 +5,6 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,9 @@ from parsemark.corpora.latex.synthetic.document import Draw, Made
 from parsemark.corpora.latex.synthetic.make import make_synthetic
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions, read_line_weights
 from parsemark.corpora.latex.synthetic.plan import plan_documents
-from parsemark.corpora.latex.synthetic.prose import sections
 from parsemark.corpora.make_demo import FROM_THE_LEFT
 from parsemark.corpora.make_demo import LATEX as DEMO_OPTIONS
 from parsemark.corpora.synthetic.draft import lay_out
-from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.corpora.synthetic.table_kinds import KINDS, daytime
 from parsemark.errors import LatexError, UsageError
@@ -32,7 +29,7 @@ from parsemark.formats import read_table
 from parsemark.model import Box, Element
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5, papers=0)
+SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column=0.5)
 
 
 @settings(max_examples=60)
@@ -54,30 +51,6 @@ def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, lon
     assert all(len(plan.pages) >= 2 for plan in plans if plan.long)
     assert len({plan.name for plan in plans}) == len(plans)
     assert plans == plan_documents(options)
-    papers = [plan for plan in plans if plan.paper]
-    # there are looks for all numbers of columns in both languages
-    assert len(papers) == round(options.papers * len(plans))
-    assert [replace(p, paper=False) for p in plans] == plan_documents(replace(options, papers=0))
-
-
-def test_only_documents_whose_language_a_look_has_are_papers() -> None:
-    options = SyntheticOptions(40, 3, french=0.5, papers=1, looks=("llncs", "acl"))
-    plans = plan_documents(options)
-    kinds = {(plan.language, plan.columns, plan.paper) for plan in plans}
-    assert kinds == {("english", 1, True), ("english", 2, True), ("french", 1, False), ("french", 2, True)}
-
-
-def test_pages_of_blocks_say_what_subjects_say_without_their_exhibits() -> None:
-    for language in ("english", "french"):
-        found = list(islice(sections(stream("blocks", language), language), 120))
-        said = [one for _, parts in found for one in parts]
-        assert {type(one) for one in said} == {str, tuple, Piece}  # formulas, lists, text
-        texts = [one.text for one in said if isinstance(one, Piece)]
-        texts += [line for one in said if isinstance(one, tuple) for line in one]
-        assert not [
-            t for t in texts if re.search(r"⟦|\{(?:table|figure|eq|cite)|€|\s[.,]| $|Table|tableau", t)
-        ]
-        assert len(set(texts)) > 80
 
 
 @settings(max_examples=60)
@@ -99,8 +72,6 @@ def test_every_kind_of_table_fills_its_grid(kind, language, rows, cols, seed) ->
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         SyntheticOptions(3, empty=1.5)
-    with pytest.raises(UsageError, match=r"There is no look baroque; there are .*llncs"):
-        SyntheticOptions(3, looks=("llncs", "baroque"))
     with pytest.raises(UsageError, match="line styles"):
         SyntheticOptions(3, lines={"wavy": 1.0})
     with pytest.raises(UsageError, match="Cannot read"):
@@ -135,7 +106,7 @@ def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeyp
         return make(self, folder)
 
     monkeypatch.setattr(Draw, "make", fail)
-    options = SyntheticOptions(3, 4, document_pages=1, long=0, rotated=0, papers=0)
+    options = SyntheticOptions(3, 4, document_pages=1, long=0, rotated=0)
     manifest = make_synthetic(options, tmp_path / "corpus", workers=1)
     assert len(load_corpus(str(tmp_path / "corpus"))) == 3
     assert list(manifest.settings["replaced"]) == ["synthetic-0001"]
@@ -153,9 +124,7 @@ def test_what_cannot_be_made_at_all_says_why(tmp_path, monkeypatch) -> None:
 
     monkeypatch.setattr(Draw, "make", fail)
     with pytest.raises(LatexError, match=r"2 of 2 documents.*synthetic-0001.*24 draws.*Never.*another seed"):
-        make_synthetic(
-            SyntheticOptions(2, 4, document_pages=1, long=0, papers=0), tmp_path / "corpus", workers=1
-        )
+        make_synthetic(SyntheticOptions(2, 4, document_pages=1, long=0), tmp_path / "corpus", workers=1)
 
 
 @pytest.mark.latex

@@ -35,7 +35,7 @@ def seen(parser: str, *tables: tuple[list[list[str]], Box | None]) -> Prediction
 
 def named(predictions: list[Prediction], parser: str) -> list[dict[str, float]]:
     by_name = {p.parser: p for p in predictions}
-    return [dict(zip(FEATURES, row, strict=True)) for _, row in signals(parser, by_name, None)]
+    return [dict(zip(FEATURES, row, strict=True)) for _, row in signals(parser, by_name, {}, None)]
 
 
 def test_settings_of_one_tool_are_one_voice() -> None:
@@ -64,7 +64,7 @@ def test_signals_of_the_table_itself() -> None:
 
 
 def test_a_page_without_tables_has_no_signals() -> None:
-    assert signals("x", {"x": seen("x")}, None) == []
+    assert signals("x", {"x": seen("x")}, {}, None) == []
 
 
 @pytest.fixture(scope="module")

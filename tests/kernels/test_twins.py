@@ -352,3 +352,24 @@ def test_ids_that_name_no_row_are_refused(
 ) -> None:
     with pytest.raises(error):
         impl.column_maxima(np.zeros((2, 3), dtype=np.float32), ids)
+
+
+@pytest.mark.parametrize("leftmost", [[0, 0, 2, 1], [1], [-1], [0, 1, 0, 1]])
+@both
+def test_trees_whose_parents_are_out_of_order_are_refused(impl: ModuleType, leftmost: list[int]) -> None:
+    with pytest.raises(ValueError, match="children before their parents"):
+        impl.ordered_tree(leftmost, ["a"] * len(leftmost), [None] * len(leftmost))
+
+
+@both
+def test_any_cutoff_is_taken(impl: ModuleType) -> None:
+    assert impl.window_distance("abc", "xxabdx", 2**31 - 1) == 1
+
+
+@needs_native
+def test_texts_with_too_many_blocks_in_common_are_refused() -> None:
+    """Both cyclic, one backwards: difflib cuts one character off at a time."""
+    letters = "".join(chr(0x4E00 + i) for i in range(105))
+    a, b = (letters * 600)[:60_000], (letters[::-1] * 600)[:60_000]
+    with pytest.raises(ValueError, match="too many blocks"):
+        _native.difflib_matched(a, b)

@@ -166,6 +166,36 @@ def test_a_truth_that_most_parsers_contradict_is_named(n_finding: int, is_doubtf
     assert all("1 page that has none by the truth: empty." in note for note in doubts)
 
 
+BULLETS = [["•", "Sow in March"], ["•", "Water every week"], ["•", "Reap in July"]]
+CUT = [["• Sow in", "March and April"], ["• Water", "every week"], ["– Reap", "in July"]]
+NUMBERED = [["1.", "Sow in March"], ["2.", "Water every week"], ["(c)", "Reap in July"]]
+PROSE = [["Sow in March", ""], ["", "Water every week"], ["Reap in July", "and August"]]
+
+
+@pytest.mark.parametrize("rows", [BULLETS, CUT, NUMBERED, PROSE])
+def test_a_list_is_no_evidence_against_a_truth(rows: list[list[str]]) -> None:
+    bench = Bench()
+    for parser in "xyz":
+        for sample, page in PAGES.items():
+            bench.add(parser, sample, *([table("a", rows, LEFT)] if sample == "empty" else page.tables))
+    summary = bench.summary()
+    assert not [note for note in summary.notes if "Most parsers find a table" in note]
+    assert summary.figure("x", "false_tables_per_negative_page").value == 1, (
+        "it is a false table all the same"
+    )
+
+
+@pytest.mark.parametrize("parsers", [["k", "k(a=1)", "k@2(a=2)", "y", "z"], ["x", "y", "z", "ensemble"]])
+def test_clones_do_not_contradict_a_truth(parsers: list[str]) -> None:
+    bench = Bench()
+    finding = {parser for parser in parsers if parser[0] in "kxe"}
+    for parser in parsers:
+        for sample, page in PAGES.items():
+            found = [table("a", ROWS_B, LEFT)] if sample == "empty" and parser in finding else page.tables
+            bench.add(parser, sample, *found)
+    assert not [note for note in bench.summary().notes if "Most parsers find a table" in note]
+
+
 def test_comparison_in_words() -> None:
     bench = Bench()
     for sample, page in PAGES.items():

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from tests.engine.fakes import make_corpus
 from tests.report.conftest import complete
 from tests.store.fabricate import fabricate_run
@@ -17,6 +16,7 @@ from parsemark.engine.imported import import_predictions
 from parsemark.engine.scoring import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.protocols import Figure, get_protocol
+from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report import build_report
 from parsemark.report.paper_tables import (
     RunTableSet,

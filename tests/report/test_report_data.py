@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parsemark.protocols.exhibits import Chart, Series
 from PIL import Image
 from tests.store.fabricate import fabricate_run
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
+from parsemark.protocols.exhibits import Chart, Series
 from parsemark.protocols.tables.charts.structure import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json

@@ -197,24 +197,28 @@ def predicted(parser: str, rows: list[list[str]], status: Status = Status.OK) ->
     return Prediction("p", parser, status, (Element("x", "table", table=Table.from_rows(rows)),))
 
 
+def agreed(predictions: list[Prediction], **engines: str) -> Start:
+    return consensus({p.parser: p for p in predictions}, engines)
+
+
 def test_the_consensus_is_what_most_say() -> None:
     wrong = [["a", "b", "c"], ["d", "e", "F"], ["g", "h", "i"]]
-    start = consensus(
+    start = agreed(
         [predicted("1", ROWS), predicted("2", wrong), predicted("3", ROWS), predicted("4", ROWS[:2])]
     )
     (element,) = start.elements
     assert element.table is not None and element.table.text_rows() == ROWS
     assert start.support[element.id] == 1
     assert uncertain_cells(start, element.id) == [(1, 2)]
-    assert consensus([]).elements == ()
-    assert consensus([predicted("1", ROWS, Status.PARSER_FAILED)]).elements == ()
+    assert agreed([]).elements == ()
+    assert agreed([predicted("1", ROWS, Status.PARSER_FAILED)]).elements == ()
 
 
 def test_a_part_of_a_table_is_no_second_table() -> None:
     whole = Element("x", "table", box=Box(0, 0, 100, 100), table=Table.from_rows(ROWS))
     part = Element("y", "table", box=Box(40, 10, 90, 90), table=Table.from_rows([["7", "8"], ["9", "0"]]))
     aside = replace(part, box=Box(0, 200, 50, 260))
-    found = consensus(
+    found = agreed(
         [Prediction("p", "1", Status.OK, (whole,)), Prediction("p", "2", Status.OK, (part, aside))]
     )
     assert [element.box for element in found.elements] == [whole.box, aside.box]
@@ -222,10 +226,34 @@ def test_a_part_of_a_table_is_no_second_table() -> None:
 
 def test_a_table_of_one_among_many_is_left_out() -> None:
     other = [["quite", "another"], ["table", "here"]]
-    start = consensus(
-        [predicted("1", ROWS), predicted("2", ROWS), predicted("3", ROWS), predicted("4", other)]
-    )
+    start = agreed([predicted("1", ROWS), predicted("2", ROWS), predicted("3", ROWS), predicted("4", other)])
     assert len(start.elements) == 1
+
+
+def test_silence_is_heard() -> None:
+    """One parser of four is no third of them, whether the others see another table or none."""
+    silent = [Prediction("p", name, Status.OK) for name in "234"]
+    assert agreed([predicted("1", ROWS), *silent]).elements == ()
+    assert agreed([predicted("1", ROWS), *silent[:2]]).support == {"t1": 1 / 3}
+
+
+def test_nothing_is_certain_of_a_table_that_one_sees_alone() -> None:
+    alone = agreed([predicted("1", ROWS), Prediction("p", "2", Status.OK)])
+    assert len(uncertain_cells(alone, "t1")) == 9
+    assert uncertain_cells(agreed([predicted("1", ROWS)]), "t1") == [], "there is nobody else to ask"
+
+
+def test_clones_have_one_voice() -> None:
+    wrong = [["a", "b", "c"], ["d", "e", "F"], ["g", "h", "i"]]
+    clones = [predicted(name, wrong) for name in ("k1", "k2", "k3")]
+    others = [predicted("x", ROWS), predicted("y", ROWS)]
+    (apart,) = agreed([*clones, *others]).elements
+    assert apart.table is not None and apart.table.text_rows() == wrong
+    start = agreed([*clones, *others], k1="k", k2="k", k3="k")
+    assert start.elements[0].table is not None and start.elements[0].table.text_rows() == ROWS
+    assert start.agreement["t1"][1, 2] == pytest.approx(2 / 3) and start.agreement["t1"][0, 0] == 1
+    lone = [Prediction("p", name, Status.OK) for name in "zvw"]
+    assert agreed([*clones, *lone], k1="k", k2="k", k3="k").elements == ()
 
 
 @pytest.mark.parametrize(

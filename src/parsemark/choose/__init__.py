@@ -1,9 +1,9 @@
 """Answers "which parser for these documents?" with few labels: agreement, families, the next page."""
 
-from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.audit import Suspicion, audit_page, ranked
 from parsemark.choose.choice import Choice, ParserCandidate, choose
 from parsemark.choose.words import as_json, in_words, next_step
+from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 
 __all__ = [
     "Choice",

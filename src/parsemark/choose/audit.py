@@ -2,8 +2,8 @@
 
 A truth is made by people, or by programs of people. Where families of parsers that make their errors apart
 from each other read one text in a cell and the truth says another, the truth is worth a look. Agreement is
-counted in families (`agreement.find_families`), so a clone adds nothing; and the text layer of the PDF is a
-witness of its own.
+counted in families (`find_families` of `consensus`), so a clone adds nothing; and the text layer of the PDF
+is a witness of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq, Levenshtein
 from scipy.optimize import linear_sum_assignment
 
-from parsemark.choose.agreement import measure_agreement
+from parsemark.consensus.agreement import measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError, UsageError
 from parsemark.formats.notation import fold_notation
@@ -161,7 +161,7 @@ def families_of(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tup
     """
     chosen = samples[:: max(len(samples) // FAMILY_PAGES, 1)]
     predictions = {(s, p): run.prediction(s, p) for s in chosen for p in parsers}
-    return measure_agreement(predictions, parsers, chosen).families()
+    return measure_agreement(predictions, parsers, chosen, run.manifest.engines).families()
 
 
 def printed_on(sample: Sample) -> tuple[str | None, Sequence[Glyph]]:

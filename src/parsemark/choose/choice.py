@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
-from parsemark.choose.agreement import ParserAgreement, measure_agreement
 from parsemark.choose.sanity import layer_texts, measure_sanity
+from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
@@ -129,7 +129,8 @@ def choose(
         raise UsageError(f"{run.path} has {len(parsers)} parser; to choose, run at least two.")
     predictions = _predictions(run, parsers, samples)
     text = recipe.name != "tables"
-    agreement = measure_agreement(predictions, parsers, samples, text=text, progress=progress)
+    engines = run.manifest.engines
+    agreement = measure_agreement(predictions, parsers, samples, engines, text=text, progress=progress)
     layers = {} if corpus is None or text else layer_texts(corpus, samples)
     sanity = measure_sanity(predictions, parsers, samples, layers)
     scores, label = page_scores(run, recipe, parsers, samples)

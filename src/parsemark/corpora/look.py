@@ -18,7 +18,7 @@ from parsemark.corpora.render import page_image, page_words
 from parsemark.errors import CorpusError, PdfError
 from parsemark.model import AttributeValue, Box, Category, Sample
 from parsemark.pdf import producer
-from parsemark.system import make_folder
+from parsemark.system import make_folder, replacing, write_text
 
 
 @dataclass
@@ -153,13 +153,12 @@ def write_detector_input(samples: Iterable[Sample], out: Path, dpi: int = DPI) -
             {"text": w.text, "bbox": [round(v * scale, 2) for v in w.box.as_tuple()]}
             for w in page_words(sample)
         ]
-        for folder in ("images", "words"):
-            make_folder(out / folder)
-        picture.save(out / "images" / f"{name}.png")
-        (out / "words" / f"{name}.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
+        with replacing(make_folder(out, "images") / f"{name}.png") as unfinished:
+            picture.save(unfinished, format="PNG")
+        write_text(make_folder(out, "words") / f"{name}.json", json.dumps(words, ensure_ascii=False))
         images.append(
             {"id": number, "file_name": f"{name}.png", "width": picture.width, "height": picture.height}
         )
     content = {"images": images, "categories": [{"id": 1, "name": "table"}], "annotations": []}
-    (out / "images.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
+    write_text(out / "images.json", json.dumps(content, indent=1))
     return len(images)

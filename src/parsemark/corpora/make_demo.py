@@ -32,7 +32,6 @@ LATEX = SyntheticOptions(
     french=0.3,
     lines={"full": 0.25, "booktabs": 0.3, "partial": 0.2, "none": 0.25},
     edition=1,
-    papers=0.0,  # the demo was drawn before there were any; results on it are quoted in many places
 )
 FROM_THE_LEFT = tuple(language for language in LANGUAGES if not vocabulary(language).right_to_left)
 """Parsers differ in which column of an Arabic table is the first; the demo does not judge that."""

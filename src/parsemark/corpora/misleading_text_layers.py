@@ -18,11 +18,11 @@ from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.schema import CorpusFile
 from parsemark.corpora.synthetic.language import is_right_to_left
-from parsemark.errors import CorpusError, UsageError
-from parsemark.extras import needed_for
+from parsemark.errors import CorpusError, PdfError, UsageError
+from parsemark.extras import require
 from parsemark.model import Sample
-from parsemark.pdf import PageWord, page_text, page_words, render_page
-from parsemark.system import make_folder
+from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
+from parsemark.system import make_folder, write_bytes
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -111,12 +111,25 @@ def _with_pdf(corpus: Corpus) -> Iterator[Sample]:
 
 def write_misleading(pdf: Path, out: Path, kind: str) -> None:
     """Write a PDF that looks the same and is extracted differently."""
-    with needed_for("Changing text layers"):
-        import pikepdf
+    require("misleading", "Changing text layers")
+    try:
+        changed = _changed_pdf(pdf, kind)
+    except PdfError as error:
+        raise CorpusError(f"{pdf} cannot be changed: {error}") from error
+    write_bytes(out, changed)
+
+
+@in_child(cpu_s=600)
+def _changed_pdf(pdf: Path, kind: str) -> bytes:
+    import io
+
+    import pikepdf
+
+    written = io.BytesIO()
     try:
         document = pikepdf.open(pdf)
     except pikepdf.PdfError as error:
-        raise CorpusError(f"{pdf} cannot be changed: {error}") from error
+        raise PdfError(str(error)) from error
     with document:
         if kind in (SHIFTED, LIGATURES):
             for item in document.objects:
@@ -133,7 +146,8 @@ def write_misleading(pdf: Path, out: Path, kind: str) -> None:
         else:
             for page in document.pages:
                 _add_text(pikepdf, document, page, kind)
-        document.save(out, deterministic_id=True)
+        document.save(written, deterministic_id=True)
+    return written.getvalue()
 
 
 def changed_mapping(cmap: bytes, kind: str) -> bytes:

@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.errors import PdfError, UsageError
 from parsemark.pdf import count_pages, extract_page, render_page
-from parsemark.system.files import make_folder
+from parsemark.system.files import make_folder, replacing
 
 DPI = 24
 _GRID = 12
@@ -201,7 +201,10 @@ def _draw(
 def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.Image]) -> None:
     make_folder(out)
     folder, sheets = make_folder(out, "pdfs"), make_folder(out, "sheets")
-    with (out / "pages.csv").open("w", newline="", encoding="utf-8") as file:
+    with (
+        replacing(out / "pages.csv") as listing,
+        listing.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file)
         writer.writerow(["pdf", "page", "cluster", "chosen", "file"])
         for number, page in enumerate(pages, 1):
@@ -215,7 +218,8 @@ def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.I
     for cluster, members in sorted(by_cluster.items()):
         ordered = sorted(members, key=lambda k: not pages[k].chosen)[:60]
         shown = [(thumbnails[k], pages[k].chosen) for k in ordered]
-        _sheet(shown).save(sheets / f"cluster-{cluster:02d}.png")
+        with replacing(sheets / f"cluster-{cluster:02d}.png") as picture:
+            _sheet(shown).save(picture, format="PNG")
 
 
 def _sheet(pictures: Sequence[tuple[Image.Image, bool]], side: int = 200, per_row: int = 6) -> Image.Image:

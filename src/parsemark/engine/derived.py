@@ -17,11 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from parsemark.consensus.jury import elect, estimate_jury
+from parsemark.consensus.tables import find_candidates
 from parsemark.engine.estimated import signals
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
-from parsemark.parsers.ensemble import elect, estimate_jury, find_candidates
 from parsemark.registry import Spec, is_derived, parse_spec
 from parsemark.stats.confidence import Calibrator
 from parsemark.store import ParseRecord, ParserEntry, Run, work_key
@@ -144,7 +145,7 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
     listed = ",".join(f"{key}={value}" for key, value in sorted(options.items()))
     name = f"ensemble({listed})" if listed else "ensemble"
     by_sample = {sample: find_candidates(seen) for sample, seen in _predictions(run, parsers)}
-    jury = estimate_jury([c for found in by_sample.values() for c in found], parsers)
+    jury = estimate_jury([c for found in by_sample.values() for c in found], parsers, run.manifest.engines)
 
     def change(outputs: dict[str, ParseRecord]) -> bytes | None:
         sample = next(iter(outputs.values())).sample
@@ -196,7 +197,7 @@ def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
         )
         for parser in parsers:
             if parser in predictions:
-                for element, features in signals(parser, predictions, page):
+                for element, features in signals(parser, predictions, run.manifest.engines, page):
                     right = verdicts[parser].get((sample, element.id))
                     columns.append((parser, row["document"], sample, element.id, features, right))
     if not columns:

@@ -9,7 +9,6 @@ which parser it judges, so a model of one run serves parsers and pages that it h
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.fuzz import ratio
 
+from parsemark.consensus.tables import Engines, fold, same_table, shared_cells
 from parsemark.errors import FormatError, UsageError
 from parsemark.extras import needed_for
-from parsemark.model import Box, Element, Prediction
-from parsemark.parsers.ensemble import SAME_PLACE, SAME_TEXT, engine_of
+from parsemark.model import Element, Prediction
 from parsemark.pdf import page_glyphs
 from parsemark.stats.confidence import MIN_PREDICTIONS, document_folds
 from parsemark.structure import Word, join_glyphs
@@ -44,31 +42,31 @@ FEATURES = (
     "size",  # logarithm of its number of cells
     "in_another",  # share of it that lies in another table of the same parser
 )
-_MAX_CHARS = 5_000
 
 
 # --- Signals --------------------------------------------------------------------------------------------
 
 
 def signals(
-    parser: str, predictions: Mapping[str, Prediction], page: tuple[Path, int] | None
+    parser: str, predictions: Mapping[str, Prediction], engines: Engines, page: tuple[Path, int] | None
 ) -> list[tuple[Element, Floats]]:
     """The features of each table that a parser sees on a page.
 
     Args:
         parser: Whose tables.
         predictions: What all parsers see on this page, by name.
+        engines: What the parsers stand on.
         page: Its PDF and number, for the text in the tables' boxes; None if there is no PDF.
     """
     own = [e for e in predictions[parser].tables if e.table is not None]
     if not own:
         return []
-    engines: dict[str, list[Element]] = {}
+    others: dict[str, list[Element]] = {}
     for name, prediction in predictions.items():
-        if (engine := engine_of(name)) != engine_of(parser):
-            engines.setdefault(engine, []).extend(e for e in prediction.tables if e.table is not None)
+        if (engine := engines.get(name, name)) != engines.get(parser, parser):
+            others.setdefault(engine, []).extend(e for e in prediction.tables if e.table is not None)
     words = _page_words(*page) if page is not None else ()
-    return [(e, np.array([*_agreement(e, engines), *_content(e, words), *_shape(e, own)])) for e in own]
+    return [(e, np.array([*_agreement(e, others), *_content(e, words), *_shape(e, own)])) for e in own]
 
 
 def _agreement(element: Element, engines: Mapping[str, Sequence[Element]]) -> tuple[float, float, float]:
@@ -76,38 +74,26 @@ def _agreement(element: Element, engines: Mapping[str, Sequence[Element]]) -> tu
         return 0.0, 0.0, 0.0
     seen, overlaps, alike = 0, 0.0, 0.0
     for others in engines.values():
-        best = max(others, key=lambda other: _likeness(element, other), default=None)
-        likeness = 0.0 if best is None else _likeness(element, best)
-        overlaps += likeness
-        if best is not None and likeness >= SAME_PLACE:
+        best = max(others, key=lambda other: _overlap(element, other), default=None)
+        if best is None:
+            continue
+        overlaps += _overlap(element, best)
+        if same_table(element, best) > 0 and element.table is not None and best.table is not None:
             seen += 1
-            alike += _shared_cells(element, best)
+            alike += shared_cells(element.table, best.table)
     n = len(engines)
     return seen / n, overlaps / n, alike / n
 
 
-def _likeness(a: Element, b: Element) -> float:
-    if a.box is not None and b.box is not None:
-        return a.box.iou(b.box)
-    same = ratio(_folded(_text(a))[:_MAX_CHARS], _folded(_text(b))[:_MAX_CHARS])
-    return same / 100 if same >= SAME_TEXT else 0.0
-
-
-def _shared_cells(a: Element, b: Element) -> float:
-    """F1 of the multisets of filled cells."""
-    ours, theirs = _cells(a), _cells(b)
-    total = ours.total() + theirs.total()
-    return 2 * (ours & theirs).total() / total if total else 1.0
-
-
-def _cells(element: Element) -> Counter[str]:
-    cells = element.table.cells if element.table is not None else ()
-    return Counter(folded for cell in cells if (folded := _folded(cell.text)))
+def _overlap(a: Element, b: Element) -> float:
+    return a.box.iou(b.box) if a.box is not None and b.box is not None else same_table(a, b)
 
 
 def _content(element: Element, words: Sequence[Word]) -> tuple[float, float, float]:
-    inside = words if element.box is None else [w for w in words if _is_inside(w.box, element.box)]
-    there, has = Counter(_folded("".join(w.text for w in inside))), Counter(_folded(_text(element)))
+    cells = element.table.cells if element.table is not None else ()
+    box = element.box
+    inside = words if box is None else [w for w in words if w.box.share_inside(box) >= 0.5]
+    there, has = Counter(fold("".join(w.text for w in inside))), Counter(fold("".join(c.text for c in cells)))
     if not there or not has:
         return 0.0, 0.0, 1.0
     shared = (there & has).total()
@@ -124,7 +110,7 @@ def _shape(element: Element, own: Sequence[Element]) -> tuple[float, ...]:
     counts = [filled[row] for row in range(table.n_rows)]
     usual = Counter(counts).most_common(1)[0][0] if counts else 0
     others = [e.box for e in own if e is not element and e.box is not None]
-    covered = max((_share_inside(element.box, box) for box in others), default=0.0) if element.box else 0.0
+    covered = max((element.box.share_inside(box) for box in others), default=0.0) if element.box else 0.0
     return (
         sum(not cell.text.strip() for cell in table.cells) / n_cells,
         sum(count != usual for count in counts) / max(1, len(counts)),
@@ -137,22 +123,6 @@ def _shape(element: Element, own: Sequence[Element]) -> tuple[float, ...]:
 @lru_cache(maxsize=256)
 def _page_words(pdf: Path, number: int) -> tuple[Word, ...]:
     return tuple(join_glyphs(page_glyphs(pdf, number)))
-
-
-def _text(element: Element) -> str:
-    return "".join(cell.text for cell in element.table.cells) if element.table is not None else ""
-
-
-def _folded(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())
-
-
-def _is_inside(word: Box, box: Box) -> bool:
-    return _share_inside(word, box) >= 0.5
-
-
-def _share_inside(inner: Box, outer: Box) -> float:
-    return inner.intersection_area(outer) / inner.area if inner.area > 0 else 0.0
 
 
 # --- The model ------------------------------------------------------------------------------------------

@@ -342,6 +342,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
         settings=dict(parser.options),
         licence=parser.info.licence,
         gives=list(parser.info.gives),
+        engine=parser.info.engine,
         **(said or {}),
     )
     run.update_manifest(lambda manifest: manifest.with_parser(entry))

@@ -30,8 +30,14 @@ def ordered_tree(leftmost: Sequence[int], labels: Sequence[str], texts: Sequence
     """A tree from its nodes in postorder; nodes without text have None."""
     if not len(leftmost) == len(labels) == len(texts):
         raise ValueError("leftmost, labels and texts must describe the same nodes")
-    if any(not 0 <= leaf <= node for node, leaf in enumerate(leftmost)):
-        raise ValueError("leftmost must name an earlier node or the node itself")
+    starts: list[int] = []  # of the subtrees that have no parent yet
+    for node, leaf in enumerate(leftmost):
+        reached = node
+        while starts and starts[-1] >= leaf:
+            reached = starts.pop()
+        if leaf != reached:
+            raise ValueError("leftmost must name a leaf, children before their parents")
+        starts.append(reached)
     return OrderedTree(tuple(leftmost), tuple(labels), tuple(texts))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from parsemark.errors import FormatError
 from parsemark.kernels import kernel
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.grids import TableGrids, grids_of
@@ -123,7 +124,10 @@ class GritsCon(Metric[TableInput]):
         limit = MAX_DIFFLIB_PAIRS if self.mode == "reference" else MAX_CHARACTER_PAIRS
         check_pairs("characters", a.n_characters, b.n_characters, limit)
         similarity = "difflib" if self.mode == "reference" else "lcs"
-        total, _, _ = kernel.match_text_grids(a.text_grid, b.text_grid, similarity)
+        try:
+            total, _, _ = kernel.match_text_grids(a.text_grid, b.text_grid, similarity)
+        except ValueError as error:
+            raise FormatError(f"The tables are too large to compare: {error}") from error
         return _f_score(total, a.size, b.size)
 
 

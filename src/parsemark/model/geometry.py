@@ -58,6 +58,20 @@ class Box:
         height = min(self.y1, other.y1) - max(self.y0, other.y0)
         return width * height if width > 0 and height > 0 else 0.0
 
+    def share_inside(self, other: Box) -> float:
+        """How much of its area lies inside of `other`; 0 if it has none."""
+        return self.intersection_area(other) / self.area if self.area > 0 else 0.0
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The point in its middle."""
+        return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
+
+    def holds_centre(self, other: Box) -> bool:
+        """Whether the middle of `other` lies inside, or on an edge."""
+        x, y = other.centre
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+
     def iou(self, other: Box) -> float:
         """Intersection over union; 0 if both are empty."""
         shared = self.intersection_area(other)

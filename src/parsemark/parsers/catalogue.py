@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from parsemark.errors import ParserError, UnknownNameError, UsageError
+from parsemark.errors import ParsemarkError, ParserError, UnknownNameError, UsageError
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.lock import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
-from parsemark.registry import Spec, is_derived, parse_spec
+from parsemark.registry import Spec, is_derived, parse_spec, tool_of
 
 GROUP = "parsemark.parsers"
 
@@ -27,6 +28,7 @@ DEFAULT_PARSERS = (
 )
 """What `parsemark bench` runs when no parser is named: fast to install, fast to run, different in kind."""
 
+_SOURCE = re.compile(r"\bparser=(.+)\)", re.DOTALL)
 _SCRIPT_SPEC = re.compile(r"\s*(?P<path>[^()]*\.py)\s*(?P<options>\(.*\))?\s*", re.DOTALL)
 
 
@@ -65,6 +67,23 @@ def find_script(name: str) -> Path:
             "parser", name, difflib.get_close_matches(name, parser_names(), n=3, cutoff=0.5)
         )
     return _plugin_script(plugins[name])
+
+
+@cache
+def engine_of(parser: str) -> str:
+    """What a parser stands on, by the header of its worker; its tool's own name where that says nothing.
+
+    Settings, versions and what is derived of one parser share its engine. A parser that is not known here (a
+    script of the user's own, outputs that were imported) stands on itself.
+    """
+    if is_derived(parser) and (source := _SOURCE.search(parser)):
+        return engine_of(source[1])
+    tool = tool_of(parser)
+    try:
+        script = _builtin().get(tool) or _plugin_script(_plugins()[tool])
+        return read_declaration(script).info.engine or tool
+    except (KeyError, ParsemarkError):
+        return tool
 
 
 def _from_script(script: Path, spec: Spec) -> Parser:

@@ -62,6 +62,8 @@ class Info(BaseModel):
     about: str = ""
     licence: str = "unknown"
     homepage: str = ""
+    engine: str = ""
+    """What it stands on, where another parser does too: tools on one engine are no independent voices."""
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""

@@ -1,5 +1,9 @@
-"""Opens PDFs: sizes, text, pictures, ink, producer. Whatever is wrong with one is a `PdfError`."""
+"""Opens PDFs, in a process of their own: sizes, text, pictures, ink, producer.
 
+Whatever is wrong with one, or whatever it does to the process, is a `PdfError`.
+"""
+
+from parsemark.pdf.child import in_child
 from parsemark.pdf.document import (
     PageShape,
     count_pages,
@@ -21,8 +25,9 @@ from parsemark.pdf.pictures import (
     painted_rectangles,
     render_page,
     save_picture_pdf,
+    sharp_pixels,
 )
-from parsemark.pdf.text import Glyph, PageWord, glyphs_of, page_glyphs, page_text, page_words
+from parsemark.pdf.text import Glyph, PageWord, document_glyphs, page_glyphs, page_text, page_words
 
 __all__ = [
     "MAX_PIXELS",
@@ -31,8 +36,9 @@ __all__ = [
     "PageShape",
     "PageWord",
     "count_pages",
+    "document_glyphs",
     "extract_page",
-    "glyphs_of",
+    "in_child",
     "made_with",
     "maker_kind",
     "open_document",
@@ -47,6 +53,7 @@ __all__ = [
     "producer",
     "render_page",
     "save_picture_pdf",
+    "sharp_pixels",
     "taken_from",
     "to_page_box",
 ]

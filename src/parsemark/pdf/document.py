@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-import pypdfium2 as pdfium
-
 from parsemark.errors import PdfError
 from parsemark.model import Box
+from parsemark.pdf.child import in_child, is_child
 from parsemark.plain_words import counted
+from parsemark.system.files import file_sha256, write_bytes
+
+_KEPT_OPEN = 4
+"""Documents: opening one for each of its pages takes time that grows with their square."""
+_open: OrderedDict[tuple[object, ...], Any] = OrderedDict()
 
 
 class PageShape(NamedTuple):
@@ -21,40 +26,67 @@ class PageShape(NamedTuple):
 
     width: float
     height: float
-    rotation: int
+    rotation: int | None = None
+    """None where nobody asked."""
 
 
 @contextmanager
 def open_document(pdf: Path) -> Iterator[Any]:
-    """A pdfium document, closed at the end. pdfium allows no threads.
+    """A pdfium document, for functions that run `in_child`; it may stay open for the next ones.
 
     Raises:
         PdfError: There is no such file, it is not a PDF, or pdfium refuses a part of it.
     """
+    if not is_child():
+        raise AssertionError("PDFs are opened by functions that are marked with in_child.")
+    import pypdfium2 as pdfium
+
     try:
-        document = pdfium.PdfDocument(pdf)
+        state = pdf.stat()
+        key = (pdf, state.st_ino, state.st_mtime_ns, state.st_size)
+        document = _open.pop(key, None) or pdfium.PdfDocument(pdf)
     except (pdfium.PdfiumError, OSError) as error:
         raise PdfError(f"{pdf} cannot be opened as a PDF: {error}") from error
     try:
         yield document
     except pdfium.PdfiumError as error:
-        raise PdfError(f"{pdf} cannot be read: {error}") from error
-    finally:
         document.close()
+        raise PdfError(f"{pdf} cannot be read: {error}") from error
+    except BaseException:
+        document.close()
+        raise
+    _open[key] = document
+    while len(_open) > _KEPT_OPEN:
+        _open.popitem(last=False)[1].close()
+
+
+def close_documents() -> None:
+    """Close what has stayed open."""
+    while _open:
+        _open.popitem()[1].close()
 
 
 def extract_page(pdf: Path, page_number: int, target: Path) -> None:
     """Write one page, counted from 1, as a PDF of its own."""
+    # A comment after the end of the file: it goes wherever the file goes, and readers pass over it.
+    mark = _TAKEN_FROM + file_sha256(pdf).encode() + b"\n"
+    write_bytes(target, _page_alone(pdf, page_number) + mark)
+
+
+@in_child()
+def _page_alone(pdf: Path, page_number: int) -> bytes:
+    import io
+
+    import pypdfium2 as pdfium
+
     with open_document(pdf) as document:
-        alone = pdfium.PdfDocument.new()
+        alone, written = pdfium.PdfDocument.new(), io.BytesIO()
         try:
             alone.import_pages(document, [page_number - 1])
-            alone.save(target)
+            alone.save(written)
         finally:
             alone.close()
-    # A comment after the end of the file: it goes wherever the file goes, and readers pass over it.
-    with target.open("ab") as file:
-        file.write(_TAKEN_FROM + hashlib.sha256(pdf.read_bytes()).hexdigest().encode() + b"\n")
+        return written.getvalue()
 
 
 _TAKEN_FROM = b"%parsemark-taken-from "
@@ -81,29 +113,37 @@ def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
             page.close()
 
 
+@in_child()
 def count_pages(pdf: Path) -> int:
     """How many pages a PDF has."""
     with open_document(pdf) as document:
         return len(document)
 
 
-def page_shapes(pdf: Path) -> list[PageShape]:
-    """The shape of each page of a PDF."""
+@in_child(cpu_s=600)
+def page_shapes(pdf: Path, *, turns: bool = False) -> list[PageShape]:
+    """The shape of each page of a PDF.
+
+    Args:
+        pdf: The document.
+        turns: Say how far each page is turned, for which all that is on it has to be read.
+    """
     shapes = []
     with open_document(pdf) as document:
         for index in range(len(document)):
-            page = document[index]
-            width, height = page.get_size()
-            shapes.append(PageShape(width, height, page.get_rotation()))
-            page.close()
+            width, height = document.get_page_size(index)
+            rotation = None
+            if turns:
+                page = document[index]
+                rotation = page.get_rotation()
+                page.close()
+            shapes.append(PageShape(width, height, rotation))
     return shapes
 
 
 def producer(pdf: Path) -> str:
     """The producer that a PDF's metadata names; empty if they name none."""
-    with open_document(pdf) as document:
-        named: str = document.get_metadata_value("Producer")
-        return named.strip()
+    return _metadata(pdf, ("Producer",))[0].strip()
 
 
 _MAKERS = {
@@ -123,9 +163,13 @@ def made_with(pdf: Path) -> str:
     Returns:
         `LaTeX`, `Word` (word processors), `publishing` (professional systems) or `other`.
     """
+    return maker_kind(" ".join(_metadata(pdf, ("Creator", "Producer"))))
+
+
+@in_child()
+def _metadata(pdf: Path, keys: tuple[str, ...]) -> list[str]:
     with open_document(pdf) as document:
-        named = [document.get_metadata_value(key) for key in ("Creator", "Producer")]
-    return maker_kind(" ".join(named))
+        return [str(document.get_metadata_value(key)) for key in keys]
 
 
 def maker_kind(named: str) -> str:
@@ -152,14 +196,24 @@ def _frame(page: Any) -> tuple[tuple[float, float, float, float], int]:
 
 def to_page_box(page: Any, left: float, bottom: float, right: float, top: float) -> Box:
     """PDF coordinates to points from the top left of the page as it is shown."""
+    return Box(*to_page_edges(page, left, bottom, right, top))
+
+
+Edges = tuple[float, float, float, float]
+_NOWHERE = (0.0, 0.0, 0.0, 0.0)
+
+
+def to_page_edges(page: Any, left: float, bottom: float, right: float, top: float) -> Edges:
+    """The same as a tuple, many of which go from process to process; what is at no finite place is at 0."""
     (x0, y0, x1, y1), rotation = _frame(page)
     if rotation == 0:
-        corners = (left - x0, y1 - top, right - x0, y1 - bottom)
+        a, b, c, d = left - x0, y1 - top, right - x0, y1 - bottom
     elif rotation == 90:
-        corners = (bottom - y0, left - x0, top - y0, right - x0)
+        a, b, c, d = bottom - y0, left - x0, top - y0, right - x0
     elif rotation == 180:
-        corners = (x1 - right, bottom - y0, x1 - left, top - y0)
+        a, b, c, d = x1 - right, bottom - y0, x1 - left, top - y0
     else:
-        corners = (y1 - top, x1 - right, y1 - bottom, x1 - left)
-    a, b, c, d = corners
-    return Box(min(a, c), min(b, d), max(a, c), max(b, d))
+        a, b, c, d = y1 - top, x1 - right, y1 - bottom, x1 - left
+    if not math.isfinite(a + b + c + d):
+        return _NOWHERE
+    return min(a, c), min(b, d), max(a, c), max(b, d)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import PickleBuffer
+from typing import Any
 
 from PIL import Image
-from pypdfium2 import raw
 
 from parsemark.errors import PdfError
 from parsemark.model import Box
-from parsemark.pdf.document import open_page, to_page_box
-from parsemark.pdf.text import Glyph, glyphs_of
+from parsemark.pdf.child import in_child
+from parsemark.pdf.document import Edges, open_document, open_page, to_page_box, to_page_edges
+from parsemark.pdf.text import Glyph, PackedGlyphs, pack_glyphs, unpack_glyphs
 
 MAX_PIXELS = 100_000_000
 MAX_SIDE = 32_000
@@ -25,12 +28,43 @@ _MAX_QUALITY = 95
 
 def render_page(pdf: Path, page_number: int, dpi: int) -> Image.Image:
     """A page as a picture; a page that would be too large is a PdfError."""
+    width, height, stride, pixels = _rendered(pdf, page_number, dpi)
+    return Image.frombuffer("RGB", (width, height), pixels, "raw", "BGR", stride, 1)
+
+
+Pixels = Any
+"""Bytes that go from process to process without being copied."""
+
+
+@in_child()
+def _rendered(pdf: Path, page_number: int, dpi: int) -> tuple[int, int, int, Pixels]:
     with open_page(pdf, page_number) as page:
-        width, height = (side * dpi / 72 for side in page.get_size())
-        if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
-            raise PdfError(f"Page {page_number} of {pdf} is too large for {dpi} dpi; use a smaller dpi.")
-        picture: Image.Image = page.render(scale=dpi / 72).to_pil().convert("RGB")
-        return picture
+        shot = _shot(page, page_number, pdf, dpi)
+        return shot.width, shot.height, shot.stride, PickleBuffer(shot.buffer)
+
+
+@in_child()
+def sharp_pixels(pdf: Path, page_numbers: Sequence[int], dpi: int) -> list[tuple[int, int, Pixels]]:
+    """Width, height and pixels (red, green, blue and one byte unused) of pages, without any smoothing."""
+    shots = []
+    with open_document(pdf) as document:
+        for number in page_numbers:
+            page = document[number - 1]
+            sharp = dict.fromkeys(("no_smoothtext", "no_smoothimage", "no_smoothpath"), True)
+            shot = _shot(page, number, pdf, dpi, **sharp, rev_byteorder=True, prefer_bgrx=True)
+            shots.append((shot.width, shot.height, PickleBuffer(shot.buffer)))
+            page.close()
+    return shots
+
+
+def _shot(page: Any, number: int, pdf: Path, dpi: int, **how: bool) -> Any:
+    """A picture of an open page, in memory that lives as long as anybody holds it."""
+    from pypdfium2 import PdfBitmap
+
+    width, height = (side * dpi / 72 for side in page.get_size())
+    if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
+        raise PdfError(f"Page {number} of {pdf} is too large for {dpi} dpi; use a smaller dpi.")
+    return page.render(scale=dpi / 72, bitmap_maker=PdfBitmap.new_foreign, **how)
 
 
 def open_picture(path: Path) -> Image.Image:
@@ -97,34 +131,43 @@ def _holds_centre(frame: Box, box: Box) -> bool:
 
 def page_ink(pdf: Path, page_number: int) -> PageInk:
     """Read a page's ink."""
+    width, height, glyphs, boxes = _ink(pdf, page_number)
+    inked = tuple(g for g in unpack_glyphs(glyphs) if g.text.strip() and not g.generated)
+    return PageInk(width, height, inked, tuple(Box(*edges) for edges in boxes))
+
+
+@in_child()
+def _ink(pdf: Path, page_number: int) -> tuple[float, float, PackedGlyphs, list[Edges]]:
     with open_page(pdf, page_number) as page:
-        glyphs = tuple(g for g in glyphs_of(page) if g.text.strip() and not g.generated)
-        edges = [ctypes.c_float() for _ in range(4)]
-        boxes = []
-        for index in range(raw.FPDFPage_CountObjects(page)):
-            item = raw.FPDFPage_GetObject(page, index)
-            if raw.FPDFPageObj_GetBounds(item, *edges):
-                left, bottom, right, top = (e.value for e in edges)
-                boxes.append(to_page_box(page, left, bottom, right, top))
+        boxes = [to_page_edges(page, *bounds) for _, bounds in _objects(page)]
         width, height = page.get_size()
-        return PageInk(width, height, glyphs, tuple(boxes))
+        return width, height, pack_glyphs(page), boxes
 
 
+@in_child()
 def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
     """The filled shapes of a page with their colour (0xRRGGBB), in the order in which they are painted."""
+    from pypdfium2 import raw
+
     found = []
+    channels = [ctypes.c_uint() for _ in range(4)]
     with open_page(pdf, page_number) as page:
-        edges = [ctypes.c_float() for _ in range(4)]
-        channels = [ctypes.c_uint() for _ in range(4)]
-        for index in range(raw.FPDFPage_CountObjects(page)):
-            item = raw.FPDFPage_GetObject(page, index)
-            if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_PATH:
-                continue
-            if not raw.FPDFPageObj_GetFillColor(item, *channels) or not raw.FPDFPageObj_GetBounds(
-                item, *edges
+        for item, bounds in _objects(page):
+            if raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH and raw.FPDFPageObj_GetFillColor(
+                item, *channels
             ):
-                continue
-            red, green, blue = (c.value for c in channels[:3])
-            left, bottom, right, top = (e.value for e in edges)
-            found.append((red << 16 | green << 8 | blue, to_page_box(page, left, bottom, right, top)))
+                red, green, blue = (c.value for c in channels[:3])
+                found.append((red << 16 | green << 8 | blue, to_page_box(page, *bounds)))
     return found
+
+
+def _objects(page: Any) -> Iterator[tuple[Any, Edges]]:
+    """What is painted on a page, with left, bottom, right and top."""
+    from pypdfium2 import raw
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    for index in range(raw.FPDFPage_CountObjects(page)):
+        item = raw.FPDFPage_GetObject(page, index)
+        if raw.FPDFPageObj_GetBounds(item, *edges):
+            left, bottom, right, top = (e.value for e in edges)
+            yield item, (left, bottom, right, top)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pypdfium2 import raw
-
+from parsemark.errors import PdfError
 from parsemark.model import Box
-from parsemark.pdf.document import open_page, to_page_box
+from parsemark.pdf.child import in_child
+from parsemark.pdf.document import open_document, open_page, to_page_edges
 
 LINE_END_HYPHEN = 2
 """pdfium's code for a hyphen that it takes for a division of a word."""
+MAX_GLYPHS = 1_000_000
+"""On a page; a dense one has 20,000."""
 _HYPHEN_IN_TEXT = "\ufffe"
 """The same in the text of a whole page."""
 
@@ -43,6 +46,7 @@ def page_words(pdf: Path, page_number: int) -> tuple[PageWord, ...]:
     return _words(pdf, page_number, pdf.stat().st_mtime_ns)
 
 
+@in_child()
 def page_text(pdf: Path, page_number: int) -> str:
     """The words of a page, separated by blanks. Much faster than `page_words`, which finds their boxes."""
     with open_page(pdf, page_number) as page:
@@ -54,26 +58,66 @@ def page_text(pdf: Path, page_number: int) -> str:
 
 def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:
     """All characters of a page's text layer, in the order of the file."""
+    return unpack_glyphs(_page_glyphs(pdf, page_number))
+
+
+def document_glyphs(pdf: Path) -> list[tuple[Glyph, ...]]:
+    """The same for each page of a document."""
+    return [unpack_glyphs(page) for page in _document_glyphs(pdf)]
+
+
+PackedGlyphs = tuple[str, bytes, bytes]
+"""Texts, boxes and whether they were made up: objects would take longer to send than to read."""
+
+
+@in_child()
+def _page_glyphs(pdf: Path, page_number: int) -> PackedGlyphs:
     with open_page(pdf, page_number) as page:
-        return tuple(glyphs_of(page))
+        return pack_glyphs(page)
 
 
-def glyphs_of(page: Any) -> Iterator[Glyph]:
+@in_child(cpu_s=600)
+def _document_glyphs(pdf: Path) -> list[PackedGlyphs]:
+    with open_document(pdf) as document:
+        return [pack_glyphs(document[index]) for index in range(len(document))]
+
+
+def pack_glyphs(page: Any) -> PackedGlyphs:
     """The characters of an open page; a hyphen at the end of a line comes as `-`."""
+    from pypdfium2 import raw
+
     text = page.get_textpage()
+    if (count := text.count_chars()) > MAX_GLYPHS:
+        raise PdfError(f"A page has {count:,} characters; at most {MAX_GLYPHS:,} are read.")
+    texts, boxes, generated = [], array("d"), bytearray()
     edges = [ctypes.c_double() for _ in range(4)]
     for index, found in character_codes(text):
         code = ord("-") if found == LINE_END_HYPHEN else found
-        character = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+        texts.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd")
         raw.FPDFText_GetCharBox(text, index, *edges)
         left, right, bottom, top = (e.value for e in edges)
-        box = to_page_box(page, left, min(bottom, top), max(left, right), max(bottom, top))
-        yield Glyph(character, box, raw.FPDFText_IsGenerated(text, index) == 1)
+        boxes.extend(to_page_edges(page, left, min(bottom, top), max(left, right), max(bottom, top)))
+        generated.append(raw.FPDFText_IsGenerated(text, index) == 1)
     text.close()
+    return "".join(texts), boxes.tobytes(), bytes(generated)
+
+
+def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
+    """What was packed."""
+    texts, boxes, generated = packed
+    edges = iter(array("d", boxes))
+    return tuple(
+        Glyph(text, Box(*four), bool(made_up))
+        for text, four, made_up in zip(
+            texts, zip(edges, edges, edges, edges, strict=True), generated, strict=True
+        )
+    )
 
 
 def character_codes(text: Any) -> Iterator[tuple[int, int]]:
     """Index and code point of each character of a text page; pdfium has two for one beyond 16 bits."""
+    from pypdfium2 import raw
+
     high: tuple[int, int] | None = None
     for index in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, index)
@@ -94,11 +138,10 @@ def character_codes(text: Any) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def _words(pdf: Path, page_number: int, _modified: int) -> tuple[PageWord, ...]:
-    with open_page(pdf, page_number) as page:
-        return tuple(_join_words(glyphs_of(page)))
+    return tuple(_join_words(page_glyphs(pdf, page_number)))
 
 
-def _join_words(glyphs: Iterator[Glyph]) -> Iterator[PageWord]:
+def _join_words(glyphs: Iterable[Glyph]) -> Iterator[PageWord]:
     word: list[Glyph] = []
     for glyph in glyphs:
         if glyph.text.strip() and not glyph.generated:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from parsemark.protocols.places import PLACE_COLUMNS, Places
+from parsemark.registry import tool_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,6 +63,11 @@ class RunTables:
         return sorted(self.read("parses", pl.col("parser").unique())["parser"])
 
     @cached_property
+    def engines(self) -> dict[str, str]:
+        """What each parser stands on, as far as its name says; settings of one tool are one voice."""
+        return {parser: tool_of(parser) for parser in self.parsers}
+
+    @cached_property
     def places(self) -> Places:
         """The pages in order of their ids."""
         with self.scanning("samples") as rows:
@@ -71,7 +77,7 @@ class RunTables:
     def changed(self, **frames: pl.DataFrame) -> RunTables:
         """The same tables, some of them exchanged: `changed(samples=…)`."""
         other = copy(self)
-        for derived in ("places", "parsers"):
+        for derived in ("places", "parsers", "engines"):
             other.__dict__.pop(derived, None)
         other._frames = {**self._frames, **frames}
         return other

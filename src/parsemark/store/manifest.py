@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ class ParserEntry(_StrictModel):
     weights: dict[str, str] = Field(default_factory=dict)
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
+    engine: str = ""
+    """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
 
 
 class RunLimits(_StrictModel):
@@ -70,6 +73,13 @@ class Manifest(_StrictModel):
     def parser(self, name: str) -> ParserEntry | None:
         """The entry of one parser, if it took part."""
         return next((p for p in self.parsers if p.name == name), None)
+
+    @cached_property
+    def engines(self) -> dict[str, str]:
+        """What each parser stands on."""
+        from parsemark.parsers.catalogue import engine_of
+
+        return {entry.name: entry.engine or engine_of(entry.name) for entry in self.parsers}
 
     def with_protocols(self, specs: Iterable[str]) -> Manifest:
         """A copy that has these protocols too."""

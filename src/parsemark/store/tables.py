@@ -52,6 +52,12 @@ class StoredTables(RunTables):
         self._protocol = protocol
         self._frames = {}
 
+    @cached_property
+    def engines(self) -> dict[str, str]:
+        """What each parser stands on, as the run says."""
+        known = self._run.manifest.engines
+        return {parser: known.get(parser, parser) for parser in self.parsers}
+
     def frame(self, name: str) -> pl.DataFrame:
         """A whole table, kept from then on."""
         if name not in self._frames:

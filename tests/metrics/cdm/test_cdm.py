@@ -15,7 +15,8 @@ from parsemark.metrics.cdm.colours import colour, colour_of, normalise
 from parsemark.metrics.cdm.pairs import DrawnFormula, count_pairs, equivalent
 from parsemark.metrics.cdm.render import draws_only
 from parsemark.metrics.cdm.score import cdm_scores
-from parsemark.metrics.cdm.tokens import tokenise
+from parsemark.metrics.cdm.tokens import is_costly, tokenise
+from parsemark.protocols.document.published.latex_text import latex_to_text
 
 DATA = Path(os.environ.get("PARSEMARK_DATA", ""))
 EXAMPLES = DATA.parent / "reference" / "omnidocbench-examples.json"
@@ -95,6 +96,19 @@ def test_scores_and_reasons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert all(s.reason for s in scores if s.value == 0 and s.counts is None)
     assert "empty" in (scores[3].reason or "")
     assert cdm_scores(pairs) == scores  # from the cache
+
+
+@pytest.mark.parametrize("nested", ["\\sqrt[" * 40, "{\\sqrt[" * 40 + "}" * 40, "\\sqrt [ " * 2000])
+def test_brackets_that_never_close_are_refused_at_once(nested: str) -> None:
+    """pylatexenc would read what follows each of them twice, so twice as often for each further one."""
+    assert is_costly(nested)
+    assert tokenise(nested) == nested  # as it came, as every formula that cannot be parsed
+    assert latex_to_text(nested) is None
+
+
+def test_brackets_that_close_cost_nothing() -> None:
+    assert not is_costly("\\sqrt[3]{x} " * 2000)
+    assert not is_costly("a \\\\ [0, 1) " * 6)
 
 
 HOSTILE = (

@@ -9,7 +9,7 @@ import typer
 
 from parsemark.cli import options as opt
 from parsemark.plain_words import counted
-from parsemark.system import make_folder, write_text
+from parsemark.system import make_folder, replacing, write_text
 
 if TYPE_CHECKING:
     from parsemark.model import Sample
@@ -89,7 +89,9 @@ def show(
     from parsemark.corpora.look import draw_truth
 
     target = out or Path(f"{page}.png")
-    draw_truth(sample_of(running.load(corpus), page), dpi).save(target)
+    drawn = draw_truth(sample_of(running.load(corpus), page), dpi)
+    with replacing(target) as unfinished:
+        drawn.save(unfinished, format="PNG")
     print(target)
 
 

@@ -16,6 +16,7 @@ make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args
 
 _Pages = Annotated[int | None, typer.Option(min=1, help="How many pages.")]
 _Seed = Annotated[int | None, typer.Option(help="The same seed gives the same corpus.", show_default="0")]
+_Removed = Annotated[str | None, typer.Option(hidden=True)]
 
 
 @make_app.command()
@@ -34,12 +35,8 @@ def synthetic(
     lines: Annotated[
         str, typer.Option(help="Weights of the line styles.")
     ] = "full=0.25,booktabs=0.4,partial=0.2,none=0.15",
-    papers: Annotated[
-        float, typer.Option(help="Share of documents in the looks of publishers, where they can be.")
-    ] = 0.85,
-    looks: Annotated[
-        str, typer.Option(help="Which looks, separated by commas (ieee-journal,llncs); `all` of them.")
-    ] = "all",
+    papers: _Removed = None,
+    looks: _Removed = None,
     pool: Annotated[Path | None, typer.Option(help="Harvested tables, for half of the tables.")] = None,
     workers: opt.Processes = None,
     commit: Commit = None,
@@ -49,8 +46,13 @@ def synthetic(
     from parsemark.cli.progress import page_progress
     from parsemark.corpora.latex.synthetic.make import make_synthetic
     from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions, read_line_weights
-    from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
+    from parsemark.errors import UsageError
 
+    if papers is not None or looks is not None:
+        raise UsageError(
+            "--papers and --looks are gone with the made-up papers; leave them out. Pages that look "
+            "real come from real documents: parsemark corpus make latex --sources PAPERS --out DIR."
+        )
     fresh = Fresh(commit, reveal)
     if (secret := fresh.secret()) is not None:
         options = fresh.options(secret, SyntheticOptions, f"parsemark {GENERATOR}", pool=pool)
@@ -66,8 +68,6 @@ def synthetic(
             long=long,
             document_pages=document_pages,
             lines=read_line_weights(lines),
-            papers=papers,
-            looks=tuple(LOOKS) if looks == "all" else tuple(looks.split(",")),
             pool=pool,
         )
     with page_progress("Making pages", options.pages) as progress:

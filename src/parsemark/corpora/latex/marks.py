@@ -30,7 +30,7 @@ from parsemark.corpora.latex.drawn_grids import is_ruled_grid
 from parsemark.corpora.latex.glyphs import EXTENSION_FONT, extension_sign
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
-from parsemark.pdf import open_document, to_page_box
+from parsemark.pdf import in_child, open_document, to_page_box
 from parsemark.pdf.text import character_codes
 
 MARKS_FILE = Path(__file__).with_name("parsemark-marks.tex")
@@ -118,10 +118,15 @@ class _Ink:
 def read_marks(pdf: Path) -> list[MarkedPage]:
     """Read all pages of a marked PDF."""
     try:
-        with open_document(pdf) as document:
-            return [_read_page(document[index], index + 1) for index in range(len(document))]
+        return _marked_pages(pdf)
     except PdfError as error:
         raise LatexError(f"The marked PDF cannot be read: {error}") from error
+
+
+@in_child(cpu_s=600)
+def _marked_pages(pdf: Path) -> list[MarkedPage]:
+    with open_document(pdf) as document:
+        return [_read_page(document[index], index + 1) for index in range(len(document))]
 
 
 def _read_page(page: Any, number: int) -> MarkedPage:

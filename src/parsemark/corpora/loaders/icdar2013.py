@@ -68,7 +68,7 @@ def _samples(
 ) -> Iterator[Sample]:
     annotations = _annotations(pdf)
     chosen = annotations[-1 if alternates else 0]
-    shapes = page_shapes(pdf)
+    shapes = page_shapes(pdf, turns=True)
     turned = frozenset(number for number, shape in enumerate(shapes, start=1) if shape.rotation)
     truth = overlay.apply(read_annotation(root, pdf, chosen, turned))
     by_page: dict[int, list[Region]] = defaultdict(list)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 _SPECIAL = str.maketrans(
     {
@@ -69,11 +68,6 @@ class TextRun:
     italic: bool = False
     raised: bool = False
     formula: bool = False
-    underlined: bool = False
-    turned: bool = False
-    """Set from bottom to top."""
-    colour: str = ""
-    """By its name in `xcolor`, of LaTeX alone."""
 
     @property
     def latex(self) -> str:
@@ -83,22 +77,15 @@ class TextRun:
         elif self.raised:
             mark = self.text.replace("*", "{*}")
             latex = rf"$^{{\mathrm{{{mark}}}}}$" if self.text.isalpha() else rf"$^{{{mark}}}$"
-        elif "\n" in self.text:
-            lines = to_latex(self.text).replace(chr(10), chr(92) * 2)
-            latex = rf"\shortstack{{\strut {lines}}}"  # the strut keeps the first line off a rule above it
         else:
             latex = to_latex(self.text)
         latex = rf"\textit{{{latex}}}" if self.italic else latex
-        latex = rf"\textbf{{{latex}}}" if self.bold else latex
-        latex = rf"\underline{{{latex}}}" if self.underlined else latex
-        latex = rf"\textcolor{{{self.colour}}}{{{latex}}}" if self.colour else latex
-        return rf"\rotatebox{{90}}{{{latex}}}" if self.turned else latex
+        return rf"\textbf{{{latex}}}" if self.bold else latex
 
     @property
     def truth(self) -> str:
-        """As it stands in the truth; lines that are stacked in a cell are one text."""
-        shown = self.text.replace("\n", " ")
-        return f"${shown}$" if self.formula else f"^{{{shown}}}" if self.raised else shown
+        """As it stands in the truth."""
+        return f"${self.text}$" if self.formula else f"^{{{self.text}}}" if self.raised else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +100,6 @@ class Piece:
     def bold(self) -> Piece:
         """The same in bold."""
         return Piece(tuple(replace(run, bold=True) for run in self.runs))
-
-    def looking(self, **look: Any) -> Piece:
-        """The same in another look (`underlined=True`, `turned=True`, `colour="blue"`)."""
-        return Piece(tuple(replace(run, **look) for run in self.runs))
 
     def italic(self) -> Piece:
         """The same in italics."""

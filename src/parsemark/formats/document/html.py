@@ -159,6 +159,8 @@ class _HtmlReader:
         self.level: int | None = None
         self.closing = ""
         """Name of the heading, caption or code that is open."""
+        self.text_since = -1
+        """The mark behind which text was seen already."""
         self.n_lists = 0
         self.list_start = 0
         self.items: list[str] = []
@@ -243,8 +245,12 @@ class _HtmlReader:
 
     def see_image(self, tag: Tag) -> None:
         """A picture that stands alone; one among text is part of the text."""
+        if self.text_since == self.mark:
+            return
         before = self.source[self.mark : tag.start]
-        if not before.strip() or not clean(fragment_text(before)):
+        if before.strip() and clean(fragment_text(before)):
+            self.text_since = self.mark
+        else:
             self.blocks.append(
                 Block(Category.FIGURE, self.offset + tag.start, self.offset + tag.end, is_certain=True)
             )

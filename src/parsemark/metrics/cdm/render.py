@@ -210,25 +210,15 @@ def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> FormulaPictu
 
 def _raster(pdf: Path, pages: Sequence[int]) -> NDArray[np.uint32]:
     """Pages as pixels 0xBBGGRR without any smoothing, one below the other."""
-    from parsemark.pdf import open_document
+    from parsemark.pdf import sharp_pixels
 
-    with open_document(pdf) as document:
-        shots = []
-        for number in pages:
-            page = document[number - 1]
-            bitmap = page.render(
-                scale=DPI / 72,
-                no_smoothtext=True,
-                no_smoothimage=True,
-                no_smoothpath=True,
-                rev_byteorder=True,
-                prefer_bgrx=True,
-            )
-            shots.append(bitmap.to_numpy().view("<u4")[:, :, 0] & _WHITE)
-            page.close()
-        widest = max(shot.shape[1] for shot in shots)
-        filled = [np.pad(s, ((0, 0), (0, widest - s.shape[1])), constant_values=_WHITE) for s in shots]
-        return np.concatenate(filled, axis=0)
+    shots = [
+        np.frombuffer(pixels, "<u4").reshape(height, width) & _WHITE
+        for width, height, pixels in sharp_pixels(pdf, list(pages), DPI)
+    ]
+    widest = max(shot.shape[1] for shot in shots)
+    filled = [np.pad(s, ((0, 0), (0, widest - s.shape[1])), constant_values=_WHITE) for s in shots]
+    return np.concatenate(filled, axis=0)
 
 
 def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> DrawnFormula:

@@ -101,7 +101,7 @@ def _check_length(text: str, limit: int) -> None:
 
 def _check(text: str) -> None:
     _check_length(text, MAX_CHARACTERS)
-    if is_bad(text):
+    if is_bad(text) or is_costly(text):
         raise FormatError("Braces, environments or delimiters of the formula do not fit together.")
 
 
@@ -134,6 +134,9 @@ _LEFT = re.compile(r"\\left\b")
 _RIGHT = re.compile(r"\\right\b")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _BRACES = re.compile(r"\\[{}\[\]()]|[{}]")
+_GROUPS = re.compile(r"\\(?:[A-Za-z]+\*?|.)\s*\[|\\.|[{}\]]", re.DOTALL)
+_MOST_READ = 2**21
+"""Characters, those that are read again included."""
 _MAX_LENGTH = 8000
 
 
@@ -147,6 +150,37 @@ def is_bad(text: str) -> bool:
         or text.count("\\[") != text.count("\\]")
         or len(_DOLLAR.findall(text)) % 2 == 1
     )
+
+
+def is_costly(text: str) -> bool:
+    r"""Whether pylatexenc would take too long: what follows a bracket that never closes is read twice.
+
+    >>> is_costly("\\sqrt[3]{x}" * 500), is_costly("\\sqrt[" * 17 + "x" * 100)
+    (False, True)
+    """
+    lost = [0]
+    """Of each group or bracket that is open: how deep brackets that never close are nested in it."""
+    kinds = ["{"]
+
+    def leave(is_lost: bool) -> None:
+        kinds.pop()
+        depth = lost.pop() + is_lost
+        lost[-1] = max(lost[-1], depth)
+
+    for match in _GROUPS.finditer(text):
+        token = match[0][-1]
+        if token in "{[":
+            kinds.append(token)
+            lost.append(0)
+        elif token == "]" and kinds[-1] == "[":
+            leave(is_lost=False)
+        elif token == "}" and "{" in kinds[1:]:
+            while kinds[-1] == "[":
+                leave(is_lost=True)
+            leave(is_lost=False)
+    while len(kinds) > 1:
+        leave(is_lost=kinds[-1] == "[")
+    return len(text) << min(lost[0], 40) > _MOST_READ
 
 
 def is_nested(text: str) -> bool:

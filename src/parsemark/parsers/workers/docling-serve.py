@@ -6,6 +6,7 @@
 # about = "Docling behind docling-serve, which runs elsewhere: set DOCLING_SERVE_URL"
 # licence = "MIT"
 # homepage = "https://github.com/docling-project/docling-serve"
+# engine = "docling"
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:DOCLING_SERVE_URL"]
 # paid = false

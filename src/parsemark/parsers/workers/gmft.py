@@ -9,6 +9,7 @@
 # about = "gmft: Table Transformer's detector and structure model with its own algorithm for the cells"
 # licence = "MIT"
 # homepage = "https://github.com/conjuncts/gmft"
+# engine = "table-transformer"
 # gives = ["cells", "boxes", "confidence"]
 # needs = ["folder:TATR_WEIGHTS"]
 # weights = "TATR_WEIGHTS/detection and /structure: config.json, preprocessor_config.json, model.safetensors"

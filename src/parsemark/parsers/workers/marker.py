@@ -6,6 +6,7 @@
 # about = "Marker: layout by a detector, text and tables from the text layer; OCR by Surya behind a server"
 # licence = "Apache-2.0 (models: OpenRAIL-M)"
 # homepage = "https://github.com/datalab-to/marker"
+# engine = "surya"
 # gives = ["html", "boxes", "markdown"]
 # needs = ["folder:MARKER_WEIGHTS"]
 # paper = "OmniDocBench, Horn & Keuper: Marker"

@@ -8,6 +8,7 @@
 # about = "Markdown for language models from the text layer"
 # licence = "MIT"
 # homepage = "https://github.com/microsoft/markitdown"
+# engine = "pdfminer"
 # gives = ["markdown"]
 # reads = ["pdf", "docx", "html"]
 # ///

@@ -6,6 +6,7 @@
 # about = "PaddleOCR (PP-OCR): lines of the page's picture, grouped to paragraphs in reading order"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/PaddlePaddle/PaddleOCR"
+# engine = "paddle"
 # gives = ["text", "boxes", "confidence"]
 # needs = ["folder:PADDLEX_WEIGHTS"]
 # paper = "OmniDocBench: PaddleOCR among the OCR models"

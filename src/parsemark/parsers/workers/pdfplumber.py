@@ -6,6 +6,7 @@
 # about = "Tables from ruling lines or from the alignment of words"
 # licence = "MIT"
 # homepage = "https://github.com/jsvine/pdfplumber"
+# engine = "pdfminer"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: PDFPlumber"
 #

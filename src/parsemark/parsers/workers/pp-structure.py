@@ -8,6 +8,7 @@
 # about = "PP-StructureV3 of PaddleOCR: layout, OCR, tables and formulas from the page's picture"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/PaddlePaddle/PaddleOCR"
+# engine = "paddle"
 # gives = ["html", "boxes", "confidence", "latex", "markdown"]
 # needs = ["folder:PADDLEX_WEIGHTS"]
 # paper = "OmniDocBench: PP-StructureV3"

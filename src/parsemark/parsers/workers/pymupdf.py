@@ -6,6 +6,7 @@
 # about = "PyMuPDF's table finder, from ruling lines or from the alignment of words"
 # licence = "AGPL-3.0"
 # homepage = "https://github.com/pymupdf/PyMuPDF"
+# engine = "mupdf"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: PyMuPDF"
 #

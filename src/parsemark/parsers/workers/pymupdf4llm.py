@@ -8,6 +8,7 @@
 # about = "PyMuPDF's Markdown writer with its layout model"
 # licence = "AGPL-3.0"
 # homepage = "https://github.com/pymupdf/pymupdf4llm"
+# engine = "mupdf"
 # gives = ["markdown", "boxes"]
 # paper = "Horn & Keuper: PyMuPDF4LLM"
 # ///

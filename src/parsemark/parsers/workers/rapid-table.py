@@ -12,6 +12,7 @@
 # about = "RapidTable's current interface: one of its structure models, on the tables that rapid-layout finds"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/RapidAI/RapidTable"
+# engine = "rapidocr"
 # gives = ["html", "boxes", "confidence"]
 # needs = ["folder:RAPIDTABLE_WEIGHTS"]
 # no-deps = true

@@ -14,6 +14,7 @@
 # about = "Neural: rapid-layout finds tables, SLANet-plus their structure; words from the PDF or from OCR"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/RapidAI/RapidTable"
+# engine = "rapidocr"
 # gives = ["cells", "boxes", "confidence"]
 # no-deps = true
 #

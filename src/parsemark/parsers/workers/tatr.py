@@ -9,6 +9,7 @@
 # about = "Table Transformer as Soric et al. run it: TATR-extract, after XY-cut, or after any other detector"
 # licence = "MIT"
 # homepage = "https://github.com/microsoft/table-transformer"
+# engine = "table-transformer"
 # gives = ["cells", "boxes", "confidence"]
 # needs = ["folder:TATR_WEIGHTS"]
 # paper = "Soric et al.: TATR-extract, XY-cut + TATR-extract, VGT + TATR-structure"

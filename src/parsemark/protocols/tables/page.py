@@ -13,6 +13,7 @@ the whole page are known: how many tables were found, and how much of their text
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -37,11 +38,35 @@ TABLES_FOUND = "tables_found"
 """Page-level measure: how many tables a parser says are on the page."""
 BOXES_FOUND = "boxes_found"
 """Page-level measure: how many of them have a box."""
+EVIDENT_TABLES = "evident_tables"
+"""Page-level measure: how many of them are no list, and no text in columns without rows."""
 RANKED = "-ranked"
 """Ending of the name of a rule where predictions were matched in order of their confidence."""
 CATEGORY = str(Category.TABLE)
 _LAST_TRUTH: ContextVar[tuple[Page | None, dict[int, TableInput]]] = ContextVar("truth", default=(None, {}))
 """The page that was scored last, and what is prepared of its tables, by the identity of the elements."""
+
+
+_BULLET = re.compile(r"\s*[•‣◦▪▫●○■□◆◇➤➢✓✔∙·⁃–—*-](?:\s|$)")
+_MARK = re.compile(r"\s*(?:[^\w\s]+|\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]+)[.):])?\s*")
+"""What stands before the item of a list, or says nothing."""
+
+
+def is_evident(table: Table) -> bool:
+    """Whether what a parser calls a table is evidence for one: two rows that say something in two columns.
+
+    The marks of a list say nothing, and an item of a list is one text though it was cut at its blanks.
+    """
+    rows: dict[int, list[str]] = {}
+    for cell in sorted(table.cells, key=lambda cell: (cell.row, cell.col)):
+        if cell.text.strip():
+            rows.setdefault(cell.row, []).append(cell.text)
+    said = [
+        sum(_MARK.fullmatch(text) is None for text in texts)
+        for texts in rows.values()
+        if _BULLET.match(texts[0]) is None
+    ]
+    return sum(n >= 2 for n in said) >= 2
 
 
 @dataclass
@@ -63,7 +88,8 @@ class PageScorer:
             self._match(self.page.tables)
         positive = [p for p in self.prediction.tables if is_positive(p.confidence)]
         boxes = sum(p.box is not None for p in positive)
-        for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes)):
+        evident = sum(p.table is not None and is_evident(p.table) for p in positive)
+        for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes), (EVIDENT_TABLES, evident)):
             self._record_page(metric, float(n) if self.prediction.status is Status.OK else None)
         if page_text is not None:
             self._record_invented(page_text)

@@ -7,6 +7,7 @@ parser's figures under every rule that applies to it stand in its details.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,8 +41,9 @@ from parsemark.protocols.tables.figures import (
     reliability,
     risk_over_coverage,
 )
-from parsemark.protocols.tables.page import BOXES_FOUND, RANKED, TABLES_FOUND
+from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.protocols.tables.slices import Truths, table_slices
+from parsemark.registry import is_derived
 
 RULES = (BOX_RULE, CONTENT_RULE, ngrams.RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
@@ -354,14 +356,18 @@ def _match_notes(run: RunEvidence, is_rule_chosen: bool) -> list[str]:
 
 
 def _doubtful_negatives(run: RunEvidence) -> list[str]:
-    """Pages without a table in the truth on which most parsers find one: perhaps it is the truth."""
+    """Pages without a table in the truth on which most engines find one: perhaps it is the truth."""
     negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
-    found = _page_values(run.tables, TABLES_FOUND).filter(
+    found = _page_values(run.tables, EVIDENT_TABLES).filter(
         (pl.col("value") > 0) & pl.col("sample").is_in(negative)
     )
-    counts = found.group_by("sample").agg(pl.col("parser").n_unique())
-    n_parsers = len(run.tables.parsers)
-    doubtful = sorted(sample for sample, n in counts.iter_rows() if n >= 2 and 2 * n > n_parsers)
+    engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
+    voices: dict[str, set[str]] = defaultdict(set)
+    for sample, parser in found.select("sample", "parser").iter_rows():
+        if parser in engines:
+            voices[sample].add(engines[parser])
+    n_engines = len(set(engines.values()))
+    doubtful = sorted(sample for sample, who in voices.items() if len(who) >= 2 and 2 * len(who) > n_engines)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED

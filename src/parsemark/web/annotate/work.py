@@ -24,6 +24,7 @@ from parsemark.errors import CorpusError, PdfError
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.model import Category, Page, Sample
 from parsemark.pdf import page_shapes
+from parsemark.registry import is_derived
 from parsemark.store import Run
 from parsemark.system.files import write_bytes, write_text
 from parsemark.web.annotate.consensus import SURE, Start, consensus, start_page
@@ -121,14 +122,14 @@ class Work:
     def start(self, sample: str) -> Start:
         """What parsers agree on for a page."""
         if sample not in self._starts:
-            self._starts[sample] = consensus(
-                [
-                    run.prediction(sample, record.parser)
-                    for run in self._runs
-                    for record in run.records()
-                    if record.sample == sample
-                ]
-            )
+            predictions = {
+                record.parser: run.prediction(sample, record.parser)
+                for run in self._runs
+                for record in run.records()
+                if record.sample == sample and not is_derived(record.parser)
+            }
+            engines = {parser: e for run in self._runs for parser, e in run.manifest.engines.items()}
+            self._starts[sample] = consensus(predictions, engines)
         return self._starts[sample]
 
     def _first(self, sample: Sample) -> Page:

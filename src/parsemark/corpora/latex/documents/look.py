@@ -12,8 +12,7 @@ from pathlib import Path
 from parsemark.corpora.latex.cell_boxes import MarkedTable, turn
 from parsemark.corpora.latex.glyphs import glyph_text
 from parsemark.model import AttributeValue, Box
-from parsemark.pdf import Glyph, open_document
-from parsemark.pdf.text import glyphs_of
+from parsemark.pdf import Glyph, document_glyphs, page_shapes
 
 GUTTER_PT = 8.0
 """A gap in a line of text that is at least this wide can be the one between two columns."""
@@ -83,9 +82,8 @@ def page_looks(pdf: Path, tables: Mapping[int, Sequence[Box]]) -> dict[int, Page
         pdf: The document.
         tables: The boxes of the tables of each page, whose columns are not those of the page.
     """
-    with open_document(pdf) as document:
-        pages = [list(glyphs_of(document[index])) for index in range(len(document))]
-        widths = [document[index].get_size()[0] for index in range(len(document))]
+    pages = document_glyphs(pdf)
+    widths = [shape.width for shape in page_shapes(pdf)]
     texts = ["".join(g.text for g in glyphs) for glyphs in pages]
     languages = [language_of(text) for text in texts]
     usual = Counter(language for language in languages if language).most_common(1)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked, plain_main
 from parsemark.corpora.latex.marks import (
@@ -20,8 +19,7 @@ from parsemark.corpora.latex.marks import (
 )
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
-from parsemark.pdf import Glyph, count_pages, open_document
-from parsemark.pdf.text import glyphs_of
+from parsemark.pdf import Glyph, count_pages, document_glyphs
 from parsemark.system.pdflatex import REPRODUCIBLE
 
 MAX_MOVED = 0.5
@@ -88,13 +86,13 @@ def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
 def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
     """Pages on which the marks are worth nothing, for the two PDFs do not show the same."""
     changed: dict[int, str] = {}
-    with open_document(clean) as one, open_document(marked) as other:
-        if len(one) != n_pages:
-            raise LatexError("the marks change the number of its pages")
-        for index in range(n_pages):
-            reason = _difference(_shown(one[index]), _shown(other[index]))
-            if reason is not None:
-                changed[index + 1] = reason
+    one, other = document_glyphs(clean), document_glyphs(marked)
+    if not len(one) == len(other) == n_pages:
+        raise LatexError("the marks change the number of its pages")
+    for number, (shown, shown_marked) in enumerate(zip(one, other, strict=True), start=1):
+        reason = _difference(_shown(shown), _shown(shown_marked))
+        if reason is not None:
+            changed[number] = reason
     return changed
 
 
@@ -111,8 +109,8 @@ def _place(glyph: Glyph) -> tuple[str, float, float]:
     return glyph.text, round(glyph.box.y0), glyph.box.x0
 
 
-def _shown(page: Any) -> list[Glyph]:
-    return [glyph for glyph in glyphs_of(page) if glyph.text.strip() and not glyph.generated]
+def _shown(page: Sequence[Glyph]) -> list[Glyph]:
+    return [glyph for glyph in page if glyph.text.strip() and not glyph.generated]
 
 
 def _distance(one: Glyph, other: Glyph) -> float:

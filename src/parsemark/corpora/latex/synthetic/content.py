@@ -60,8 +60,6 @@ class OwnTable:
     layout: Layout
     line: str
     origin: str | None = None
-    shade: str = ""
-    """`stripes`, `head`, `total`, or nothing."""
 
     @property
     def kind(self) -> str:
@@ -71,7 +69,7 @@ class OwnTable:
     @cached_property
     def latex(self) -> str:
         """Its tabular environment."""
-        return tabular(self.layout, self.line, self.shade)
+        return tabular(self.layout, self.line)
 
     @property
     def long_latex(self) -> str:

@@ -15,14 +15,12 @@ from parsemark.corpora.latex.synthetic.figures import figure_group
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
 from parsemark.corpora.latex.synthetic.pack import Packer, natural_key, units_of
 from parsemark.corpora.latex.synthetic.page_units import Shown, Size, Unit, UnitGroup
-from parsemark.corpora.latex.synthetic.papers.document import make_paper
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, PagePlan, simpler
 from parsemark.corpora.latex.synthetic.prose import (
     formula_group,
     heading_group,
     list_group,
     paragraph_group,
-    sections,
     text_attributes,
 )
 from parsemark.corpora.latex.synthetic.style import choose_style
@@ -47,23 +45,18 @@ from parsemark.corpora.latex.synthetic.typeset import (
     running_head,
     typeset,
 )
-from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.corpora.synthetic.randomness import stream
 from parsemark.errors import LatexError
 from parsemark.model import AttributeValue, Category, Page, Sample
 
 ATTEMPTS = 8
 """Draws of a document as planned; a replacement has as many again, and as many of a simpler plan."""
-PAPER_ATTEMPTS = 6
-"""Draws of a paper, before the document is set block by block instead."""
 POOL_SHARE = 0.5
 """Share of tables that are taken from the pool, where there is one."""
 LONG_PASSES = 3
 """Head and body of a long table find common widths through the aux file."""
 LONG_END = 0.45
 """How far down its last page a long table should end."""
-WORDS_OF_PAGE = 620
-"""As many as fill a page without a table, about."""
 
 
 @dataclass(frozen=True)
@@ -81,19 +74,12 @@ def make_document(options: SyntheticOptions, plan: DocumentPlan, folder: Path) -
     reasons: Counter[str] = Counter()
     for attempt in range(3 * ATTEMPTS):
         simplified = attempt >= 2 * ATTEMPTS
-        is_paper = plan.paper and attempt < PAPER_ATTEMPTS
+        draw = Draw(options, simpler(plan) if simplified else plan, attempt)
         try:
-            if is_paper:
-                made = Made(*make_paper(options, plan, attempt, folder))
-            else:
-                draw = Draw(options, simpler(plan) if simplified else plan, attempt)
-                made = draw.make_long(folder) if draw.plan.long else draw.make(folder)
+            made = draw.make_long(folder) if draw.plan.long else draw.make(folder)
         except LatexError as error:
             reasons[str(error)] += 1
             continue
-        if plan.paper and not is_paper and attempt < ATTEMPTS:
-            how = "by one without a publisher's look"
-            return replace(made, replaced=f"replaced {how} after {attempt} draws: {_by_count(reasons)}")
         if attempt < ATTEMPTS:
             return made
         how = "by a simpler document" if simplified else "by another of the same plan"
@@ -172,23 +158,6 @@ class Draw:
         style, width = self.style, self.style.column_width
         groups: list[UnitGroup] = []
         count = pages * style.columns * 3
-        if self.options.edition > 1:
-            words = 0
-            for section, (title, said) in enumerate(sections(rng, style.language), 1):
-                if words > WORDS_OF_PAGE * pages:
-                    break
-                words += sum(len(one.text.split()) for one in said if isinstance(one, Piece))
-                groups.append(heading_group(rng, style, str(section), width, title))
-                for one in said:
-                    if isinstance(one, str):
-                        groups.append(formula_group(rng, width, one))
-                    elif isinstance(one, tuple):
-                        groups.append(list_group(rng, style, width, one))
-                    else:
-                        groups.append(paragraph_group(rng, style, width, one))
-                if rng.random() < 0.2:
-                    groups.append(figure_group(rng, style, width))
-            return groups
         for section in range(1, count + 1):
             groups.append(heading_group(rng, style, str(section), width))
             for _ in range(rng.randint(1, 3)):

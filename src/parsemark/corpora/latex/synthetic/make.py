@@ -15,7 +15,6 @@ from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.latex.synthetic.content import usable_entries
 from parsemark.corpora.latex.synthetic.document import make_document
 from parsemark.corpora.latex.synthetic.options import GENERATOR, SyntheticOptions
-from parsemark.corpora.latex.synthetic.papers.document import look_of
 from parsemark.corpora.latex.synthetic.plan import DocumentPlan, plan_documents
 from parsemark.corpora.latex.synthetic.style import CLASSES, preamble
 from parsemark.corpora.schema import CorpusFile
@@ -55,10 +54,8 @@ def make_synthetic(
         make_folder(out / name)
     plans = plan_documents(options)
     for document_class in CLASSES:
-        for harvested in {options.pool is not None and not plan.long for plan in plans if not plan.paper}:
+        for harvested in {options.pool is not None and not plan.long for plan in plans}:
             precompiled(preamble(document_class, harvested=harvested))
-    for look in {look_of(options, plan, 0) for plan in plans if plan.paper}:
-        precompiled(look.preamble)
     outcomes = []
     for outcome in _make_all(plans, partial(_make_one, options, out), workers):
         outcomes.append(outcome)

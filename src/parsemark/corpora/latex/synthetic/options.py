@@ -6,11 +6,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.latex.synthetic.papers.looks import LOOKS
 from parsemark.corpora.synthetic.story import LINE_STYLES
 from parsemark.errors import UsageError
 
-GENERATOR = "synthetic 5"
+GENERATOR = "synthetic 6"
 """Name and version; the version rises whenever the same seed gives other pages."""
 
 
@@ -35,14 +34,8 @@ class SyntheticOptions:
         default_factory=lambda: {"full": 0.25, "booktabs": 0.4, "partial": 0.2, "none": 0.15}
     )
     """Weight of each style of lines."""
-    papers: float = 0.85
-    """Share of documents in the looks of publishers, of those that can be: without a pool, in a look that has
-    their columns and language. The others are set block by block."""
-    looks: tuple[str, ...] = tuple(LOOKS)
-    """The looks that are drawn from; a document takes part if one of them has its number of columns."""
     edition: int = 2
-    """Of the kinds of tables, and of the text of pages that are set block by block. In the first, that of
-    the demo, timetables ran through the night, and sentences were put together from parts."""
+    """Of the kinds of tables. In the first, that of the demo, timetables ran through the night."""
     pool: Path | None = None
     """Harvested tables, used for half of the tables."""
 
@@ -51,14 +44,9 @@ class SyntheticOptions:
             raise UsageError(f"A corpus needs at least one page, not {self.pages}.")
         if self.document_pages < 1:
             raise UsageError(f"A document needs at least one page, not {self.document_pages}.")
-        for key in ("empty", "double_column", "french", "rotated", "long", "papers"):
+        for key in ("empty", "double_column", "french", "rotated", "long"):
             if not 0 <= getattr(self, key) <= 1:
                 raise UsageError(f"The share {key} must lie between 0 and 1, not {getattr(self, key)}.")
-        strange = sorted(set(self.looks) - set(LOOKS))
-        if strange or not self.looks:
-            raise UsageError(
-                f"There is no look {', '.join(strange) or 'given'}; there are {', '.join(LOOKS)}."
-            )
         unknown = sorted(set(self.lines) - set(LINE_STYLES))
         if unknown or sum(self.lines.values()) <= 0 or min(self.lines.values()) < 0:
             raise UsageError(f"Weights of the line styles {', '.join(LINE_STYLES)} cannot be {self.lines}.")

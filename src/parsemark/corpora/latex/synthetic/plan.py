@@ -6,7 +6,6 @@ import random
 from dataclasses import dataclass, replace
 
 from parsemark.corpora.latex.synthetic.options import SyntheticOptions
-from parsemark.corpora.latex.synthetic.papers.looks import looks_for
 from parsemark.corpora.synthetic.randomness import stream
 
 
@@ -28,8 +27,6 @@ class DocumentPlan:
     language: str
     long: bool
     """One table runs over all pages."""
-    paper: bool = False
-    """In the look of a publisher."""
 
 
 def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
@@ -47,7 +44,7 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
     rng.shuffle(kinds)
     french = _spread(rng, len(kinds), options.french)
     double = _spread(rng, len(kinds), options.double_column)
-    plans = [
+    return [
         DocumentPlan(
             f"{options.name}-{index + 1:04d}",
             pages,
@@ -57,24 +54,12 @@ def plan_documents(options: SyntheticOptions) -> list[DocumentPlan]:
         )
         for index, (pages, long) in enumerate(kinds)
     ]
-    return _with_papers(options, plans)
-
-
-def _with_papers(options: SyntheticOptions, plans: list[DocumentPlan]) -> list[DocumentPlan]:
-    """Some of the documents that can be set as papers: a look has their columns and language; no pool."""
-    able = [
-        index for index, plan in enumerate(plans) if looks_for(plan.columns, plan.language, options.looks)
-    ]
-    rng = stream(options.name, options.seed, "papers")
-    flags = _spread(rng, len(able), options.papers if options.pool is None else 0.0)
-    papers = {index for index, flag in zip(able, flags, strict=True) if flag}
-    return [replace(plan, paper=index in papers) for index, plan in enumerate(plans)]
 
 
 def simpler(plan: DocumentPlan) -> DocumentPlan:
     """As many pages with and without tables, but nothing else that could keep them from being set."""
     pages = tuple(PagePlan(min(page.tables, 1)) for page in plan.pages)
-    return replace(plan, pages=pages, columns=1, long=False, paper=False)
+    return replace(plan, pages=pages, columns=1, long=False)
 
 
 def _long_lengths(rng: random.Random, options: SyntheticOptions) -> list[int]:

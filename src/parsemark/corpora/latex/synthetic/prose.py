@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterator, Sequence
-from itertools import cycle
 
 from parsemark.corpora.latex.synthetic.page_units import Shown, Unit, UnitGroup, paragraph_box
-from parsemark.corpora.latex.synthetic.papers.exhibits import shown
-from parsemark.corpora.latex.synthetic.papers.subject import read_subject, subject_names
-from parsemark.corpora.latex.synthetic.papers.writing import Writer
 from parsemark.corpora.latex.synthetic.style import Style
 from parsemark.corpora.synthetic import story
 from parsemark.corpora.synthetic.language import heading, number, sentence, vocabulary
@@ -48,54 +42,9 @@ def text_attributes(style: Style) -> dict[str, AttributeValue]:
     return story.text_attributes(style.language)
 
 
-_UNSAID = re.compile(r" ?⟦cite:[^⟧]*⟧")
-"""Citations, where there is no reference list."""
-
-
-def sections(rng: random.Random, language: str) -> Iterator[tuple[str, list[Piece | tuple[str, ...] | str]]]:
-    """Headings with what is said below them on one subject after the other, without exhibits.
-
-    Text is a piece, a list has its lines, and a formula is a string.
-    """
-    names = list(subject_names(language))
-    rng.shuffle(names)
-    for name in cycle(names):
-        writer = Writer(rng, read_subject(name))
-        title, found = "", list[Piece | tuple[str, ...] | str]()
-        for part in writer.subject.parts:
-            if part.kind == "heading":
-                if found:
-                    yield title, found
-                title, found = writer.heading(part.text), []
-            elif part.kind == "list" and "$" not in "".join(part.lines):
-                found.append(tuple(_named(writer, line) for line in part.lines))
-            elif part.kind == "formula":
-                found.append(part.text)
-            elif part.kind in ("text", "more") and not part.exhibits and not _UNSUITABLE.search(part.text):
-                found.append(shown(_named(writer, part.text)))
-        if found:
-            yield title, found
-
-
-_UNSUITABLE = re.compile(r"\{eq:|€")
-"""Formulas have other numbers here, and some of the fonts no sign for the euro."""
-
-
-def _named(writer: Writer, text: str) -> str:
-    """What is said, with authors that are named but not cited."""
-
-    def author(mark: re.Match[str]) -> str:
-        work = writer.references[int(mark[1])]
-        return f"{work.short} ({work.year})"
-
-    return re.sub(r"⟦citet:(\d+)⟧", author, _UNSAID.sub("", writer.fill(text)))
-
-
-def heading_group(
-    rng: random.Random, style: Style, section: str, width: float, words: str | None = None
-) -> UnitGroup:
+def heading_group(rng: random.Random, style: Style, section: str, width: float) -> UnitGroup:
     """A numbered or plain heading."""
-    words = words or heading(rng, style.language)
+    words = heading(rng, style.language)
     label = f"{section} {words}" if rng.random() < 0.7 else words
     size = rng.choice([r"\large", r"\Large"]) if "." not in section else r"\normalsize"
     look = {
@@ -109,13 +58,10 @@ def heading_group(
     )
 
 
-def paragraph_group(rng: random.Random, style: Style, width: float, said: int | Piece) -> UnitGroup:
-    """What is given, or so many sentences, of which some hold a formula, at times with a footnote."""
-    if isinstance(said, int):
-        piece = _sentences(rng, style, said)
-        note = footnote_group(rng, style, width) if rng.random() < 0.06 else None
-    else:
-        piece, note = said, None
+def paragraph_group(rng: random.Random, style: Style, width: float, count: int) -> UnitGroup:
+    """So many sentences, of which some hold a formula, at times with a footnote."""
+    piece = _sentences(rng, style, count)
+    note = footnote_group(rng, style, width) if rng.random() < 0.06 else None
     mark = raised("@N@") if note else EMPTY
     before = "" if style.indent and rng.random() < 0.85 else r"\noindent "
     latex = paragraph_box(width, piece.latex + mark.latex, before)
@@ -141,9 +87,9 @@ def _sentences(rng: random.Random, style: Style, count: int) -> Piece:
     return total
 
 
-def list_group(rng: random.Random, style: Style, width: float, lines: Sequence[str] = ()) -> UnitGroup:
+def list_group(rng: random.Random, style: Style, width: float) -> UnitGroup:
     """Items with bullets, dashes or numbers."""
-    items = lines or rng.sample(vocabulary(style.language).items, k=rng.randint(2, 5))
+    items = rng.sample(vocabulary(style.language).items, k=rng.randint(2, 5))
     marks = rng.choice(["•", "–", "1.", "(a)"])
     lines, latex = [], []
     for index, item in enumerate(items):
@@ -157,9 +103,9 @@ def list_group(rng: random.Random, style: Style, width: float, lines: Sequence[s
     return UnitGroup("list", (Unit(box, (shown,)),))
 
 
-def formula_group(rng: random.Random, width: float, source: str = "") -> UnitGroup:
+def formula_group(rng: random.Random, width: float) -> UnitGroup:
     """A displayed formula, half of them numbered."""
-    source = source or rng.choice(DISPLAY)
+    source = rng.choice(DISPLAY)
     attributes: dict[str, AttributeValue] = {"formula_type": "print", "equation_language": "equation_en"}
     body = rf"\pmblock{{@0@}}{{$\displaystyle {source}$}}"
     shown = [Shown(Category.EQUATION_ISOLATED, latex=source, attributes=attributes)]

@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from parsemark.corpora.synthetic.draft import Layout, Placed
 from parsemark.corpora.synthetic.story import BOOKTABS, FULL, NONE, PARTIAL
 
-SHADES = {"stripes": "gray!12", "head": "blue!10", "total": "yellow!18"}
-"""Colours of shaded rows, by which rows they are."""
 
-
-def tabular(layout: Layout, line: str, shade: str = "") -> str:
+def tabular(layout: Layout, line: str) -> str:
     """A tabular environment."""
-    head, body = _parts(layout, line, shade)
+    head, body = _parts(layout, line)
     spec = column_spec(layout, line)
     return f"\\begin{{tabular}}{{{spec}}}\n{head}{body}\\end{{tabular}}"
 
@@ -46,26 +43,17 @@ def _column(alignment: str) -> str:
     return alignment
 
 
-def _parts(layout: Layout, line: str, shade: str = "") -> tuple[str, str]:
+def _parts(layout: Layout, line: str) -> tuple[str, str]:
     """The header rows with their rules, and the body with its rules."""
     head_rows = layout.draft.header_rows
     head = {FULL: "\\hline\n", BOOKTABS: "\\toprule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     for row in range(head_rows):
-        head += _shaded(layout, row, shade) + _row(layout, row, line) + _rule_in_head(layout, row, line)
+        head += _row(layout, row, line) + _rule_in_head(layout, row, line)
     body = ""
     for row in range(head_rows, layout.n_rows):
-        body += _rule_before(layout, row, line) + _shaded(layout, row, shade)
-        body += _row(layout, row, line) + _rule_after(layout, row, line)
+        body += _rule_before(layout, row, line) + _row(layout, row, line) + _rule_after(layout, row, line)
     bottom = {FULL: "", BOOKTABS: "\\bottomrule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     return head, body + bottom
-
-
-def _shaded(layout: Layout, row: int, shade: str) -> str:
-    """The colour of a row, where it has one."""
-    head = layout.draft.header_rows
-    is_total = row >= head and layout.draft.rows[row - head].kind == "total"
-    chosen = {"stripes": row >= head and (row - head) % 2 == 1, "head": row < head, "total": is_total}
-    return rf"\rowcolor{{{SHADES[shade]}}}" if chosen.get(shade) else ""
 
 
 def _row(layout: Layout, row: int, line: str) -> str:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from parsemark.metrics.cdm.tokens import is_bad
+from parsemark.metrics.cdm.tokens import is_bad, is_costly
 
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _WORD = re.compile(r"[A-Za-z]{3,}")
@@ -42,7 +42,7 @@ def latex_to_text(latex: str, *, strict_braces: bool = False) -> str | None:
     if len(latex) > _MAX_ANY:
         return None
     newer = _as_newer_parser(latex) if strict_braces else latex
-    if newer is None:
+    if newer is None or is_costly(newer):
         return None
     try:
         text = str(_converter().latex_to_text(newer))

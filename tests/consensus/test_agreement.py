@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from parsemark.choose.agreement import ParserAgreement, competence, measure_agreement
+from parsemark.consensus.agreement import ParserAgreement, competence, measure_agreement, numbered
 from parsemark.model import Cell, Element, Prediction, Status, Table
+from parsemark.parsers.catalogue import engine_of
 
 N_PAGES = 60
 
@@ -48,13 +49,33 @@ def test_good_parsers_that_agree_because_they_are_right_are_no_family() -> None:
 
 
 def test_a_declared_engine_is_one_family() -> None:
-    agreement = ParserAgreement(("pymupdf", "pymupdf4llm(x=1)", "camelot"), ("p",), np.full((3, 3, 1), 0.1))
+    parsers = ("pymupdf", "pymupdf4llm(x=1)", "camelot")
+    engines = {parser: engine_of(parser) for parser in parsers}
+    agreement = ParserAgreement(parsers, ("p",), np.full((3, 3, 1), 0.1), engines)
     assert ("pymupdf", "pymupdf4llm(x=1)") in agreement.families()
 
 
 def test_competence_orders_by_accuracy() -> None:
     agreement, right = world({"a": 0.9, "b": 0.75, "c": 0.6, "d": 0.4}, {})
-    assert list(np.argsort(-competence(agreement))) == list(np.argsort(-right))
+    assert list(np.argsort(-agreement.competence())) == list(np.argsort(-right))
+
+
+def test_who_was_never_compared_has_half_a_voice_and_changes_nobody_else() -> None:
+    nan = np.nan
+    alike = np.array([[1, 0.9, 0.9], [0.9, 1, 0.9], [0.9, 0.9, 1]])
+    with_stranger = np.full((4, 4), nan)
+    with_stranger[:3, :3] = alike
+    np.fill_diagonal(with_stranger, 1)
+    known = competence(alike, numbered("abc"))
+    assert competence(with_stranger, numbered("abcd")) == pytest.approx([*known, 0.5])
+
+
+def test_clones_weigh_as_one_voice() -> None:
+    alike = np.array([[1, 0.8, 0.2], [0.8, 1, 0.4], [0.2, 0.4, 1]])
+    cloned = alike[np.ix_([0, 1, 2, 2, 2], [0, 1, 2, 2, 2])]
+    once = competence(alike, numbered("abc"))
+    assert competence(cloned, numbered("abccc")) == pytest.approx(once[[0, 1, 2, 2, 2]])
+    assert competence(cloned, numbered("abcde"))[2] > once[2]
 
 
 def prediction(parser: str, *tables: str, status: Status = Status.OK) -> Prediction:
@@ -74,13 +95,13 @@ def test_likeness_of_outputs() -> None:
         ("s", "failed"): prediction("failed", status=Status.PARSER_FAILED),
     }
     names = [parser for _, parser in predictions]
-    likeness = measure_agreement(predictions, names, ["s"]).likeness[:, :, 0]
+    likeness = measure_agreement(predictions, names, ["s"], {}).likeness[:, :, 0]
     assert likeness[0, 1] == 1
     assert likeness[0, 2] == pytest.approx(2 / 3)
     assert likeness[0, 3] == 0
     assert likeness[3, 4] == 1
     assert (likeness[5, :5] == 0).all()
-    text = measure_agreement(predictions, names, ["s"], text=True).likeness[:, :, 0]
+    text = measure_agreement(predictions, names, ["s"], {}, text=True).likeness[:, :, 0]
     assert text[0, 1] == 1 and 0 < text[0, 2] < 1
 
 
@@ -88,7 +109,7 @@ def test_what_a_parser_does_not_believe_itself_does_not_count() -> None:
     sure = prediction("a", "one")
     guess = replace(sure.elements[0], id="guess", confidence=0.1)
     hedging = replace(sure, parser="b", elements=(replace(sure.elements[0], confidence=0.9), guess))
-    likeness = measure_agreement({("s", "a"): sure, ("s", "b"): hedging}, ["a", "b"], ["s"]).likeness
+    likeness = measure_agreement({("s", "a"): sure, ("s", "b"): hedging}, ["a", "b"], ["s"], {}).likeness
     assert likeness[0, 1, 0] == 1
 
 

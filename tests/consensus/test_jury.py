@@ -4,8 +4,10 @@ import random
 
 import pytest
 
+from parsemark.consensus.jury import Jury, elect, estimate_jury
+from parsemark.consensus.tables import find_candidates
 from parsemark.model import Box, Element, Prediction, Table
-from parsemark.parsers.ensemble import Jury, elect, engine_of, estimate_jury, find_candidates
+from parsemark.parsers.catalogue import engine_of, parser_names
 
 
 def _prediction(parser: str, *tables: tuple[list[list[str]], Box | None]) -> Prediction:
@@ -85,7 +87,7 @@ def test_the_jury_learns_who_sees_and_who_invents() -> None:
         sees = [p for p, (hit, false) in rates.items() if dice.random() < (hit if real else false)]
         if sees:
             pages.append((real, find_candidates({p: _prediction(p, (GOOD, PLACE)) for p in sees})))
-    jury = estimate_jury([c for _, found in pages for c in found], list(rates))
+    jury = estimate_jury([c for _, found in pages for c in found], list(rates), {})
     assert jury.invents["keen"] > 2 * jury.invents["good"] > jury.invents["careful"]
     assert jury.sees["careful"] < jury.sees["fair"] < jury.sees["keen"]
     right = sum((jury.probability(found[0]) > 0.5) == real for real, found in pages)
@@ -95,8 +97,11 @@ def test_the_jury_learns_who_sees_and_who_invents() -> None:
 def test_settings_of_one_tool_and_tools_of_one_engine_have_one_voice() -> None:
     assert engine_of("camelot(flavor=stream)") == engine_of("camelot")
     assert engine_of("pymupdf4llm") == engine_of("pymupdf")
+    assert engine_of("estimated(parser=camelot(flavor=stream))") == "camelot" == engine_of("camelot@1.0.9")
+    assert engine_of("my-own") == "my-own" and engine_of("../x.py(a=1)") == "../x.py"
+    assert {engine_of(name) for name in parser_names()} >= {"mupdf", "pdfminer", "rapidocr", "surya"}
     clones = ["x(a=1)", "x(a=2)", "x(a=3)", "y", "z"]
-    jury = estimate_jury([], clones)
+    jury = estimate_jury([], clones, {clone: engine_of(clone) for clone in clones})
     assert set(jury.sees) == {"x", "y", "z"}
 
 
@@ -104,8 +109,32 @@ def test_who_agrees_with_the_others_outvotes_who_does_not() -> None:
     odd = [["a", "q"], ["7", "8"]]
     others = [_prediction(p, (GOOD, PLACE)) for p in "xyz"]
     history = [find_candidates({p.parser: p for p in [*others, _prediction("o", (odd, PLACE))]})[0]] * 5
-    jury = estimate_jury(history, ["x", "y", "z", "o"])
+    jury = estimate_jury(history, ["x", "y", "z", "o"], {})
     assert jury.weight["x"] > 5 * jury.weight["o"]
     said = {"x": _prediction("x", (GOOD, PLACE)), "o": _prediction("o", (odd, PLACE))}
     (found,) = elect(find_candidates(said), jury, 0.0)
     assert found.table is not None and found.table.text_rows() == GOOD
+
+
+def test_settings_of_one_engine_do_not_outvote_two_others() -> None:
+    clones = [_prediction(f"k(n={n})", ([["a", "b"], ["1", "9"]], PLACE)) for n in range(3)]
+    others = [_prediction("x", (GOOD, PLACE)), _prediction("y", (GOOD, PLACE))]
+    said = {p.parser: p for p in [*clones, *others]}
+    engines = {parser: engine_of(parser) for parser in said}
+    weight = dict.fromkeys(said, 1.0)
+    voices = ("k", "x", "y")
+    jury = Jury(dict.fromkeys(voices, 0.8), dict.fromkeys(voices, 0.2), 0.5, weight, engines)
+    (found,) = elect(find_candidates(said), jury, 0.0)
+    assert found.table is not None and found.table.text_rows() == GOOD
+
+
+def test_boxes_that_touch_are_one_table_if_they_say_the_same() -> None:
+    """A box with the caption and one without overlap by less than half; their text says it."""
+    rows = [["city", "2019", "2020"], ["Lisbon", "545", "546"], ["Porto", "214", "215"]]
+    near, apart = Box(0, 40, 100, 140), Box(0, 300, 100, 350)
+    for box, n_candidates in ((near, 1), (apart, 2)):
+        said = {"x": _prediction("x", (rows, PLACE)), "y": _prediction("y", (rows, box))}
+        assert len(find_candidates(said)) == n_candidates
+    other = [["quite", "another"], ["table", "here"]]
+    said = {"x": _prediction("x", (rows, PLACE)), "y": _prediction("y", (other, near))}
+    assert len(find_candidates(said)) == 2

@@ -2,23 +2,23 @@
 
 Agreement is evidence, never proof: parsers that share an engine share its errors. So each family of
 dependent parsers has one vote (`families`), and votes weigh by competence, which is estimated from the
-agreements themselves, as Dawid and Skene do for annotators: whoever agrees with the competent is competent.
+agreements themselves, as Dawid and Skene do for annotators: who agrees with the competent is competent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 from scipy.optimize import linear_sum_assignment
 
+from parsemark.consensus.tables import Engines
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Prediction, Status
-from parsemark.parsers.ensemble import ENGINES
 from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
@@ -38,6 +38,7 @@ class ParserAgreement:
     samples: tuple[str, ...]
     likeness: Floats
     """(parsers, parsers, pages), symmetric, 1 on the diagonal."""
+    engines: Engines = field(default_factory=dict)
 
     def families(self) -> tuple[tuple[str, ...], ...]:
         """Parsers that depend on each other: declared by their engine, or found by equal errors."""
@@ -45,7 +46,12 @@ class ParserAgreement:
 
     def guesses(self) -> Floats:
         """(parsers, pages): what each page would earn if the other families were right."""
-        return _weighted(self, _membership(self), competence(self))
+        membership = _membership(self)
+        return likeness_to_others(self.likeness, membership, self.competence())
+
+    def competence(self) -> Floats:
+        """How far each parser is to be believed, from 0 to 1."""
+        return competence(self.likeness.mean(axis=2), _membership(self))
 
     def doubt(self) -> Floats:
         """Of each page, how far the families disagree: 0 if all say the same."""
@@ -59,6 +65,7 @@ def measure_agreement(
     predictions: Mapping[tuple[str, str], Prediction],
     parsers: Sequence[str],
     samples: Sequence[str],
+    engines: Engines,
     *,
     text: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -69,6 +76,7 @@ def measure_agreement(
         predictions: By sample and parser; a missing one counts as failed.
         parsers: Their names.
         samples: The pages.
+        engines: What the parsers stand on.
         text: Compare the whole text instead of the tables.
         progress: Called with 1 after each page.
     """
@@ -80,7 +88,7 @@ def measure_agreement(
                 likeness[i, j, page] = likeness[j, i, page] = one.likeness(outputs[j])
         if progress:
             progress(1)
-    return ParserAgreement(tuple(parsers), tuple(samples), likeness)
+    return ParserAgreement(tuple(parsers), tuple(samples), likeness, engines)
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,8 @@ def find_families(agreement: ParserAgreement) -> tuple[tuple[str, ...], ...]:
     joined = list(range(n))
     for i in range(n):
         for j in range(i):
-            declared = _engine(agreement.parsers[i]) == _engine(agreement.parsers[j])
+            one, other = agreement.parsers[i], agreement.parsers[j]
+            declared = agreement.engines.get(one, one) == agreement.engines.get(other, other)
             alike = total > 0 and float(agreement.likeness[i, j] @ hardness) / total >= DEPENDENT
             if declared or alike:
                 joined = [joined[j] if k == joined[i] else k for k in joined]
@@ -148,20 +157,29 @@ def find_families(agreement: ParserAgreement) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(members) for members in groups.values())
 
 
-def _engine(parser: str) -> str:
-    name = parser.partition("(")[0]
-    return ENGINES.get(name, parser)
+def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
+    family = {name: k for k, members in enumerate(agreement.families()) for name in members}
+    return numbered([family[name] for name in agreement.parsers])
 
 
-def competence(agreement: ParserAgreement) -> Floats:
-    """How far each parser is to be believed, 0 to 1: its agreement with the families of the others.
+def numbered(voices: Sequence[Hashable]) -> NDArray[np.int64]:
+    """A number for each parser, the same for those of one voice."""
+    first = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
+    return np.array([first[voice] for voice in voices], dtype=np.int64)
+
+
+def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
+    """How far each parser is to be believed, 0 to 1: its agreement with the voices of the others.
 
     Weights and agreements are made from each other until they stand still.
+
+    Args:
+        likeness: (parsers, parsers), the mean; NaN where two were never compared.
+        voices: The voice that each parser belongs to.
     """
-    membership = _membership(agreement)
-    weights = np.ones(len(agreement.parsers))
+    weights = np.ones(len(likeness))
     for _ in range(_ROUNDS):
-        guesses = _weighted(agreement, membership, weights).mean(axis=1)
+        guesses = likeness_to_others(likeness[:, :, None], voices, weights)[:, 0]
         # A parser that agrees with half of what others say is worth less than half a vote.
         updated = np.maximum(guesses, 1e-6) ** 2
         if np.allclose(updated, weights, atol=1e-9):
@@ -170,23 +188,26 @@ def competence(agreement: ParserAgreement) -> Floats:
     return np.sqrt(weights)
 
 
-def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
-    family = {name: k for k, members in enumerate(agreement.families()) for name in members}
-    return np.array([family[name] for name in agreement.parsers], dtype=np.int64)
+def likeness_to_others(likeness: Floats, voices: NDArray[np.int64], weights: Floats) -> Floats:
+    """Of each parser and page, the mean likeness to the other voices, one vote for each of them.
 
+    Args:
+        likeness: (parsers, parsers, pages); NaN where two were not compared.
+        voices: The voice that each parser belongs to.
+        weights: Of each parser.
 
-def _weighted(agreement: ParserAgreement, membership: NDArray[np.int64], weights: Floats) -> Floats:
-    """Of each parser and page, the mean likeness to the other families, one vote for each family."""
-    families: Iterable[int] = np.unique(membership)
-    votes: list[Floats] = []
-    ballots: list[float] = []
-    for family in families:
-        members = membership == family
-        votes.append(np.average(agreement.likeness[:, members], axis=1, weights=weights[members]))
-        ballots.append(float(weights[members].mean()))
-    stacked, weight = np.stack(votes), np.array(ballots)  # (families, parsers, pages)
-    own = membership[None, :] == np.unique(membership)[:, None]  # (families, parsers)
-    shares = np.where(own, 0.0, weight[:, None])
-    total = shares.sum(axis=0)
-    guesses = np.einsum("fp,fpn->pn", shares, stacked) / np.where(total > 0, total, 1.0)[:, None]
-    return np.where(total[:, None] > 0, guesses, 0.5)
+    Returns:
+        (parsers, pages); one half where there is nothing to compare with.
+    """
+    known = ~np.isnan(likeness)
+    filled = np.where(known, likeness, 0.0)
+    total = np.zeros((len(likeness), likeness.shape[2]))
+    share = np.zeros_like(total)
+    for voice in np.unique(voices):
+        members = voices == voice
+        heard = np.einsum("m,pmn->pn", weights[members], known[:, members].astype(np.float64))
+        said = np.einsum("m,pmn->pn", weights[members], filled[:, members]) / np.where(heard > 0, heard, 1.0)
+        ballot = np.where((heard > 0) & ~members[:, None], weights[members].mean(), 0.0)
+        total += ballot * said
+        share += ballot
+    return np.where(share > 0, total / np.where(share > 0, share, 1.0), 0.5)

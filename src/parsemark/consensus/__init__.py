@@ -1,0 +1,26 @@
+"""What several parsers say together: the only place where outputs are grouped, voted on and weighed.
+
+Four rules, which ensembles, estimated confidences, `annotate`, `choose` and audits share:
+
+- Parsers that stand on one engine are one voice. An engine stands in the header of a worker, and in the
+  manifest of a run (`Manifest.engines`); settings, versions and what is derived of a tool share its engine.
+- Tables are the same if their boxes overlap by half; where a box is missing, or the boxes only touch each
+  other, if their texts are alike (`same_table`).
+- Each cell takes the text of the greatest weight among tables of the same size (`vote`).
+- A voice has one vote, shared among its members, and weighs by how much it agrees with the other voices
+  (`competence`).
+"""
+
+from parsemark.consensus.agreement import ParserAgreement, competence, measure_agreement
+from parsemark.consensus.tables import Engines, TableCandidate, find_candidates, same_table, vote
+
+__all__ = [
+    "Engines",
+    "ParserAgreement",
+    "TableCandidate",
+    "competence",
+    "find_candidates",
+    "measure_agreement",
+    "same_table",
+    "vote",
+]

@@ -1,0 +1,114 @@
+"""One parser out of several: tables that they see together, voted cell by cell. No truth is needed.
+
+How probable a candidate is to be a table follows from who sees it: how often each engine sees what is there
+and what is not is estimated from all candidates of a run, as Dawid and Skene do for annotators. So the
+silence of a parser that finds ruled tables alone says little. The grid is that of the table which is most
+like all others; each cell takes the text of most votes, and who agrees more with the others has more weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from parsemark.consensus.agreement import competence, numbered
+from parsemark.consensus.tables import (
+    Engines,
+    TableCandidate,
+    in_reading_order,
+    most_typical,
+    same_grid,
+    vote,
+)
+from parsemark.model import Category, Element
+
+_ROUNDS = 60
+
+
+@dataclass(frozen=True)
+class Jury:
+    """What is known of the parsers of an ensemble, all of it from their own outputs."""
+
+    sees: Mapping[str, float]
+    """Probability of each engine to see a candidate that is a table."""
+    invents: Mapping[str, float]
+    """Probability of each engine to see a candidate that is none."""
+    share: float
+    """Of the candidates that are tables."""
+    weight: Mapping[str, float]
+    """Of each parser's cells: how much its tables agree with those of other engines."""
+    engines: Engines = field(default_factory=dict)
+
+    def probability(self, candidate: TableCandidate) -> float:
+        """That a candidate is a table."""
+        seen = candidate.voices(self.engines)
+        odds = np.log(self.share) - np.log1p(-self.share)
+        for engine, sees in self.sees.items():
+            invents = self.invents[engine]
+            odds += np.log(sees / invents) if engine in seen else np.log((1 - sees) / (1 - invents))
+        return float(1 / (1 + np.exp(-odds)))
+
+
+def estimate_jury(candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines) -> Jury:
+    """How far each engine and parser can be trusted, by expectation and maximisation over all candidates."""
+    names = sorted({engines.get(parser, parser) for parser in parsers})
+    seen = np.zeros((len(candidates), len(names)))
+    for row, candidate in enumerate(candidates):
+        for engine in candidate.voices(engines):
+            seen[row, names.index(engine)] = 1.0
+    real = seen.mean(axis=1) if len(candidates) else np.zeros(0)
+    sees, invents, share = np.full(len(names), 0.7), np.full(len(names), 0.2), 0.5
+    for _ in range(_ROUNDS):
+        # Each rate begins with a few made-up candidates: with little data nobody is always right or wrong.
+        sees = (real @ seen + 2.0) / (real.sum() + 3.0)
+        invents = ((1 - real) @ seen + 1.0) / ((1 - real).sum() + 4.0)
+        share = float((real.sum() + 2.0) / (len(candidates) + 4.0))
+        odds = np.log(share / (1 - share)) + (
+            seen @ np.log(sees / invents) + (1 - seen) @ np.log((1 - sees) / (1 - invents))
+        )
+        real = 1 / (1 + np.exp(-odds))
+    return Jury(
+        dict(zip(names, sees.tolist(), strict=True)),
+        dict(zip(names, invents.tolist(), strict=True)),
+        share,
+        _weights(candidates, parsers, engines),
+        engines,
+    )
+
+
+def _weights(
+    candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines
+) -> dict[str, float]:
+    """The square of each parser's competence, from how alike tables are that it and others see."""
+    index = {parser: number for number, parser in enumerate(parsers)}
+    sums, counts = np.zeros((2, len(parsers), len(parsers)))
+    for candidate in candidates:
+        found = list(candidate.tables().items())
+        for number, (one, table) in enumerate(found):
+            for other, its in found[number + 1 :]:
+                i, j, alike = index[one], index[other], same_grid(table, its)
+                sums[[i, j], [j, i]] += alike
+                counts[[i, j], [j, i]] += 1
+    likeness = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    found_competence = competence(likeness, numbered([engines.get(parser, parser) for parser in parsers]))
+    return dict(zip(parsers, (found_competence**2 + 1e-3).tolist(), strict=True))
+
+
+def elect(candidates: Sequence[TableCandidate], jury: Jury, min_confidence: float = 0.05) -> list[Element]:
+    """The tables of a page that are probable enough, in reading order, with their probability."""
+    return in_reading_order(
+        [
+            _elected(candidate, probability, jury)
+            for candidate in candidates
+            if (probability := jury.probability(candidate)) >= min_confidence
+        ]
+    )
+
+
+def _elected(candidate: TableCandidate, probability: float, jury: Jury) -> Element:
+    tables, shares = candidate.tables(), candidate.shares(jury.engines)
+    weights = {parser: jury.weight[parser] * share for parser, share in shares.items()}
+    table, _ = vote(tables[most_typical(tables, weights)], tables, weights)
+    return Element(id="", category=Category.TABLE, box=candidate.box(), table=table, confidence=probability)

@@ -1,0 +1,164 @@
+"""Which tables of several parsers are the same, and what they say together, cell by cell."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from rapidfuzz.fuzz import ratio
+
+from parsemark.model import Box, Cell, Element, Prediction, Table
+
+Engines = Mapping[str, str]
+"""Parser to the engine that it stands on; a parser that is not in it stands on itself."""
+
+SAME_PLACE = 0.5
+"""IoU from which two tables are one."""
+SAME_TEXT = 0.7
+"""Likeness of their texts from which two tables are one, where their boxes do not say."""
+_MAX_CHARS = 5_000
+
+
+@dataclass
+class TableCandidate:
+    """The tables that parsers see at one place of a page."""
+
+    members: dict[str, Element] = field(default_factory=dict)
+    """By parser; each has a table."""
+
+    def tables(self) -> dict[str, Table]:
+        """What each parser sees there."""
+        return {parser: e.table for parser, e in self.members.items() if e.table is not None}
+
+    def voices(self, engines: Engines) -> Counter[str]:
+        """The engines that see it, each with the number of its parsers that do."""
+        return Counter(engines.get(parser, parser) for parser in self.members)
+
+    def shares(self, engines: Engines) -> dict[str, float]:
+        """What each parser has of the one vote of its engine."""
+        voices = self.voices(engines)
+        return {parser: 1 / voices[engines.get(parser, parser)] for parser in self.members}
+
+    def box(self) -> Box | None:
+        """The median of its members' boxes, edge by edge; None if none has a box."""
+        boxes = [e.box.as_tuple() for e in self.members.values() if e.box is not None]
+        return Box(*map(median, zip(*boxes, strict=True))) if boxes else None
+
+
+def find_candidates(predictions: Mapping[str, Prediction]) -> list[TableCandidate]:
+    """The places of a page where parsers see tables; each table of a parser is in another candidate."""
+    candidates: list[TableCandidate] = []
+    for parser, prediction in predictions.items():
+        for element in prediction.tables:
+            if element.table is None or not element.table.cells:
+                continue
+            near = [
+                (max(same_table(element, member) for member in candidate.members.values()), -number)
+                for number, candidate in enumerate(candidates)
+                if parser not in candidate.members
+            ]
+            likeness, number = max(near, default=(0.0, 0))
+            if likeness <= 0:
+                candidates.append(TableCandidate())
+                number = 1 - len(candidates)
+            candidates[-number].members[parser] = element
+    return candidates
+
+
+def same_table(a: Element, b: Element) -> float:
+    """How alike two tables are if they are the same one; else 0."""
+    place = 1.0 if a.box is None or b.box is None else a.box.iou(b.box)
+    if a.box is not None and b.box is not None and place >= SAME_PLACE:
+        return place
+    text = ratio(folded_text(a), folded_text(b)) / 100 if place > 0 else 0.0
+    return text if text >= SAME_TEXT else 0.0
+
+
+def folded_text(element: Element) -> str:
+    """The text of a table as it is compared: without white space, and not all of a long one."""
+    cells = element.table.cells if element.table is not None else ()
+    return fold("".join(cell.text for cell in cells))[:_MAX_CHARS]
+
+
+def fold(text: str) -> str:
+    """A text without white space and without differences of encoding."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def shared_cells(a: Table, b: Table) -> float:
+    """F1 of the multisets of filled cells."""
+    return _f1(*(Counter(said for cell in t.cells if (said := fold(cell.text))) for t in (a, b)))
+
+
+def same_grid(a: Table, b: Table) -> float:
+    """How alike two tables are: F1 of their filled cells, each with its neighbour to the right.
+
+    Neighbours make it a matter of the grid and not of the words alone.
+    """
+    return _f1(_neighbours(a), _neighbours(b))
+
+
+def _neighbours(table: Table) -> Counter[tuple[str, str]]:
+    rows = [[fold(text) for text in row] for row in table.text_rows()]
+    return Counter(
+        (text, after) for row in rows for text, after in zip(row, [*row[1:], ""], strict=True) if text
+    )
+
+
+def _f1(a: Counter[Any], b: Counter[Any]) -> float:
+    total = a.total() + b.total()
+    return 2 * (a & b).total() / total if total else 1.0
+
+
+def most_typical(tables: Mapping[str, Table], weights: Mapping[str, float]) -> str:
+    """The parser whose table is most like all others, which count by their weights as it does itself."""
+
+    def standing(parser: str) -> tuple[float, bool, str]:
+        others = (weights[o] * same_grid(tables[parser], table) for o, table in tables.items() if o != parser)
+        return sum(others) + weights[parser], tables[parser].has_spans, parser
+
+    return max(tables, key=standing)
+
+
+def vote(
+    model: Table, tables: Mapping[str, Table], weights: Mapping[str, float]
+) -> tuple[Table, dict[tuple[int, int], float]]:
+    """The model's grid; in each of its cells the text of the greatest weight among tables of its size.
+
+    Args:
+        model: The table whose grid is taken.
+        tables: By parser.
+        weights: By parser.
+
+    Returns:
+        The table, and by row and column the weight that speaks for the text of a cell.
+    """
+    equal = {p: t for p, t in tables.items() if (t.n_rows, t.n_cols) == (model.n_rows, model.n_cols)}
+    cells = []
+    support = {}
+    for cell in model.cells:
+        votes: dict[str, float] = defaultdict(float)
+        spelt: dict[str, str] = {fold(cell.text): cell.text}
+        headers: list[float] = []
+        for parser, table in equal.items():
+            other = table.cell_at(cell.row, cell.col)
+            key = fold(other.text if other is not None else "")
+            votes[key] += weights[parser]
+            spelt.setdefault(key, other.text if other is not None else "")
+            if other is not None and other.header is not None:
+                headers.append(weights[parser] if other.header else -weights[parser])
+        own = fold(cell.text)
+        winner = max(votes, key=lambda key: (votes[key], key == own, len(key), key)) if votes else own
+        support[cell.row, cell.col] = votes[winner]
+        header = sum(headers) > 0 if headers else None
+        cells.append(Cell(cell.row, cell.col, spelt[winner], cell.rowspan, cell.colspan, header))
+    return Table(model.n_rows, model.n_cols, tuple(cells)), support
+
+
+def in_reading_order(elements: Sequence[Element]) -> list[Element]:
+    """From the top, then from the left; what has no box comes last."""
+    return sorted(elements, key=lambda e: (e.box is None, (e.box.y0, e.box.x0) if e.box else (0.0, 0.0)))
