@@ -13,10 +13,11 @@ import numpy as np
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted, rounded, signed, signed_interval
-from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.broken import complete_sums
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
+from parsemark.protocols.places import Places
+from parsemark.protocols.ranking import rank, verdicts_on_pairs
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary, Verdict
 from parsemark.registry import Spec, parse_spec
@@ -166,6 +167,9 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
+    if v.here in ("better", "worse"):
+        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
+        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 
@@ -198,15 +202,16 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
-    document = dict(zip(new.samples, new.documents, strict=True))
+    places = Places(new.samples, new.documents, new.kinds).among(shared)
     return FigureSums(
         new.info,
-        tuple(shared),
-        tuple(document[sample] for sample in shared),
+        places.samples,
+        places.documents,
         sums,
         new.statistic,
         new.denominator,
         new.page_statistic,
+        places.kinds,
     )
 
 

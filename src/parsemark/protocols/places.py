@@ -2,13 +2,14 @@
 
 Documents are one where they are the same: equal bytes, equal text on every page, or pages that `corpus
 sample` took from one PDF. Kinds are what a corpus says of its pages (`KIND_ATTRIBUTES`); where it says
-nothing, the program that the PDFs name as their maker."""
+nothing, the program that the PDFs name as their maker.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,17 @@ class Places:
     kinds: Kindred = field(default_factory=dict)
     n_copies: int = 0
     """How many documents are counted with another, since they are the same."""
+
+    def among(self, samples: Iterable[str]) -> Places:
+        """Those of these ids, in their order; ids that are not there are left out."""
+        position = {sample: k for k, sample in enumerate(self.samples)}
+        at = [position[sample] for sample in samples if sample in position]
+        return Places(
+            tuple(self.samples[k] for k in at),
+            tuple(self.documents[k] for k in at),
+            {name: tuple(of[k] for k in at) for name, of in self.kinds.items()},
+            self.n_copies,
+        )
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> Places:
@@ -89,9 +101,8 @@ def _same(names: Sequence[str], keys: Sequence[tuple[str | None, str | None, str
         whole = [
             (k, tuple(sorted(map(str, keys)))) for k, keys in enumerate((data, texts)) if None not in keys
         ]
-        for key in (*whole, *((2, source) for source in taken if source is not None)):
-            other = root(seen.setdefault(key, name))
-            mine = root(name)
+        for known in (*whole, *((2, source) for source in taken if source is not None)):
+            other, mine = root(seen.setdefault(known, name)), root(name)
             if other != mine:
                 first[mine] = other
     return {name: root(name) for name in pages}

@@ -73,7 +73,8 @@ def find_kinds(
     *_, directions = np.linalg.svd(added, full_matrices=False)
     main = added @ directions[:_MAX_DIRECTIONS].T  # what few columns say as well as all
     n_patterns = int(np.clip(_MAX_CELLS // main.size, 99, N_PATTERNS))
-    signs = 1.0 - 2.0 * np.random.default_rng(seed).integers(0, 2, (n_patterns, len(shares)))
+    drawn = np.random.default_rng(seed).integers(0, 2, (n_patterns, len(shares)))
+    signs: Floats = np.asarray(1 - 2 * drawn, dtype=np.float64)
     found = [_kinds(name, kinds, main, shares, signs) for name, kinds in divided.items()]
     return max((k for k in found if k.matters), key=lambda k: k.effect, default=None)
 

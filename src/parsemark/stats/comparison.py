@@ -215,7 +215,7 @@ class _Signs:
         of_pair[-1] = self.differences[told]
         of_pair /= spread
         if n > MANY_DOCUMENTS:
-            columns = np.linalg.qr(columns, mode="r")
+            columns = np.asarray(np.linalg.qr(columns)[1])
             signs = np.random.default_rng(self.seed).standard_normal((N_DRAWS, len(columns)))
         else:
             signs = sign_patterns(n, self.seed).astype(float)
