@@ -77,8 +77,8 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     if n_copies := tables.places.n_copies:
         are = "document is" if n_copies == 1 else "documents are"
         note = (
-            f"{n_copies} {are} counted with another that is the same: equal bytes, equal text, or pages taken "
-            "from one PDF."
+            f"{n_copies} {are} counted with another that is the same: equal bytes, equal text, or pages "
+            "taken from one PDF."
         )
         summary = summary.model_copy(update={"notes": [*summary.notes, note]})
     broken = broken_pages(tables)

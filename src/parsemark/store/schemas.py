@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import polars as pl
 
 from parsemark.errors import StoreError
@@ -74,6 +72,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 
 LATER_COLUMNS = ("identity",)
 """Columns that runs of earlier versions lack; they are empty there."""
+SEQUENCE = "sequence"
 
 PROTOCOL_TABLES = ("matches", "scores")
 """Every protocol of a run has its own."""
@@ -95,16 +94,6 @@ def schema_of(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
     return SCHEMAS[name]
 
 
-def empty_table(name: str) -> pl.DataFrame:
-    """A table without rows."""
-    return pl.DataFrame(schema=schema_of(name))
-
-
-def columns_of(name: str, there: Collection[str]) -> list[pl.Expr]:
-    """The columns of a table as they are to be read from a file that has those of these names."""
-    return [
-        (pl.lit(None) if column in LATER_COLUMNS and column not in there else pl.col(column))
-        .cast(kind)
-        .alias(column)
-        for column, kind in schema_of(name).items()
-    ]
+def stored_schema(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a table's file: that of `parses` also says which of two records came later."""
+    return {**schema_of(name), SEQUENCE: pl.Int64} if name == "parses" else schema_of(name)
