@@ -75,9 +75,6 @@ def root(
         context.default_map = defaults_of_commands(settings)
         if context.default_map.get(context.invoked_subcommand):
             typer.echo(f"Settings: {path}", err=True)
-        baseline = settings.gate.baseline
-        if context.invoked_subcommand == "gate" and baseline and "old" not in context.default_map["gate"]:
-            context.obj = f"The baseline that {path} names is not there: {baseline}"
 
 
 for register in (  # in the order of the help

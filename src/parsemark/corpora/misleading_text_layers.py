@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from parsemark.corpora.base import Corpus, load_corpus
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.schema import CorpusFile
-from parsemark.corpora.synthetic.language import is_right_to_left
 from parsemark.errors import CorpusError, PdfError, UsageError
 from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.pdf import PageWord, in_child, page_text, page_words, render_page
+from parsemark.pdf.text import is_right_to_left
 from parsemark.system import make_folder, write_bytes
 
 if TYPE_CHECKING:

@@ -51,6 +51,8 @@ _SPECIAL = str.maketrans(
         "†": r"\textdagger{}",
         "•": r"\textbullet{}",
         "·": r"$\cdot$",
+        "☐": r"$\square$",
+        "☒": r"$\boxtimes$",
         "\u202f": r"\,",
         "\xa0": "~",
     }
@@ -104,6 +106,12 @@ class Piece:
     def italic(self) -> Piece:
         """The same in italics."""
         return Piece(tuple(replace(run, italic=True) for run in self.runs))
+
+    def filled(self, mark: str, number: int) -> Piece:
+        """The same with a number in the place of a mark that stands for it."""
+        if all(mark not in run.text for run in self.runs):
+            return self
+        return Piece(tuple(replace(run, text=run.text.replace(mark, str(number))) for run in self.runs))
 
     @property
     def latex(self) -> str:

@@ -352,6 +352,18 @@ def _machine() -> dict[str, str | int | float | None]:
         "platform": platform.platform(),
         "machine": platform.machine(),
         "python": sys.version.split()[0],
+        "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
     }
+
+
+def _cpu_model() -> str:
+    """What the processor calls itself; where it has no name, its part number."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    parts = [said.get("CPU implementer", ""), said.get("CPU part", "")]
+    return said.get("model name") or " ".join(filter(None, parts)) or platform.processor()

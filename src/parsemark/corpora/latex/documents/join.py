@@ -19,7 +19,7 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.corpora.latex.cell_boxes import MarkedCell, turn, turn_back
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
 from parsemark.corpora.latex.documents.candidates import TabularCandidate
-from parsemark.corpora.latex.documents.look import line_style
+from parsemark.corpora.latex.documents.page_attributes import line_style
 from parsemark.corpora.latex.documents.places import PLACE, filled
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
