@@ -207,7 +207,7 @@ def compare_sides(
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
     pairs = [(_label(p, "new"), _label(p, "old")) for p in parsers]
-    by_figure = [verdicts_on_pairs(f, pairs) for f in joined]
+    by_figure = [verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined]
     return [
         _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair, pair)
         for k, pair in enumerate(pairs)

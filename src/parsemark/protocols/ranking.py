@@ -113,10 +113,21 @@ def rank(figure: FigureSums) -> Ranking:
     )
 
 
-def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-    """The verdict on each pair, simultaneous over these pairs."""
+def verdicts_on_pairs(
+    figure: FigureSums, pairs: Sequence[tuple[str, str]], *, of_these_kinds: bool = False
+) -> list[Verdict]:
+    """The verdict on each pair, simultaneous over these pairs.
+
+    Args:
+        figure: In which they are compared.
+        pairs: Of parsers.
+        of_these_kinds: Ask about documents of these kinds alone, as whoever compares two versions does.
+    """
     named = list(dict.fromkeys(name for pair in pairs for name in pair))
-    return _verdicts(figure, DocumentSums(figure, named).contrasts(pairs), _values(figure))
+    found = DocumentSums(figure, named).contrasts(pairs)
+    if of_these_kinds and found.here is not None:
+        found = Contrasts(found.here)
+    return _verdicts(figure, found, _values(figure))
 
 
 def by_document(documents: DocumentSums) -> dict[str, float]:
