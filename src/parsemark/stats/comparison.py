@@ -175,7 +175,7 @@ class _Signs:
     def test(self) -> tuple[Floats, Floats, Floats]:
         """How far the interval of each pair reaches down and up, and its p-value."""
         squares = self._squares()
-        told = self.known & (squares > 1e-24)
+        told = self.known & (squares > 1e-18)  # less is what rounding leaves
         # Of documents that agree entirely, every other pattern of signs gives less.
         p = np.where(np.abs(self.differences) < 1e-12, 1.0, 0.0)
         slope = self.shares @ self.added

@@ -99,7 +99,7 @@ def influence(sums: Floats, statistic: Statistic) -> Floats:
 
     For a ratio of sums N / D that is (n_i − value · d_i) / D. Influences add up to 0.
     """
-    totals, step = sums.sum(axis=0), 1e-4
+    totals, step = sums.sum(axis=0), 1e-5
     moved: Floats = (statistic(totals + step * sums) - statistic(totals - step * sums)) / (2 * step)
     return moved
 
