@@ -21,7 +21,6 @@ from parsemark.cli import (
     compare,
     convert,
     corpus,
-    explain,
     export,
     gate,
     judge,
@@ -31,7 +30,6 @@ from parsemark.cli import (
     report,
     score,
     setup,
-    structure,
     study,
     web_apps,
 )
@@ -100,9 +98,7 @@ for register in (  # in the order of the help
     judge.register,
     web_apps.register_rate,
     web_apps.register_annotate,
-    structure.register,
     calibrate.register,
-    explain.register,
     setup.register_doctor,
 ):
     register(app)

@@ -122,8 +122,9 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
 def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFigures) -> None:
     assert element.box is not None and element.text is not None
     figures.elements += 1
-    frame = element.box.expanded(0.5)
-    shown = _text_key("".join(g.text for g in ink.glyphs if _centre_inside(g.box, frame)))
+    x0, y0, x1, y1 = element.box.expanded(0.5).as_tuple()
+    inside = (text for x, y, text in ink.centres if x0 <= x <= x1 and y0 <= y <= y1)
+    shown = _text_key("".join(inside))
     position = 0
     if is_right_to_left(element.text):
         # The order of a text layer is that of a guess: only what is there can be compared.
@@ -159,11 +160,11 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
         return
     frames = [c.box.as_tuple() for c in cells if c.box is not None]
     by_cell: dict[int, list[Glyph]] = {i: [] for i in range(len(cells))}
-    for glyph in ink.glyphs:
-        if not _centre_inside(glyph.box, element.box):
+    left, top, right, bottom = element.box.as_tuple()
+    for glyph, (x, y, _) in zip(ink.glyphs, ink.centres, strict=True):
+        if not (left <= x <= right and top <= y <= bottom):
             continue
         figures.glyphs += 1
-        x, y = glyph.box.centre
         index = next(
             (i for i, (x0, y0, x1, y1) in enumerate(frames) if x0 <= x <= x1 and y0 <= y <= y1), None
         )
@@ -273,11 +274,6 @@ def _without_accents(key: str) -> str:
 def _text_key(text: str) -> str:
     """As `_key`, without case (small capitals), hyphens (divided words), stars (not Markdown here)."""
     return _key(text.replace("*", "")).replace("-", "").casefold()
-
-
-def _centre_inside(box: Box, frame: Box) -> bool:
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return frame.x0 <= x <= frame.x1 and frame.y0 <= y <= frame.y1
 
 
 def _ink_distance(box: Box, ink: PageInk) -> float:

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from parsemark.errors import PdfError
 from parsemark.model import Box
-from parsemark.pdf.child import in_child, is_child
+from parsemark.pdf.child import WHERE_MEMORY_IS_SCARCE, in_child, is_child
 from parsemark.plain_words import counted
 from parsemark.system.files import file_sha256, write_bytes
 
@@ -217,3 +217,6 @@ def to_page_edges(page: Any, left: float, bottom: float, right: float, top: floa
     if not math.isfinite(a + b + c + d):
         return _NOWHERE
     return min(a, c), min(b, d), max(a, c), max(b, d)
+
+
+WHERE_MEMORY_IS_SCARCE.append(close_documents)

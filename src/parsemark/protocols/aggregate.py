@@ -94,7 +94,7 @@ def mean_sums(info: FigureInfo, rows: pl.DataFrame, column: str, tables: RunTabl
     """
     value = pl.col(column)
     if info.style == "score" and {"element", "status"} <= set(rows.columns):
-        with_truth = tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"]
+        with_truth = tables.read("samples", "sample", where=pl.col("n_tables").is_not_null())["sample"]
         failed = pl.col("status").is_in([str(status) for status in FAILURES])
         of_page = (pl.col("element") == PAGE_LEVEL) & pl.col("sample").is_in(with_truth.implode())
         value = pl.when(value.is_null() & failed & of_page).then(info.worst).otherwise(value)

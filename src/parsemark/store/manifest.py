@@ -37,6 +37,8 @@ class ParserEntry(_StrictModel):
 
     name: str
     fingerprint: str
+    worker: str | None = None
+    """Hash of the script that ran; None for outputs that were made elsewhere."""
     settings: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, str] = Field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _SPECIAL = str.maketrans(
     {
@@ -147,6 +148,7 @@ def formula(latex: str) -> Piece:
     return Piece((TextRun(latex, formula=True),))
 
 
+@lru_cache(maxsize=8192)
 def to_latex(text: str) -> str:
     """Escape text for LaTeX."""
     out: list[str] = []

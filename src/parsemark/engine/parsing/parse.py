@@ -338,6 +338,7 @@ def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | Non
     entry = ParserEntry(
         name=parser.name,
         fingerprint=parser.fingerprint,
+        worker=file_sha256(parser.script),
         settings=dict(parser.options),
         licence=parser.info.licence,
         gives=list(parser.info.gives),

@@ -310,6 +310,8 @@ def _text_layer(page: PageTask) -> str | None:
 def _score(
     protocol: PageProtocol, truth: Page | None, prediction: Prediction, text: str | None
 ) -> PageScores:
+    if truth is not None and truth.only_facts and not protocol.reads_facts:
+        truth = None
     try:
         scores = protocol.score_page(truth, prediction, text)
     except Exception as error:  # the engine's boundary: a metric's failure on one page is data

@@ -36,7 +36,7 @@
 #
 # [tool.parsemark.options.attention]
 # default = false
-# about = "Also return what each query of the detector looks at (parsemark explain tatr)"
+# about = "Also return what each query of the detector looks at (scripts/explain_tatr.py)"
 # ///
 """TATR: detection and structure by Table Transformer; parsemark makes the tables of the boxes and words.
 

@@ -38,7 +38,7 @@ class TruthPages:
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
         """Pages of a run that have a truth."""
-        known = tables.read("samples", "sample", "n_tables", where=pl.col("truth").is_not_null())
+        known = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
         known = known.sort("sample")
         places = tables.places.among(known["sample"])
         n_truth = known["n_tables"].to_numpy().astype(float)

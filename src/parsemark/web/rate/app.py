@@ -6,7 +6,6 @@ import asyncio
 import math
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ MAX_BODY_BYTES = 64 * 1024
 MAX_COMMENT = 4000
 _MOST_CELLS = 20_000
 _NONCE = re.compile(r"[\w-]{8,64}")
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 def ratings_path(file: Path) -> Path:

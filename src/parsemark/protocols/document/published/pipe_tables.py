@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from parsemark.protocols.document.published.scan import spans
@@ -10,7 +9,6 @@ from parsemark.protocols.document.published.scan import spans
 _COMMENT = (("<!--", "-->"),)
 _TABLE = (("<table>", "</table>"),)
 _DROPPED = ("<table>", "<thead>", "<tbody>", "</table>", "</thead>", "</tbody>")
-_CELL_TAG = re.compile(r"</?th>")
 
 
 def has_pipe_tables(text: str) -> bool:

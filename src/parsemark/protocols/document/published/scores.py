@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parsemark.formats import markdown_of
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.document.annotation import (
     TABLES_ONLY,
@@ -11,7 +12,6 @@ from parsemark.protocols.document.annotation import (
     annotation_of,
     gives_only_tables,
     mark_only_tables,
-    markdown_of,
 )
 from parsemark.protocols.document.published import latex_text, table_html
 from parsemark.protocols.document.published.cdm import add_cdm

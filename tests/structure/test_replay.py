@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from scripts.replay_structure import PageContent, agreement, main, read_recording, replay
 from typer.testing import CliRunner
 
-from parsemark.cli.main import app
 from parsemark.errors import FormatError
 from parsemark.model import Box
-from parsemark.parsers.recorded import PageContent, agreement, read_recording, replay
 from parsemark.structure import Word
 
 STRUCTURE = {
@@ -133,11 +133,11 @@ def test_the_command_shows_each_table_and_the_whole(tmp_path: Path) -> None:
     assert sample.pdf is not None
     copy(sample.pdf, tmp_path / "a.pdf")
     path = _write(tmp_path, {**ENTRY, "page_no": sample.page_number - 1, "bbox": [0, 0, 600, 700]})
+    command = typer.Typer()
+    command.command()(main)
     done = CliRunner().invoke(
-        app,
+        command,
         [
-            "structure",
-            "replay",
             str(tmp_path),
             "--out",
             str(tmp_path / "out"),

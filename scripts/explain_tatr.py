@@ -1,4 +1,4 @@
-"""`parsemark explain`: what a parser looks at."""
+"""Draws what each query of the detector of `tatr` looks at: `python scripts/explain_tatr.py page.pdf`."""
 
 from __future__ import annotations
 
@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parsemark.cli import options as opt
-from parsemark.cli.options import Commands
 from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
     from PIL import Image
 
-explain = typer.Typer(cls=Commands, help="Show what a parser looks at.")
-
 _WIDTH = 260
 _COLUMNS = 5
 
 
-@explain.callback()
-def root() -> None:
-    """Show what a parser looks at."""
-
-
-@explain.command()
 def tatr(
     pdf: Annotated[Path, typer.Argument(help="A PDF file.")],
     page: Annotated[int, typer.Option(help="The page, counted from 1.")] = 1,
@@ -79,6 +70,5 @@ def _drawn(whole: Image.Image, look: dict[str, Any], number: int) -> Image.Image
     return framed
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.add_typer(explain, name="explain")
+if __name__ == "__main__":
+    typer.run(tatr)
