@@ -14,6 +14,7 @@ from typing import Any
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
+from parsemark.corpora.identity import identity_of
 from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
@@ -247,7 +248,7 @@ def sample_rows(corpus: Corpus, had_pdf: Mapping[str, bool]) -> Iterator[dict[st
     for key in corpus.keys:
         if key in had_pdf:
             sample = with_pdf(corpus.read(key)) if had_pdf[key] else corpus.read(key)
-            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None)
+            yield sample_to_row(sample, _page(sample, hashes).pdf_sha256 or None, identity_of(sample))
 
 
 def _check_names(parsers: Sequence[Parser]) -> None:
@@ -276,7 +277,9 @@ def add_samples(
         )
     hashes: dict[Path, str] = {}
     pages = [_page(sample, hashes) for sample in samples]
-    run.add_samples(sample_to_row(s, p.pdf_sha256 or None) for s, p in zip(samples, pages, strict=True))
+    run.add_samples(
+        sample_to_row(s, p.pdf_sha256 or None, identity_of(s)) for s, p in zip(samples, pages, strict=True)
+    )
     return pages
 
 
