@@ -204,6 +204,16 @@ def format_p(p: float | None) -> str:
     return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
+VERDICTS = {
+    "better": "better",
+    "worse": "worse",
+    "equal": "equal on every document",
+    "equivalent": "equivalent",
+    "not_resolved": "not resolved",
+}
+"""What the data say about two parsers, in words."""
+
+
 def state_words(state: str) -> str:
     """The verdict on a pair in one or two words.
 

@@ -100,6 +100,8 @@ class Index(_Entry):
     corpus: CorpusEntry
     protocols: list[ProtocolEntry]
     has_truth: bool
+    submitter: str | None = Field(default=None, max_length=200)
+    """Whose results they are, as they say themselves."""
     raw: RawParts
     parts: dict[str, BundlePart]
 
@@ -108,7 +110,7 @@ class DamagedBundleError(StoreError):
     """A bundle that is no archive, breaks a limit, or whose parts do not fit their hashes."""
 
 
-def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
+def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | None = None) -> Index:
     """Write a scored run into one file. Equal runs give equal files.
 
     Args:
@@ -116,6 +118,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
         out: The file; whole or absent.
         truth: Whether truths, text layers and messages (which quote both) go with it; without them a
             check needs the corpus.
+        submitter: Whose results they are, as a board shows it.
 
     Raises:
         StoreError: It has not been scored, or something in it is damaged.
@@ -154,6 +157,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True) -> Index:
             corpus=_public(run.manifest).corpus,
             protocols=protocols,
             has_truth=truth,
+            submitter=submitter,
             raw=RawParts(n=len(known), sha256=_hash_of_names(known)),
             parts=writer.parts,
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from parsemark.formats import markdown_of
 from parsemark.model import Page, Prediction
-from parsemark.protocols.document.annotation import annotation_of, markdown_of, page_position
+from parsemark.protocols.document.annotation import annotation_of, page_position
 from parsemark.protocols.document.published.cdm import add_cdm
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
