@@ -24,6 +24,7 @@ from urllib.request import getproxies, proxy_bypass
 from parsemark.errors import UsageError
 from parsemark.extras import needed_for
 from parsemark.judges.base import Answered, CallFailedError, Judge, Question, Reply
+from parsemark.system.secrets import MASK, masked
 
 if TYPE_CHECKING:
     import aiohttp
@@ -262,7 +263,7 @@ class _Connection:
         return " ".join(text[:1200].split())[:300] or "no reason given"
 
     def _blacked_out(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+        return masked(text, self._key).replace(MASK, "[key]")
 
     def _reply(self, data: bytes, seconds: float) -> Reply:
         try:

@@ -107,7 +107,8 @@ class PageProtocol(ABC):
             sums: Of all figures, in the order in which they are shown; the first one ranks.
             parts: Fields of `Summary` that the protocol makes itself.
         """
-        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures, rank
+        from parsemark.protocols.aggregate import page_groups, page_slices, parser_figures
+        from parsemark.protocols.ranking import rank
 
         places = tables.places
         primary: str = parts.get("primary", sums[0].info.name)

@@ -18,6 +18,7 @@ from parsemark.model import Status
 from parsemark.protocols.run_tables import RunTables
 from parsemark.store.manifest import Manifest
 from parsemark.store.schemas import (
+    LATER_COLUMNS,
     PROTOCOL_TABLES,
     SEQUENCE,
     SORT_KEYS,
@@ -144,6 +145,8 @@ def _columns(name: str, there: Sequence[str]) -> Iterator[pl.Expr]:
         if column == SEQUENCE:
             found = pl.col(column) if column in there else pl.lit(0)
             yield found.cast(kind).fill_null(0).alias(column)
+        elif column in LATER_COLUMNS and column not in there:
+            yield pl.lit(None).cast(kind).alias(column)
         else:
             yield pl.col(column).cast(kind)
 

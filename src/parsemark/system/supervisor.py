@@ -1,6 +1,6 @@
 """Starts a program and ends, with it, everything that it has started. Run as a script, never imported.
 
-    python -I -S supervisor.py LIFELINE PROGRAM ARGUMENT…
+    python -I -S supervisor.py LIFELINE CONFINEMENT PROGRAM ARGUMENT…
 
 The supervisor waits for one byte on the descriptor LIFELINE (so that limits can be set on it first, which the
 program inherits), starts the program in a session of its own, and then waits for the first of: the program
@@ -25,12 +25,12 @@ CANNOT_START = 127
 
 def main() -> None:
     """Keep one program."""
-    lifeline, program = int(sys.argv[1]), sys.argv[2:]
+    lifeline, confinement, program = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     become_subreaper()
     alarm = catch_signals()
     if not os.read(lifeline, 1):
         os._exit(0)
-    child = start(program)
+    child = start(program, confinement)
     let_streams_go()
     status = wait_for_an_end(child, lifeline, alarm)
     end_all(child)
@@ -56,8 +56,8 @@ def catch_signals() -> int:
     return reading
 
 
-def start(program: list[str]) -> int:
-    """Fork and become the program there."""
+def start(program: list[str], confinement: str) -> int:
+    """Fork and become the program there, confined as `confined.py` does it; empty for no confinement."""
     child = os.fork()
     if child:
         return child
@@ -65,10 +65,23 @@ def start(program: list[str]) -> int:
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     try:
+        if confinement and not confine(confinement):
+            os.write(2, b"This system promised to confine programs, and did not.\n")
+            os._exit(CANNOT_START)
         os.execvp(program[0], program)
     except OSError as error:
         os.write(2, f"Cannot start {program[0]}: {error.strerror}\n".encode())
     os._exit(CANNOT_START)
+
+
+def confine(confinement: str) -> bool:
+    """Give up rights; False if that cannot be."""
+    import json
+
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts faster
+    import confined  # type: ignore[import-not-found,unused-ignore] # beside this script
+
+    return bool(confined.confine(json.loads(confinement)))
 
 
 def let_streams_go() -> None:

@@ -321,12 +321,23 @@ def _score(
             why = f"The protocol leaves out a page that failed: {prediction.status}"
             return _not_scored(prediction, prediction.status, why)
         return scores
-    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), message=why)
+    failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), text=None, message=why)
     try:
         scores = protocol.score_page(truth, failed, None)
     except Exception:  # it cannot even say that it failed: that is said in its place
         return _not_scored(prediction, Status.METRIC_FAILED, why)
-    return scores if _has_rows(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
+    return scores if _counts(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
+
+
+def _counts(scores: PageScores) -> bool:
+    """Whether a page that broke the protocol is in its figures.
+
+    It has a value, or elements with a status. Rows that only say of the page that it has no value would take
+    it out of every mean: whoever answers so badly that a protocol breaks would be better off than before.
+    """
+    return bool(scores.matches) or any(
+        row.value is not None or row.category != PAGE_LEVEL for row in scores.scores
+    )
 
 
 def _leaves_out(

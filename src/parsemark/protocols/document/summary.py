@@ -105,7 +105,7 @@ def _truths(tables: RunTables) -> dict[str, Page]:
 
 def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
     counts = {
-        "documents": tables.samples["document"].n_unique(),
+        "documents": len(set(tables.places.documents)),
         "pages": tables.samples.height,
         "pages with truth": len(pages),
     }
