@@ -44,6 +44,8 @@ class ParserEntry(_StrictModel):
     weights: dict[str, str] = Field(default_factory=dict)
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
+    confined: bool | None = None
+    """Whether its workers could see neither truths nor other pages nor the network; None: not known."""
     engine: str = ""
     """What it stands on; parsers of one engine are one voice. Older runs do not say it."""
 
