@@ -21,7 +21,7 @@ from bench.choose import made
 from parsemark import api
 from parsemark.corpora.degrade import DegradeOptions
 from parsemark.corpora.degrade_corpus import degrade_corpus
-from parsemark.engine.derived import (
+from parsemark.engine.imports.derived import (
     JudgedTables,
     add_calibrated,
     add_ensemble,
@@ -29,8 +29,8 @@ from parsemark.engine.derived import (
     judged_tables,
     read_signals,
 )
-from parsemark.engine.estimated import models_by_document
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.estimated import models_by_document
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.stats.calibration import d_ece
 from parsemark.stats.confidence import (

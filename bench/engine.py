@@ -11,9 +11,9 @@ import polars as pl
 
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, add_samples, open_run, parse_corpus
-from parsemark.engine.score_chunk import score_chunk
-from parsemark.engine.scoring import _chunks, score_run
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run, parse_corpus
+from parsemark.engine.scoring.chunk import score_chunk
+from parsemark.engine.scoring.score import _chunks, score_run
 from parsemark.model import Element, Sample, Status
 from parsemark.parsers import DEFAULT_PARSERS, get_parser
 from parsemark.store import ParseRecord, Run, schema_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from parsemark.formats.latex.formula import read_formula
-from parsemark.metrics.formula_errors import KINDS, formula_errors, without_number
+from parsemark.metrics.formula_errors import KINDS, compare_formulas, without_number
 from parsemark.metrics.formula_reader import FORMULA_PARAMETERS, FormulaParameters
 from parsemark.study import correlate, read_ratings
 
@@ -60,10 +60,10 @@ def main() -> None:
 def _counts(truth: str, pred: str) -> list[float]:
     """Errors of each kind, their repetitions, and the size."""
     expected, given = read_formula(without_number(truth)), read_formula(without_number(pred))
-    errors = formula_errors(expected, given)
+    errors, size = compare_formulas(expected, given, FORMULA_PARAMETERS.weight)
     first = [sum(e.kind == kind for e in errors) for kind in KINDS]
     again = [sum(e.times - 1 for e in errors if e.kind == kind) for kind in KINDS]
-    return [*map(float, first), *map(float, again), float(max(len(expected), len(given), 1))]
+    return [*map(float, first), *map(float, again), float(max(size, 1))]
 
 
 def _predict(data: Floats, parameters: FormulaParameters) -> Floats:

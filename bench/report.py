@@ -14,8 +14,8 @@ import polars as pl
 
 from bench.engine import damaged, record
 from parsemark.corpora import load_corpus
-from parsemark.engine.parse import ParseOptions, add_samples, open_run
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
+from parsemark.engine.scoring.score import score_run
 from parsemark.store import ParserEntry, Run, schema_of
 
 DEMO_MB, DEMO_CPU_S = 5.0, 5.0

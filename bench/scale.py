@@ -26,10 +26,10 @@ from pathlib import Path
 import polars as pl
 
 import parsemark as pm
-from parsemark.engine.scoring import score_run
+from parsemark.compare.comparison import compare_parsers
+from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
 from parsemark.report.build import build_site
-from parsemark.report.comparison import compare_parsers
 from parsemark.report.site import ReportOptions
 from parsemark.store import Run
 

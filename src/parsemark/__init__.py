@@ -38,8 +38,11 @@ _PUBLIC = {
     "Run": "parsemark.store",
     "bench": "parsemark.api",
     "build_report": "parsemark.api",
+    "calibrate": "parsemark.api",
     "bundle_run": "parsemark.api",
     "compare": "parsemark.api",
+    "ensemble": "parsemark.api",
+    "estimate_confidence": "parsemark.api",
     "score_run": "parsemark.api",
     "verify_bundle": "parsemark.api",
 }
@@ -52,7 +55,10 @@ if TYPE_CHECKING:
     from parsemark.api import bench as bench
     from parsemark.api import build_report as build_report
     from parsemark.api import bundle_run as bundle_run
+    from parsemark.api import calibrate as calibrate
     from parsemark.api import compare as compare
+    from parsemark.api import ensemble as ensemble
+    from parsemark.api import estimate_confidence as estimate_confidence
     from parsemark.api import score_run as score_run
     from parsemark.api import verify_bundle as verify_bundle
     from parsemark.corpora import load_corpus as load_corpus

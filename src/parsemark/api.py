@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from parsemark.compare.comparison import Comparison, RunComparison
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
-    from parsemark.engine.parse import ParseOptions
-    from parsemark.engine.verify import Verification
+    from parsemark.engine.imports.confidences import Calibration, ConfidenceRow, Estimated
+    from parsemark.engine.imports.verify import Verification
+    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import Summary
-    from parsemark.protocols.comparison import Comparison
-    from parsemark.report.comparison import RunComparison
+    from parsemark.protocols.document.tasks import TaskResult
     from parsemark.store import Run
 
 CORPUS = "demo"
@@ -60,7 +61,7 @@ def bench(
     Returns:
         The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
     """
-    from parsemark.engine.scoring import score_run as score
+    from parsemark.engine.scoring.score import score_run as score
 
     options = parse_options(
         pages=pages,
@@ -89,8 +90,8 @@ def parse_options(
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
-    from parsemark.engine.limits import PageLimits
-    from parsemark.engine.parse import ParseOptions
+    from parsemark.engine.parsing.parse import ParseOptions
+    from parsemark.engine.parsing.worker import PageLimits
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
     from parsemark.store import default_cache_folder
 
@@ -120,8 +121,8 @@ def parse(
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.derived import add_made_of_others, split_specs
-    from parsemark.engine.parse import parse_corpus
+    from parsemark.engine.imports.derived import add_made_of_others, split_specs
+    from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.store import Run
 
@@ -154,8 +155,8 @@ def score_run(
 
     Where the truth of its corpus has been corrected since, the corrected one counts.
     """
-    from parsemark.engine.parse import follow_truth
-    from parsemark.engine.scoring import score_run as score
+    from parsemark.engine.parsing.parse import follow_truth
+    from parsemark.engine.scoring.score import score_run as score
     from parsemark.protocols import canonical_specs
 
     wanted, opened = canonical_specs(protocols) if protocols else [], _opened(run)
@@ -168,7 +169,7 @@ def compare(
     run: str | Path | Run, first: str, second: str | None = None, *, protocol: str | None = None
 ) -> Comparison | RunComparison:
     """Two parsers of a run; or, with the folder of a newer run as `first`, the parsers of both."""
-    from parsemark.report.comparison import compare_parsers, compare_runs
+    from parsemark.compare.comparison import compare_parsers, compare_runs
     from parsemark.store import Run
 
     if second is not None:
@@ -201,10 +202,128 @@ def verify_bundle(
 ) -> Verification:
     """Score the raw outputs of a bundle anew and say what differs from what it states."""
     from parsemark.corpora import load_corpus
-    from parsemark.engine.verify import verify_bundle as verify
+    from parsemark.engine.imports.verify import verify_bundle as verify
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     return verify(Path(bundle), corpus=loaded, n_workers=workers, events=events)
+
+
+def calibrate(
+    run: str | Path | Run,
+    parser: str,
+    *,
+    method: str = "best",
+    other: str | Path | Run | None = None,
+    apply: bool = False,
+) -> Calibration:
+    """Fit a calibrator of a parser's confidences, and say what it changes on documents it has not seen.
+
+    Args:
+        run: Scored by the protocol `tables`.
+        parser: A parser in it that gives confidences.
+        method: temperature, platt, beta, isotonic, or `best` by D-ECE on unseen documents.
+        other: Another run: what the best threshold of this one costs there.
+        apply: Also add the calibrated parser to the run, and score it.
+    """
+    from parsemark.engine.imports import confidences
+    from parsemark.engine.scoring.score import score_run as score
+
+    opened, there = _opened(run), None if other is None else _opened(other)
+    found = confidences.calibrate(opened, parser, method=method, other=there, apply=apply)
+    if apply:
+        score(opened)
+    return found
+
+
+def estimate_confidence(
+    run: str | Path | Run,
+    parsers: Sequence[str] | None = None,
+    *,
+    model: str | Path | None = None,
+    apply: bool = True,
+) -> tuple[Estimated, list[ConfidenceRow]]:
+    """Give parsers without a confidence one of ours; also says how good all confidences of the run are.
+
+    Args:
+        run: Scored, where no model is given.
+        parsers: By default all that give no confidence.
+        model: File of a model that was fitted on another run; without it one is fitted on this run's truth.
+        apply: Add `estimated(parser=…)` to the run for each of them, and score it.
+    """
+    from parsemark.engine.imports import confidences
+    from parsemark.engine.imports.estimated import ConfidenceModel
+    from parsemark.engine.scoring.score import score_run as score
+
+    opened = _opened(run)
+    given = None if model is None else ConfidenceModel.read(Path(model))
+    found = confidences.estimate_confidence(opened, parsers, model=given, apply=apply)
+    if apply:
+        score(opened)
+    return found, confidences.confidence_rows(_opened(opened.path))
+
+
+def ensemble(
+    run: str | Path | Run, parsers: Sequence[str] | None = None, *, min_confidence: float = 0.05
+) -> list[Summary]:
+    """Add `ensemble` to a run, what its parsers see together voted cell by cell, and score it."""
+    from parsemark.engine.imports.derived import add_ensemble
+    from parsemark.engine.scoring.score import score_run as score
+    from parsemark.registry import is_derived
+
+    opened = _opened(run)
+    chosen = parsers or [p.name for p in opened.manifest.parsers if not is_derived(p.name)]
+    add_ensemble(opened, chosen, min_confidence)
+    return list(score(opened))
+
+
+def score_task(
+    task: str, predictions: str | Path, corpus: str | Corpus = CORPUS, *, protocol: str = "document"
+) -> TaskResult:
+    """Score one component of a parser on its own: ocr, table, formula, or layout.
+
+    Args:
+        task: Which one.
+        predictions: An annotation with `pred` in its elements, or for layout a file of boxes.
+        corpus: For layout: whose truth the boxes are held against.
+        protocol: A spec of `document`.
+    """
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.imports import components
+
+    return components.score_task(
+        task,
+        Path(predictions),
+        lambda: load_corpus(corpus) if isinstance(corpus, str) else corpus,
+        protocol,
+    )
+
+
+def bench_task(
+    task: str,
+    corpus: str | Corpus,
+    parsers: Sequence[str],
+    options: ParseOptions,
+    *,
+    out: str | Path | None = None,
+    protocol: str = "document",
+    events: Events | None = None,
+) -> tuple[Path, dict[str, TaskResult]]:
+    """Cut the elements of a task out of a corpus, run parsers on the crops, and score what they made.
+
+    Returns:
+        The folder, which holds what each parser made of the crops as `PARSER.json`, and the results.
+    """
+    from parsemark.corpora import load_corpus
+    from parsemark.engine.imports import components
+
+    chosen = components.crop_task(task)
+    components.document_protocol(protocol)  # a wrong one is refused before anything is parsed
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    folder = Path(out) if out is not None else Path("runs") / f"{loaded.name}-{task}"
+    annotation = components.crops_for(loaded, chosen, folder)
+    crops = load_corpus(f"omnidocbench:{annotation}")
+    run = parse(crops, parsers, options, out=folder / "run", events=events)
+    return folder, components.score_crops(run, crops, annotation, chosen, protocol)
 
 
 def _opened(run: str | Path | Run) -> Run:

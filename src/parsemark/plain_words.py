@@ -1,9 +1,10 @@
-"""Counts, figures and problems as people say them: "1 page", a dash for what is not defined."""
+"""The one vocabulary: counts, figures, verdicts, problems and the texts of others as people read them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -129,9 +130,125 @@ def size_in_words(n_bytes: int) -> str:
     return f"{n_bytes / 1_000:.0f} kB" if n_bytes < 999_500 else f"{n_bytes / 1_000_000:,.1f} MB"
 
 
+DIGITS: Mapping[str, int] = {
+    "count": 0,
+    "megabytes": 0,
+    "rate": 2,
+    "score": 3,
+    "seconds": 3,
+    "dollars": 4,
+}
+"""Of differences, and of values where the style has no form of its own."""
+
+
+def format_value(value: float | None, style: str) -> str:
+    """A number as it is printed everywhere; an en dash for what does not exist.
+
+    >>> format_value(0.98765, "score"), format_value(None, "score"), format_value(3.0, "count")
+    ('0.988', '–', '3')
+    >>> format_value(0.0123, "dollars"), format_value(0.0000251, "dollars"), format_value(0.0, "dollars")
+    ('$0.0123', '$0.000025', '$0.0000')
+    """
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
+    if style == "seconds":
+        return f"{value:.3f}" if value < 1 else f"{value:.2f}"
+    if style == "dollars":
+        if value >= 1:
+            return f"${value:,.2f}"
+        # What costs anything does not cost $0.0000: two digits that count, however small it is.
+        return f"${value:.{max(4, 1 - math.floor(math.log10(value))) if value > 0 else 4}f}"
+    return f"{value:,.{DIGITS[style]}f}"
+
+
+def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> str:
+    """Interval and denominator of a figure in words."""
+    parts = []
+    if interval:
+        low, high = (format_value(end, style) for end in interval)
+        parts.append(f"95 % interval {low} to {high}")
+    parts.append(f"n = {n:,.0f}")
+    return ", ".join(parts)
+
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Controls but tab and line feed, zero-width characters, those that change the writing direction, halves of
+surrogate pairs, and tags; `assets/js/dom.js` has the same."""
+
+
+def visible(text: str) -> str:
+    """The text with characters that hide or move text as their code: what others say is shown as it is.
+
+    >>> visible("gnp.\u202efdp")
+    'gnp.⟨U+202E⟩fdp'
+    """
+    return _INVISIBLE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def visible_value(value: Any) -> Any:
+    """What a template prints: text made visible, all else (also markup of our own) as it is."""
+    return visible(value) if type(value) is str else value
+
+
+def format_p(p: float | None) -> str:
+    """A p-value in words; one below 5 % looks so.
+
+    >>> format_p(0.2), format_p(0.0001), format_p(0.04996), format_p(0.05), format_p(None)
+    ('0.200', '< 0.001', '0.0499', '0.050', '–')
+    """
+    if p is not None and 0.0495 < p < 0.05:
+        return f"{math.floor(p * 1e4) / 1e4:.4f}"
+    return "< 0.001" if p is not None and p < 0.001 else rounded(p)
+
+
+VERDICTS = {
+    "better": "better",
+    "worse": "worse",
+    "equal": "equal on every document",
+    "equivalent": "equivalent",
+    "not_resolved": "not resolved",
+}
+"""What the data say about two parsers, in words."""
+
+
+def state_words(state: str) -> str:
+    """The verdict on a pair in one or two words.
+
+    >>> state_words("not_resolved")
+    'not resolved'
+    """
+    return state.replace("_", " ")
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Some names in words; of many the first ones.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    n_more = len(names) - most
+    shown = [*names[:most], *([f"{n_more} more"] if n_more > 0 else [])]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    """The text of others in one line of printable characters, cut where it is long."""
+    joined = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
+
+
+def markdown_cell(text: str) -> str:
+    """Text that cannot break out of a Markdown table, nor bring markup along."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")
+
+
 FILTERS: dict[str, Callable[..., str]] = {
     "counted": counted,
     "percent": percent,
+    "p_value": format_p,
     "plural": plural,
     "rounded": rounded,
     "signed": signed,

@@ -6,8 +6,8 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.choose import Choice, ParserCandidate, choose, in_words, next_step
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 from parsemark.stats.prediction_powered import Estimate
 
 
@@ -44,7 +44,7 @@ def test_a_family_has_one_vote_together(tmp_path: Path) -> None:
 def test_a_single_label_is_one_and_names_stay_as_they_are(
     monkeypatch: pytest.MonkeyPatch, more: int, said: str
 ) -> None:
-    monkeypatch.setattr("parsemark.choose.words.labels_needed", lambda *_: more)
+    monkeypatch.setattr("parsemark.choose.answer.labels_needed", lambda *_: more)
     behind = Estimate(-0.2, -0.3, 0.1, 0.1, 10, 0.5)
     first, second = (
         ParserCandidate(name, (name,), 0.7, Estimate(0.8, 0.7, 0.9, 0.05, 10, 0.5), gap, 1.0, None, 0)

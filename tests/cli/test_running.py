@@ -8,8 +8,8 @@ from rich.console import Console
 from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.cli import running
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from PIL import Image
 
 from parsemark.corpora import load_corpus
 from parsemark.corpora.render import page_image, page_text, with_pdf
-from parsemark.engine.parse import add_samples
+from parsemark.engine.parsing.parse import add_samples
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Page, Sample
 from parsemark.pdf import pictures

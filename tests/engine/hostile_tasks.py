@@ -5,7 +5,7 @@ import time
 
 import polars as pl
 
-from parsemark.engine import score_chunk as real
+from parsemark.engine.scoring import chunk as real
 from parsemark.errors import StoreError
 
 

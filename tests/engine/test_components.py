@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.components import answered, crops_for
-from parsemark.engine.parse import ParseOptions, add_samples, open_run
+from parsemark.engine.imports.components import answered, crops_for
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.model import Status
 from parsemark.protocols.document.tasks import component_task
 from parsemark.store import ParseRecord, schema_of

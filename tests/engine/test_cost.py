@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus, times_asked
 
-from parsemark.engine.budget import Budget, SpentError
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.budget import PageBudget, SpentError
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.worker import PageLimits
 from parsemark.parsers import Info
 from parsemark.store import Run
 
@@ -44,7 +44,7 @@ def test_without_a_limit_all_is_done(tmp_path: Path) -> None:
 
 
 def test_pages_asked_for_at_the_same_time_do_not_pass_the_limit_together() -> None:
-    budget, spent, refused = Budget(1.0), [], []
+    budget, spent, refused = PageBudget(1.0), [], []
 
     def work() -> None:
         for _ in range(5):
@@ -67,7 +67,7 @@ def test_pages_asked_for_at_the_same_time_do_not_pass_the_limit_together() -> No
 
 
 def test_a_page_that_failed_gives_its_money_back() -> None:
-    budget = Budget(1.0)
+    budget = PageBudget(1.0)
     budget.settle("p", budget.reserve("p"), 0.6)
     with pytest.raises(SpentError):
         budget.reserve("p")

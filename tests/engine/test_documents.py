@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import FakeParser
 
+from parsemark.budget import PageBudget, SpentError
 from parsemark.corpora import Corpus
-from parsemark.engine.budget import Budget, SpentError
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
-from parsemark.engine.worker import PageOutcome, shared_by_pages
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.worker import PageOutcome, shared_by_pages
+from parsemark.engine.scoring.score import score_run
 from parsemark.model import Element, Page, Sample, Status, Table
 from parsemark.parsers import Info, WorkerCommand
 from parsemark.parsers.parser import KIT
@@ -171,7 +171,7 @@ def test_what_a_document_took_is_shared_by_its_pages() -> None:
 
 
 def test_a_budget_holds_a_whole_document() -> None:
-    budget = Budget(1.0)
+    budget = PageBudget(1.0)
     budget.settle("p", budget.reserve("p", 4), 0.4, 4)
     price = budget.reserve("p", 5)
     assert price == pytest.approx(0.5)

@@ -10,10 +10,16 @@ from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
-from parsemark.engine.derived import judged_tables, read_signals, split_specs
-from parsemark.engine.estimated import FEATURES, ConfidenceModel, fit_model, models_by_document, signals
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.derived import judged_tables, read_signals, split_specs
+from parsemark.engine.imports.estimated import (
+    FEATURES,
+    ConfidenceModel,
+    fit_model,
+    models_by_document,
+    signals,
+)
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.stats.calibration import d_ece

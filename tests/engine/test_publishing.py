@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
-from parsemark.engine import scoring
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score as scoring
+from parsemark.engine.scoring.score import score_run
 from parsemark.store import Run
 
 GARBAGE: list[object] = [
@@ -126,7 +126,7 @@ def test_parsing_anew_parses_what_the_run_has_and_goes_on_after_a_stop(tmp_path:
     parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True))
     assert asked() == [2, 2]
     run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True, pages="1"))
-    begun = run.records()[0].finished - 0.001  # as if that run had been stopped after its first page
+    begun = max(r.sequence for r in run.records())  # as if that run had been stopped after its first page
     run.update_manifest(lambda m: m.model_copy(update={"parsing_anew": {"fake": begun}}))
     parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(anew=True))
     assert asked() == [3, 3]

@@ -9,9 +9,9 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.waiting import PATIENCE_S
 
-from parsemark.engine import scoring
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score as scoring
 from parsemark.parsers import get_parser
 from parsemark.store import ParseRecord, Run
 

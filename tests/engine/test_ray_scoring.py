@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
-from parsemark.engine import ray_scoring, scoring
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.score_chunk import PackedChunk, score_packed
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import ray as ray_scoring
+from parsemark.engine.scoring import score as scoring
+from parsemark.engine.scoring.chunk import PackedChunk, score_packed
 from parsemark.errors import StoreError
 from parsemark.store import Run
 

@@ -15,8 +15,8 @@ from tests.engine.fakes import FakeParser, make_corpus, times_asked
 from tests.waiting import PATIENCE_S, wait_until
 
 from parsemark.corpora import Corpus
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import StoreError, UsageError
 from parsemark.parsers import Info
 from parsemark.store import Run
@@ -102,7 +102,7 @@ def test_bad_requests(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from parsemark.engine.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from tests.engine.fakes import FakeParser, make_corpus
 folder = Path(sys.argv[1])
 corpus = make_corpus(folder / "corpus", sys.argv[2].split())

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
-from parsemark.engine import scoring
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.score_plan import plan_chunks
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import score as scoring
+from parsemark.engine.scoring.plan import plan_chunks
+from parsemark.engine.scoring.score import score_run
 from parsemark.store import Run
 from parsemark.store.records import ParseRecord
 
@@ -59,7 +59,7 @@ def test_a_record_in_a_journal_counts_like_one_in_the_table(run: Run) -> None:
     before = plan_chunks(run, ("tables",), 256, 16, 1)
     old = next(r for r in run.records() if r.blob is not None)
     newer = ParseRecord.from_json({**old.to_json(), "status": "parser_failed", "blob": None, "error": "late"})
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         journal.append({**newer.to_json(), "finished": old.finished + 1})
         after = plan_chunks(run, ("tables",), 256, 16, 1)
     assert list(after.keys) != list(before.keys)

@@ -9,17 +9,17 @@ from tests.engine.hostile_tasks import score_or_die
 from tests.judges.chat_server import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
 
-from parsemark.engine import score_chunk as chunks
-from parsemark.engine import scoring
+from parsemark.compare.gate import save_baseline
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring import chunk as chunks
+from parsemark.engine.scoring import score as scoring
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.judges.ask import SESSION_VARIABLE
 from parsemark.protocols import get_protocol
 from parsemark.protocols.broken import complete_summary
 from parsemark.protocols.rows import BROKEN
-from parsemark.report.gate import save_baseline
 from parsemark.report.source import RunSource
 from parsemark.store import SCHEMAS, Run
 

@@ -13,9 +13,9 @@ from tests.engine.test_publishing import GARBAGE
 from tests.faults.common import Case
 from tests.parsers.test_messages import GOOD, check_answer, mutated
 
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.worker import PageLimits
+from parsemark.engine.scoring.score import score_run
 from parsemark.parsers.messages import ProtocolError, read_answer
 
 N_ANSWERS = 10_000

@@ -8,13 +8,13 @@ from tests.engine.fakes import FakeParser, make_corpus, truth
 from tests.packages import installed_protocol
 from tests.protocols.share_protocol import ShareProtocol
 
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.score_chunk import _score
-from parsemark.engine.scoring import score_run
+from parsemark.compare.comparison import compare_sides
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.chunk import _score
+from parsemark.engine.scoring.score import score_run
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols import PageScores, Summary, get_protocol
 from parsemark.protocols.broken import complete_sums
-from parsemark.protocols.comparison import compare_runs
 from parsemark.protocols.rows import BROKEN
 from parsemark.store import Run
 
@@ -64,7 +64,7 @@ def test_a_statistic_of_its_own_counts_pages_on_which_the_protocol_broke(tmp_pat
     assert value(summary, "mean")[1] == 4
     # A run without such pages is compared with one that has some.
     protocol, same = get_protocol(spec), before.model_copy(update={"protocol": spec})
-    (compared,) = compare_runs(
+    (compared,) = compare_sides(
         protocol, (same, old.run_tables("share")), (summary, run.run_tables(spec)), ["one"]
     )
     assert compared.primary.value_b == pytest.approx(alone)

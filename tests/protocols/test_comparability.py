@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import PROTOCOLS, get_protocol
 
 OUTPUTS = Path(__file__).with_name("stored_outputs")

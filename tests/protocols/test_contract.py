@@ -10,13 +10,14 @@ from tests.packages import installed_protocol
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.engine.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import score_run
+from parsemark.compare.comparison import compare_parsers, compare_runs
+from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.protocols import Summary, canonical_specs, get_protocol, with_options
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
-from parsemark.report.comparison import compare_parsers, compare_runs, comparison_markdown
+from parsemark.report.verdicts import comparison_markdown
 from parsemark.store import Run
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.fabricate import fabricate_manifest
 
-from parsemark.engine.scoring import score_run
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.model import Box, Element, Page, Prediction, Relation, Sample, Status, Table
 from parsemark.protocols import get_protocol
@@ -218,7 +218,7 @@ def stored(path: Path, documents: int) -> Run:
             sample = Sample(f"d{d}-p{number}", f"d{d}", number, replace(page, id=f"d{d}-p{number}"))
             rows.append(sample_to_row(sample, None))
     run.add_samples(rows)
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         for row in rows:
             for parser in ("reads", "lazy"):
                 n += 1
@@ -244,7 +244,7 @@ def stored(path: Path, documents: int) -> Run:
                         finished=float(n),
                     ).to_json()
                 )
-    run.fold_journals()
+    run.parses.fold()
     for parser in ("reads", "lazy"):
         entry = ParserEntry(name=parser, fingerprint=parser)
         run.update_manifest(lambda manifest, entry=entry: manifest.with_parser(entry))

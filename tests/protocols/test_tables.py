@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Bench, table, value
 
+from parsemark.compare.comparison import compare_in_tables
 from parsemark.model import Box, Element, Status
 from parsemark.protocols import Figure, Summary
-from parsemark.protocols.comparison import compare_parsers, in_words
 from parsemark.protocols.tables import TablesProtocol
+from parsemark.report.verdicts import in_words
 
 
 def test_detection_and_extraction_by_hand() -> None:
@@ -202,7 +203,7 @@ def test_comparison_in_words() -> None:
         bench.add("good", sample, *page.tables)
         bench.add("bad", sample)
     protocol, summary = TablesProtocol(), bench.summary()
-    comparison = compare_parsers(protocol, summary, bench.tables(), "good", "bad")
+    comparison = compare_in_tables(protocol, summary, bench.tables(), "good", "bad")
     assert comparison.primary.difference == 1
     # Two documents differ, both by 1: with so few nobody can be sure of anything.
     assert comparison.primary.p == pytest.approx(0.5)

@@ -15,10 +15,10 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.compare.leagues import join_league, make_leagues, read_submissions
 from parsemark.errors import StoreError, UsageError
 from parsemark.protocols.tables import TablesProtocol
 from parsemark.report.board_site import build_board
-from parsemark.report.leagues import join_league, make_leagues, read_submissions
 from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from parsemark.compare.comparison import compare_runs
+from parsemark.compare.errors import find_errors
+from parsemark.compare.gate import GateLimits, gate_runs
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
 from parsemark.report import build_report
-from parsemark.report.comparison import compare_runs
-from parsemark.report.errors import find_errors
-from parsemark.report.gate import GateLimits, gate_runs
 from parsemark.report.mathml import mathml
 from parsemark.report.source import RunSource
 from parsemark.store import Run

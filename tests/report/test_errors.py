@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from parsemark.compare.errors import Errors, find_errors
 from parsemark.metrics.reader.events import Kind
 from parsemark.model import Cell, Element, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.tables.errors import ERROR_KINDS, OF_EVENT, explain_pair
 from parsemark.report.chunks import decode
-from parsemark.report.errors import Errors, find_errors
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 

@@ -11,28 +11,25 @@ from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
-from parsemark.errors import UsageError
-from parsemark.formats import write_document
-from parsemark.plain_words import signed_interval
-from parsemark.protocols import get_protocol
-from parsemark.protocols.comparison import in_words, require_comparable
-from parsemark.report import build_report
-from parsemark.report.comparison import compare_runs, runs_markdown
-from parsemark.report.gate import (
+from parsemark.compare.comparison import compare_runs, require_comparable
+from parsemark.compare.gate import (
     GateCheck,
     GateLimits,
     GateResult,
     GateSide,
-    as_json,
-    as_junit,
-    as_markdown,
     check_against,
     gate_runs,
     save_baseline,
 )
+from parsemark.corpora import load_corpus
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import UsageError
+from parsemark.formats import write_document
+from parsemark.plain_words import signed_interval
+from parsemark.protocols import get_protocol
+from parsemark.report import build_report
+from parsemark.report.verdicts import gate_json, gate_junit, gate_markdown, in_words, runs_markdown
 from parsemark.store import Run
 
 
@@ -119,7 +116,7 @@ def test_a_run_is_equal_to_itself_and_no_zero_has_a_sign(edit_runs: tuple[Run, R
     assert [v.state for c in result.comparisons for v in c.verdicts] == ["equal"] * 5
     (same,) = result.comparisons
     assert "p (new) and p (old) are equal on every document" in in_words(same)
-    gate = as_markdown(gate_runs(right, right, GateLimits(max_drop=0)))
+    gate = gate_markdown(gate_runs(right, right, GateLimits(max_drop=0)))
     said = runs_markdown(result) + in_words(same) + gate
     site = build_report(wrong.path, tmp_path / "site", against=right.path)
     said += re.sub("<[^>]*>", " ", (site.parent / "compare.html").read_text())
@@ -142,11 +139,11 @@ def test_a_table_that_is_found_only_partly_is_said_to_be(run: Run) -> None:
 def test_checks_that_could_not_be_made_are_skipped_in_junit(run: Run) -> None:
     limits = GateLimits(max_drop=0.1, max_slowdown=1.1, max_memory=1.2)
     result = gate_runs(run, None, limits, parsers=["good"])
-    suite = ElementTree.fromstring(as_junit(result))
+    suite = ElementTree.fromstring(gate_junit(result))
     assert (suite.get("tests"), suite.get("skipped")) == (str(len(result.checks) + 3), "3")
     names = {case.get("name") for case in suite.iter("testcase") if case.find("skipped") is not None}
     assert names == {"plain drop", "CPU time", "peak memory"}
-    assert {s["name"] for s in json.loads(as_json(result))["skipped"]} == names
+    assert {s["name"] for s in json.loads(gate_json(result))["skipped"]} == names
     assert sum("was not checked, since there is no old run" in note for note in result.notes) == 3
 
 
@@ -268,9 +265,9 @@ def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
 def test_hostile_names_stay_text() -> None:
     check = GateCheck("<script>|`x", "n\x00me", False, "1", "0", ("p: <b>|\n",))
     result = GateResult((check,))
-    assert "<script>" not in as_markdown(result) and "<b>" not in as_markdown(result)
-    assert ElementTree.fromstring(as_junit(result)).find("testcase/failure") is not None
-    assert json.loads(as_json(result))["passed"] is False
+    assert "<script>" not in gate_markdown(result) and "<b>" not in gate_markdown(result)
+    assert ElementTree.fromstring(gate_junit(result)).find("testcase/failure") is not None
+    assert json.loads(gate_json(result))["passed"] is False
 
 
 def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compared(

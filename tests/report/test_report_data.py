@@ -15,6 +15,7 @@ from tests.store.fabricate import fabricate_run
 from parsemark.corpora import load_corpus
 from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
+from parsemark.plain_words import format_value
 from parsemark.protocols.exhibits import Chart, Series
 from parsemark.protocols.tables.charts.structure import N_BINS
 from parsemark.report import build_report
@@ -25,7 +26,6 @@ from parsemark.report.element_lists import element_table
 from parsemark.report.images import write_images
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.source import RunSource, page_values
-from parsemark.report.wording import format_value
 from parsemark.store import Run
 from parsemark.system import file_sha256
 

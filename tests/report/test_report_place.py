@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import UsageError
+from parsemark.plain_words import visible
 from parsemark.report import build_report
 from parsemark.report.build import MARK
-from parsemark.report.wording import visible
 from parsemark.store import Run
 
 

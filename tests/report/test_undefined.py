@@ -13,21 +13,17 @@ from tests.corpora.small_files import make_pdf, write
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.compare.comparison import compare_parsers, compare_runs
+from parsemark.compare.gate import GateLimits, gate_runs
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError
 from parsemark.plain_words import UNDEFINED
 from parsemark.report import build_report
 from parsemark.report.board_site import build_board
-from parsemark.report.comparison import (
-    compare_parsers,
-    compare_runs,
-    comparison_markdown,
-    runs_markdown,
-)
-from parsemark.report.gate import GateLimits, as_json, as_junit, as_markdown, gate_runs
 from parsemark.report.terminal import leaderboard
+from parsemark.report.verdicts import comparison_markdown, gate_json, gate_junit, gate_markdown, runs_markdown
 from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
 
@@ -165,7 +161,7 @@ def test_comparison_and_gate_say_what_is_not_defined(runs: tuple[Run, Run]) -> N
         looked_at = {check.parser for check in result.checks if "drop" in check.name}
         left = {skipped.parser for skipped in result.skipped if "drop" in skipped.name}
         assert (looked_at, left) == (defined, set(OLD) - defined), protocol
-        written = [as_markdown(result), as_json(result), as_junit(result)]
+        written = [gate_markdown(result), gate_json(result), gate_junit(result)]
         assert all(map(no_figure_is_python, written))
         assert json.loads(written[1])["checks"] and ElementTree.fromstring(written[2]).tag == "testsuite"
         compared = compare_runs(old, new, protocol)

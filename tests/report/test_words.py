@@ -7,14 +7,15 @@ import pytest
 from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
+from parsemark.compare.comparison import compare_parsers
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.summary import State
 from parsemark.report import build_report
 from parsemark.report.board import make_board
-from parsemark.report.comparison import compare_parsers, comparison_markdown, side_by_side
 from parsemark.report.names import safe_name
 from parsemark.report.source import ShownParser
 from parsemark.report.terminal import leaderboard
+from parsemark.report.verdicts import comparison_markdown, side_by_side
 
 
 def summary_of(states: Mapping[str, State], value: float = 0.9, **info: object) -> Summary:

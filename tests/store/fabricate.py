@@ -64,7 +64,7 @@ def fabricate_run(
     samples = [_sample(rng, index, pdf) for index in range(n_pages)]
     run.add_samples(sample_to_row(sample, "0" * 64) for sample in samples)
     predictions, matches, scores = [], [], []
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         for rank, parser in enumerate(parsers):
             for sample in samples:
                 prediction = _prediction(rng, sample, parser, rank, len(parsers))
@@ -72,7 +72,7 @@ def fabricate_run(
                 predictions.append(prediction)
                 for rule in ("bbox", "content"):
                     _score(rng, sample, prediction, rule, rank, matches, scores)
-    run.fold_journals()
+    run.parses.fold()
     rows = [
         {
             "sample": p.sample,

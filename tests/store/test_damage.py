@@ -50,7 +50,7 @@ def test_damaged_tables(sound: Run, tmp_path: Path, table: str, damage: str) -> 
 
     shutil.copytree(sound.path, tmp_path / "run")
     run = Run.open(tmp_path / "run")
-    path = run.table_path(table)
+    path = run.files.path_of(table)
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     try:
         run.table(table)
@@ -111,7 +111,7 @@ def test_folders_that_are_links_are_not_written_to(sound: Run, tmp_path: Path, n
     (run.path / name).symlink_to(outside)
     with pytest.raises(WriteError, match="symbolic link"):
         run.blobs.put(b"x")
-        run.journal().close()
+        run.parses.journal().close()
         run.write_table("scores", sound.table("scores"))
     assert not list(outside.iterdir())
 

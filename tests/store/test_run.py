@@ -81,7 +81,7 @@ def test_no_run_and_no_summary(tmp_path: Path) -> None:
 
 def test_torn_line_is_ignored_and_its_neighbours_are_kept(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         journal.append(record("a").to_json())
         journal.append(record("b").to_json())
     whole = journal.path.read_bytes()
@@ -94,31 +94,67 @@ def test_torn_line_is_ignored_and_its_neighbours_are_kept(tmp_path: Path) -> Non
 
 def test_journal_that_grows_is_not_folded_away(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.journal() as growing:
+    with run.parses.journal() as growing:
         growing.append(record("a").to_json())
-        run.fold_journals()
+        run.parses.fold()
         assert growing.path.exists()
         growing.append(record("b").to_json())
-    run.fold_journals()
+    run.parses.fold()
     assert not list((run.path / "journal").iterdir())
     assert run.table("parses")["sample"].to_list() == ["a", "b"]
 
 
-def test_later_record_counts(tmp_path: Path) -> None:
+def test_the_later_line_counts_whatever_the_clock_said(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", fabricate_manifest())
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         journal.append(record("a", finished=2.0, attempts=2).to_json())
         journal.append(record("a", finished=1.0, attempts=1).to_json())
-    run.fold_journals()
-    assert run.table("parses")["attempts"].to_list() == [2]
+    assert [r.attempts for r in run.records()] == [1]
+    run.parses.fold()
+    assert run.table("parses")["attempts"].to_list() == [1]
+    with run.parses.journal() as later:  # its clock was set back by a day
+        later.append(record("a", finished=-86_400.0, attempts=3).to_json())
+    assert [r.attempts for r in run.records()] == [3]
+    run.parses.fold()
+    assert [r.attempts for r in run.records()] == [3]
+
+
+def test_of_two_writers_the_one_that_began_later_counts_also_after_it_was_folded(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with run.parses.journal() as slow:
+        slow.append(record("a", finished=9.0, attempts=1).to_json())
+        with run.parses.journal() as fast:
+            fast.append(record("a", finished=1.0, attempts=2).to_json())
+        run.parses.fold()
+        assert [r.attempts for r in run.records()] == [2]
+        since = run.parses.now()
+        assert all(r.sequence < since for r in run.records())
+    run.parses.fold()
+    assert [r.attempts for r in run.records()] == [2]
+    with run.parses.journal() as third:
+        third.append(record("b").to_json())
+    assert [r.sample for r in run.records() if r.sequence >= since] == ["b"]
+
+
+def test_a_run_of_an_earlier_version_has_no_order_and_is_older_than_any_journal(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", fabricate_manifest())
+    with run.parses.journal() as journal:
+        journal.append(record("a", finished=9e9).to_json())
+    run.parses.fold()
+    path = run.files.path_of("parses")
+    pl.read_parquet(path).drop("sequence").write_parquet(path)
+    assert [r.sequence for r in run.records()] == [0]
+    with run.parses.journal() as journal:
+        journal.append(record("a", finished=1.0, attempts=5).to_json())
+    assert [r.attempts for r in run.records()] == [5]
 
 
 def _append_and_fold(path: Path, name: str, n: int) -> None:
     run = Run.open(path)
     for index in range(n):
-        with run.journal() as journal:
+        with run.parses.journal() as journal:
             journal.append(record(f"{name}-{index:02d}").to_json())
-        run.fold_journals()
+        run.parses.fold()
         run.update_manifest(lambda m: m.with_parser(ParserEntry(name=name, fingerprint="f")))
 
 

@@ -1,8 +1,8 @@
 """Answers "which parser for these documents?" with few labels: agreement, families, the next page."""
 
+from parsemark.choose.answer import as_json, in_words, next_step
 from parsemark.choose.audit import Suspicion, audit_page, ranked
 from parsemark.choose.choice import Choice, ParserCandidate, choose
-from parsemark.choose.words import as_json, in_words, next_step
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 
 __all__ = [

@@ -43,7 +43,7 @@ def bench(
 
     from parsemark.cli import running
     from parsemark.cli.progress import progress_for
-    from parsemark.engine.scoring import score_run
+    from parsemark.engine.scoring.score import score_run
     from parsemark.report.terminal import leaderboard
 
     console = Console()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from parsemark.engine.verify import Verification
+    from parsemark.engine.imports.verify import Verification
 
 
 def bundle(
@@ -74,7 +74,7 @@ def verify(
 def _show(console: Console, found: Verification) -> None:
     from rich.text import Text
 
-    from parsemark.report.wording import visible
+    from parsemark.plain_words import visible
 
     for check in found.checks:
         mark = Text("✓ ", "green") if check.passed else Text("✗ ", "red")
@@ -130,8 +130,8 @@ def board(
     from rich.console import Console
 
     from parsemark.cli import running
+    from parsemark.plain_words import visible
     from parsemark.report.board_site import build_board
-    from parsemark.report.wording import visible
 
     console = Console(stderr=True)
     loaded = [running.load(spec) for spec in corpus or ()]

@@ -47,7 +47,7 @@ def choose(
     from parsemark import choose as room
     from parsemark.cli import running
     from parsemark.cli.progress import page_progress, progress_for
-    from parsemark.engine.scoring import score_run
+    from parsemark.engine.scoring.score import score_run
     from parsemark.report.choice_page import write_choice
     from parsemark.system.files import write_bytes
 

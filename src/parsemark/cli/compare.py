@@ -35,16 +35,10 @@ def compare(
     not compared (exit code 2). The last lines say where the two can be looked at beside
     the truth, with their differences marked cell by cell.
     """
+    from parsemark.compare.comparison import compare_parsers, compare_runs, parsers_of
     from parsemark.errors import UsageError
     from parsemark.report import build_report
-    from parsemark.report.comparison import (
-        compare_parsers,
-        compare_runs,
-        comparison_markdown,
-        parsers_of,
-        runs_markdown,
-        side_by_side,
-    )
+    from parsemark.report.verdicts import comparison_markdown, runs_markdown, side_by_side
     from parsemark.store import Run
 
     if second is not None:

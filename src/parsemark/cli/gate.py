@@ -43,13 +43,14 @@ def gate(
     `parsemark gate NEW OLD --max-drop 0.02 --max-slowdown 1.1`, or alone: `parsemark gate NEW --min
     te_f1_con=0.7`. Runs of different pages, corpora or protocol versions are not compared (exit code 2).
     """
-    from parsemark.report import gate as room
+    from parsemark.compare.gate import GateLimits, gate_runs, save_baseline
+    from parsemark.report.verdicts import gate_json, gate_junit, gate_markdown
     from parsemark.store import Run
     from parsemark.system.files import write_text
 
     if old is None and context.obj:  # what the settings name and is not there
         typer.echo(f"{context.obj}. Without one only fixed limits are checked.", err=True)
-    limits = room.GateLimits(
+    limits = GateLimits(
         minimum=_values(minimum or ()),
         max_drop=max_drop,
         interval=interval,
@@ -58,17 +59,17 @@ def gate(
         max_memory=max_memory,
     )
     opened = Run.open(new)
-    result = room.gate_runs(opened, Run.open(old) if old else None, limits, parsers=parser, protocol=protocol)
-    text = room.as_markdown(result)
+    result = gate_runs(opened, Run.open(old) if old else None, limits, parsers=parser, protocol=protocol)
+    text = gate_markdown(result)
     typer.echo(text, nl=False)
-    outputs = ((markdown, text), (json, room.as_json(result)), (junit, room.as_junit(result)))
+    outputs = ((markdown, text), (json, gate_json(result)), (junit, gate_junit(result)))
     for path, content in outputs:
         if path is not None:
             write_text(path, content)
     if not result.passed:
         raise typer.Exit(1)
     if save is not None:
-        typer.echo(f"Baseline: {room.save_baseline(opened, save)}")
+        typer.echo(f"Baseline: {save_baseline(opened, save)}")
 
 
 def _values(pairs: list[str] | tuple[str, ...]) -> dict[str, float]:

@@ -139,7 +139,7 @@ def _app_for(words: Sequence[str]) -> typer.Typer:
 
 
 def _fail(message: str) -> NoReturn:
-    from parsemark.report.wording import visible
+    from parsemark.plain_words import visible
 
     sys.stderr.write(f"parsemark: {visible(message)}\n")
     sys.exit(2)

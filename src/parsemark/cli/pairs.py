@@ -16,7 +16,6 @@ from parsemark.plain_words import rounded
 from parsemark.system import replacing
 
 if TYPE_CHECKING:
-    from parsemark.judges import Pair, PairVerdict
     from parsemark.metrics.pair_files import PairSummary
 
 
@@ -108,65 +107,25 @@ def _judge(
     Returns:
         The numbers of those that did not get all their verdicts, and whether the limit on cost was passed.
     """
-    import json
-    from collections import Counter
-
     from rich.console import Console
 
-    from parsemark.judges import judge_pairs
-    from parsemark.judges.pair_lines import PairLines, RowsInOrder
+    from parsemark.judges.pair_lines import judge_lines
 
-    failed: set[int] = set()
-    totals: dict[str, list[float]] = {}
-    statuses: dict[str, Counter[str]] = {}
+    def tell(line: int, why: str) -> None:
+        typer.echo(f"{file}, line {line}: {why}", err=True)
 
     with asked.opened() as (judges, asker), judging.progress(None) as advance:
-        names = [str(judge) for judge in judges]
-        rows = RowsInOrder(sink.write if sink is not None else lambda _: 0, len(names) * repeats)
-
-        def unreadable(line: int, message: str) -> None:
-            rows.begin(line)
-            for k, name in enumerate(names):
-                row = {"id": f"line {line}", "metric": name, "value": None, "status": "metric_failed"}
-                for repeat in range(repeats):
-                    text = json.dumps({**row, "repeat": repeat, "errors": [], "message": message})
-                    rows.put(line, (k, repeat), text)
-
-        pairs = PairLines(lines, unreadable)
-
-        def begun() -> Iterator[Pair]:
-            for pair in pairs:
-                rows.begin(pairs.of(pair.id)[0])
-                yield pair
-
-        def deliver(verdict: PairVerdict) -> None:
-            advance()
-            line, identity = pairs.of(verdict.pair)
-            statuses.setdefault(verdict.judge, Counter())[verdict.status.value] += 1
-            if verdict.score is None:
-                failed.add(line)
-                typer.echo(f"{file}, line {line}: {verdict.status.value}: {verdict.message}", err=True)
-            else:
-                totals.setdefault(verdict.judge, []).append(verdict.score)
-            row = {"id": identity, "metric": verdict.judge, "value": verdict.score}
-            row |= {"status": verdict.status.value, "repeat": verdict.repeat, "errors": verdict.errors}
-            row |= {"cost_usd": verdict.cost_usd, "message": verdict.message}
-            rows.put(line, (names.index(verdict.judge), verdict.repeat), json.dumps(row))
-
-        judge_pairs(begun(), judges, asker, deliver, repeats=repeats)
-        rows.finish()
-        for line, message in pairs.problems:
-            failed.add(line)
-            typer.echo(f"{file}, line {line}: {message}", err=True)
+        write = sink.write if sink is not None else lambda _: 0
+        found = judge_lines(lines, judges, asker, repeats=repeats, write=write, tell=tell, advance=advance)
         console = Console(stderr=to_stderr)
-        for judge, scores in totals.items():
+        for judge, scores in found.scores.items():
             mean = sum(scores) / len(scores)
             console.print(
                 f"{judge}: mean {mean:.3f} of 10 over {len(scores)}.", highlight=False, markup=False
             )
         bill = judging.Bill.of(asker)
-        judging.print_statuses(console, statuses, bill)
-    return failed, bill.over_usd > 0
+        judging.print_statuses(console, found.statuses, bill)
+    return found.failed, bill.over_usd > 0
 
 
 def _rewind(source: BinaryIO, file: Path) -> None:

@@ -14,8 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from parsemark.engine.events import Events
 from parsemark.model import Status
-from parsemark.plain_words import counted
-from parsemark.report.wording import visible
+from parsemark.plain_words import counted, visible
 from parsemark.store import ParseRecord
 
 _LINE_EVERY_S = 5.0

@@ -19,8 +19,8 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a run: leaderboard, figures, parsers, page viewer, comparison, provenance."""
+    from parsemark.compare.scored_run import readable_protocols
     from parsemark.report import build_report
-    from parsemark.report.source import readable_protocols
     from parsemark.store import Run
 
     for spec in readable_protocols(Run.open(run))[1]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from parsemark.plain_words import counted
-from parsemark.report.wording import visible
+from parsemark.plain_words import counted, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

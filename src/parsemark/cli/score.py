@@ -70,11 +70,11 @@ def score(
     from rich.console import Console
 
     from parsemark.cli import running
-    from parsemark.cli.calibrate import apply_calibrator
     from parsemark.cli.progress import progress_for
-    from parsemark.engine.imported import import_predictions
-    from parsemark.engine.parse import follow_truth
-    from parsemark.engine.scoring import ready_to_score, score_run
+    from parsemark.engine.imports.confidences import apply_calibrator
+    from parsemark.engine.imports.outputs import import_predictions
+    from parsemark.engine.parsing.parse import follow_truth
+    from parsemark.engine.scoring.score import ready_to_score, score_run
     from parsemark.errors import UnknownNameError, UsageError
     from parsemark.report.terminal import leaderboard
     from parsemark.store import Run
@@ -115,7 +115,8 @@ def score(
             if follow_truth(opened, events) and specs:
                 specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
         if calibrator is not None:
-            apply_calibrator(opened, calibrator)
+            name = apply_calibrator(opened, calibrator)
+            typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
         summaries = score_run(

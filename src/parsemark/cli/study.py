@@ -291,7 +291,7 @@ def _print_prompts(console: Console, rows: Mapping[str, Mapping[str, float | Non
 
 
 def _print_costs(console: Console, rows: Mapping[str, Mapping[str, float]]) -> None:
-    from parsemark.report.wording import format_value
+    from parsemark.plain_words import format_value
 
     listed = {
         judge: [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from parsemark import api
 from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 
     from parsemark.corpora import Corpus
     from parsemark.engine.events import Events
-    from parsemark.engine.parse import ParseOptions
-    from parsemark.protocols.document.protocol import DocumentProtocol
+    from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols.document.tasks import GroupTable
 
 
@@ -25,17 +25,14 @@ def score_task(
     from rich.table import Table
 
     from parsemark.errors import UsageError
-    from parsemark.protocols.document.tasks import MEANINGS, TASKS
+    from parsemark.protocols.document.tasks import MEANINGS
 
-    chosen = next((name for name in TASKS if name == task), None)
-    if chosen is None:
-        raise UsageError(f"There is no task {task!r}; choose one of: {', '.join(TASKS)}.")
     if predictions is None or not predictions.is_file():
         raise UsageError(
             "--task needs --predictions FILE: the annotation with a key `pred` in its elements, or for "
             "layout a file of boxes."
         )
-    result = _result(chosen, corpus, _read(predictions), protocols)
+    result = api.score_task(task, predictions, corpus, protocol=next(iter(protocols), "document"))
     scored = counted(result.n, "page" if task == "layout" else "element")
     console.print(f"{task}: {scored} scored, {result.n_missing} without a prediction", highlight=False)
     table = Table(box=None, pad_edge=False)
@@ -78,33 +75,23 @@ def bench_task(
     """Cut the elements of a task out of a corpus, run parsers on the crops, and compare what they made."""
     from rich.table import Table
 
-    from parsemark import api
-    from parsemark.corpora import load_corpus
-    from parsemark.engine.components import CROP_TASKS, answered, crops_for
     from parsemark.errors import UsageError
     from parsemark.protocols.document.tasks import MEANINGS
-    from parsemark.system import write_text
 
-    chosen = next((name for name in CROP_TASKS if name == task), None)
-    if chosen is None:
-        raise UsageError(f"There is no task {task!r} on crops; choose one of: {', '.join(CROP_TASKS)}.")
     if not parsers:
         raise UsageError("--task needs the parsers that are to be run: --parser tesseract --parser rapidocr.")
-    _document_protocol(protocols)  # a wrong one is refused before anything is parsed
-    folder = out or Path("runs") / f"{corpus.name}-{task}"
-    annotation = crops_for(corpus, chosen, folder)
-    crops = load_corpus(f"omnidocbench:{annotation}")
-    run = api.parse(crops, parsers, options, out=folder / "run", events=events)
+    protocol = next(iter(protocols), "document")
+    folder, results = api.bench_task(
+        task, corpus, parsers, options, out=out, protocol=protocol, events=events
+    )
     table = Table(box=None, pad_edge=False)
     table.add_column("parser", overflow="fold")
     for heading in ("crops", "empty"):
         table.add_column(heading, justify="right")
     shown: list[str] = []
     remarks: list[str] = []
-    for position, (parser, pages) in enumerate(sorted(answered(run, crops, annotation, chosen).items())):
-        write_text(folder / f"{parser}.json", json.dumps(pages, indent=1, ensure_ascii=False) + "\n")
-        result = _result(chosen, "", pages, protocols)
-        if not position:
+    for parser, result in results.items():
+        if not shown:
             shown = list(result.figures)
             for name in shown:
                 head = name.replace("_", "_\n")
@@ -134,42 +121,3 @@ def _print_groups(console: Console, groups: GroupTable) -> None:
         table.add_row(label, str(groups.counts[label]), "–" if value is None else f"{value:.4g}")
     console.print()
     console.print(table)
-
-
-def _read(path: Path) -> Any:
-    from parsemark.errors import FormatError
-
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} cannot be read as JSON: {error}") from error
-
-
-def _document_protocol(protocols: list[str]) -> DocumentProtocol:
-    from parsemark.errors import UsageError
-    from parsemark.protocols import get_protocol
-    from parsemark.protocols.document.protocol import DocumentProtocol
-
-    protocol = get_protocol(protocols[0] if protocols else "document")
-    if not isinstance(protocol, DocumentProtocol):
-        raise UsageError(f"--task goes with the protocol `document`, not with {protocol}.")
-    return protocol
-
-
-def _result(task: Any, corpus: str, data: Any, protocols: list[str]) -> Any:
-    from parsemark.errors import UsageError
-    from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, get_profile
-    from parsemark.protocols.document.tasks import component_task, layout_task
-
-    protocol = _document_protocol(protocols)
-    if task == "layout":
-        from parsemark.cli.running import load
-        from parsemark.protocols.document.annotation import annotation_of
-
-        pages = [annotation_of(s.truth) for s in load(corpus).samples() if s.truth is not None]
-        return layout_task(pages, data)
-    if not isinstance(data, list):
-        raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
-    strict = protocol.profile == "strict"
-    profile = STRICT_COMPONENTS if strict else get_profile(protocol.profile)
-    return component_task(data, task, counts_missing=strict, cdm=protocol.cdm, profile=profile)

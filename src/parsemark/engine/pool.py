@@ -1,317 +1,216 @@
-"""Runs a plan: several workers at a time, each kept busy by a thread of ours.
+"""A pool of processes for our own work on hostile data: a task that crashes or hangs costs itself alone.
 
-The workers are processes of this machine (`LocalWorkers`) or Ray actors (`parsemark.engine.ray_workers`).
-Everything else is the same for both: the plan, the retries, and this process alone writes to the run.
+Unlike `concurrent.futures`, the pool knows which task a dead process had, ends a process that takes too
+long, and goes on with a new one.
 """
 
 from __future__ import annotations
 
-import os
-import threading
+import contextlib
+import multiprocessing
+import resource
+import signal
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Protocol
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from types import ModuleType
+from typing import Any, Generic, Protocol, TypeVar
 
-from parsemark.engine.budget import Budget, SpentError
-from parsemark.engine.dispatch import Dispatcher
-from parsemark.engine.events import Events
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import Job, Plan, PlannedPage
-from parsemark.engine.watch import Watch
-from parsemark.engine.worker import PageOutcome, PageWorker, ParserUnusableError, StoppedError
-from parsemark.errors import ParsemarkError, ParserError
-from parsemark.model import Status
-from parsemark.parsers import Hello, Parser
-from parsemark.store import ParseCache, ParseRecord, Run
-from parsemark.store.journal import Journal
+from parsemark.engine.forking import Template
+from parsemark.errors import ParsemarkError
+from parsemark.system.processes import describe_exit
 
-_INSTALLS_AT_ONCE = 2
-_JOIN_S = 0.2
-"""How often the main thread wakes to see Ctrl-C."""
+TaskT = TypeVar("TaskT")
 
 
-class Worker(Protocol):
-    """Parses pages with one parser."""
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[TaskT]):
+    """A task that was done."""
 
+    task: TaskT
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Generic[TaskT]):
+    """A task whose process died or was ended."""
+
+    task: TaskT
+    reason: str
+
+
+class _Process(Protocol):
     @property
-    def hello(self) -> Hello | None:
-        """What the parser said of itself; None before the first page."""
+    def exitcode(self) -> int | None: ...
 
-    def parse(self, page: PlannedPage) -> PageOutcome:
-        """Have one page parsed."""
+    def kill(self) -> None: ...
 
-    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
-        """Have pages of one document parsed by one call; one outcome for each."""
-
-    def stop(self) -> None:
-        """Give up, from another thread."""
-
-    def close(self) -> None:
-        """End the worker."""
+    def join(self) -> None: ...
 
 
-class Workers(Protocol):
-    """Makes workers. A context manager around the time in which they are used."""
-
-    def __enter__(self) -> Workers: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
-
-    def capacity(self) -> int:
-        """How many workers run well at a time."""
-
-    def install(self, parser: Parser, events: Events) -> None:
-        """Make a parser usable; ParserError if that cannot be."""
-
-    def start(self, parser: Parser) -> Worker:
-        """A new worker."""
+@dataclass
+class _Member(Generic[TaskT]):
+    process: _Process
+    pipe: Connection
+    task: TaskT
+    deadline: float
 
 
-class LocalWorkers:
-    """Worker processes on this machine."""
+class ProcessPool(Generic[TaskT]):
+    """Runs `function(task)` in processes. Use it as a context manager.
 
-    def __init__(self, limits: PageLimits) -> None:
-        self._limits = limits
-        self._watch = Watch()
-
-    def __enter__(self) -> LocalWorkers:
-        self._watch.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._watch.__exit__()
-
-    def capacity(self) -> int:
-        """One worker for each CPU."""
-        return os.cpu_count() or 1
-
-    def install(self, parser: Parser, events: Events) -> None:
-        """Build the parser's environment unless that is done."""
-        state = parser.state()
-        if state.kind == "missing":
-            raise ParserError(f"{parser.name} cannot be used: {state}.")
-        if state.kind == "installable":
-            parser.install(lambda what: events.installing(parser.name, what))
-
-    def start(self, parser: Parser) -> Worker:
-        """A worker process, started with its first page."""
-        return _LocalWorker(PageWorker(parser, self._limits, self._watch))
-
-
-class _LocalWorker:
-    def __init__(self, worker: PageWorker) -> None:
-        self._worker = worker
-        self.stop = worker.stop
-        self.close = worker.close
-
-    @property
-    def hello(self) -> Hello | None:
-        return self._worker.hello
-
-    def parse(self, page: PlannedPage) -> PageOutcome:
-        return self._worker.parse(str(page.pdf), page.number)
-
-    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
-        return self._worker.parse_document(str(pages[0].pdf), [page.number for page in pages])
-
-
-class ParsePool:
-    """Runs the jobs of a plan and records each page as soon as it is done."""
+    Args:
+        function: A function of a module; tasks and results must pickle.
+        n_processes: How many run at a time.
+        timeout_s: How long one task may take.
+        memory_mb: How much address space one process may take.
+        template: Forks the processes; without one they are forked of a server that starts from nothing.
+    """
 
     def __init__(
         self,
-        run: Run,
-        parsers: Mapping[str, Parser],
-        workers: Workers,
+        function: Callable[[TaskT], Any],
+        n_processes: int,
         *,
-        cache: ParseCache | None,
-        limits: PageLimits,
-        events: Events,
-        max_cost_usd: float | None = None,
+        timeout_s: float,
+        memory_mb: int,
+        template: Template | None = None,
     ) -> None:
-        self._run = run
-        self._budget: Budget | None = None
-        if max_cost_usd is not None:
-            paid = {name for name, parser in parsers.items() if parser.info.paid}
-            self._budget = Budget(max_cost_usd, [r for r in run.records() if r.parser in paid])
-        self._parsers = parsers
-        self._workers = workers
-        self._cache = cache
-        self._limits = limits
-        self._events = events
-        self._active: set[Worker] = set()
-        self._lock = threading.Lock()
-        self._stopping = False
-        self._error: BaseException | None = None
-        self.hellos: dict[str, Hello] = {}
-        """What the workers said of themselves, by parser."""
+        self._function = function
+        self._n_processes = n_processes
+        self._timeout_s = timeout_s
+        self._memory_mb = memory_mb
+        # A server that has imported what is needed and nothing more forks the processes: they start fast,
+        # and none of our threads or locks are copied into them.
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([function.__module__])
+        self._template = template
+        self._waiting: deque[TaskT] = deque()
+        self._busy: dict[Connection, _Member[TaskT]] = {}
+        self._idle: list[tuple[_Process, Connection]] = []
 
-    def execute(self, plan: Plan, n_workers: int | None = None) -> None:
-        """Do all jobs.
+    @property
+    def window(self) -> int:
+        """How many tasks to submit at a time so that no process waits for one."""
+        return 2 * self._n_processes
 
-        Args:
-            plan: What is to be done.
-            n_workers: How many workers run at a time; None for as many as the executor has CPUs.
+    def submit(self, task: TaskT) -> None:
+        """Add a task; also while results are being read."""
+        self._waiting.append(task)
+
+    def results(self) -> Iterator[Finished[TaskT] | Lost[TaskT]]:
+        """What became of each task, as they end, until there are none left.
 
         Raises:
-            KeyboardInterrupt: The user stopped it. All workers are ended; what is done is kept.
+            ParsemarkError: As the function raised it.
+            RuntimeError: The function raised another error, which is a bug; carries its traceback.
         """
-        with self._run.journal() as self._journal:
-            for record in plan.from_cache:
-                self._keep(record)
-            if any(plan.jobs.values()):
-                with self._workers:
-                    self._run_jobs(plan, n_workers or self._workers.capacity())
-        if self._error is not None:
-            raise self._error
+        while self._waiting or self._busy:
+            while self._waiting and len(self._busy) < self._n_processes:
+                self._begin(self._waiting.popleft())
+            soonest = min(member.deadline for member in self._busy.values())
+            for pipe in wait(list(self._busy), timeout=max(0.0, soonest - time.monotonic())):
+                yield self._end(self._busy.pop(pipe))  # type: ignore[call-overload]  # only pipes are waited for
+            for member in [m for m in self._busy.values() if m.deadline <= time.monotonic()]:
+                del self._busy[member.pipe]
+                self._kill(member.process, member.pipe)
+                yield Lost(member.task, f"took more than {self._timeout_s:g} s")
 
-    def _run_jobs(self, plan: Plan, n_workers: int) -> None:
-        self._dispatcher = Dispatcher(plan.jobs)
-        n_threads = min(n_workers, sum(len(jobs) for jobs in plan.jobs.values()))
-        threads = [threading.Thread(target=self._guard, args=(self._work,)) for _ in range(n_threads)]
-        installers = ThreadPoolExecutor(_INSTALLS_AT_ONCE)
+    def __enter__(self) -> ProcessPool[TaskT]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process, pipe in [*self._idle, *((m.process, m.pipe) for m in self._busy.values())]:
+            self._kill(process, pipe)
+
+    def _begin(self, task: TaskT) -> None:
+        process, pipe = self._idle.pop() if self._idle else self._start()
+        with contextlib.suppress(OSError):  # it died while idle: reading from it will tell
+            pipe.send(task)
+        self._busy[pipe] = _Member(process, pipe, task, time.monotonic() + self._timeout_s)
+
+    def _start(self) -> tuple[_Process, Connection]:
+        ours, theirs = self._context.Pipe()
         try:
-            for name in [name for name, jobs in plan.jobs.items() if jobs]:
-                installers.submit(self._guard, self._install, name)
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(_JOIN_S)
-        finally:
-            installers.shutdown(wait=False, cancel_futures=True)
-            self._stop(threads)
+            process = self._new_process(theirs)
+        except ChildProcessError:  # the template is lost: the others come of Python's server
+            self._template = None
+            ours.close()  # a worker that it still may have begun ends by this
+            theirs.close()
+            return self._start()
+        theirs.close()
+        with contextlib.suppress(EOFError, OSError):  # it died at once: reading its answer will tell
+            ours.recv()
+        return process, ours
 
-    def _stop(self, threads: list[threading.Thread]) -> None:
-        self._dispatcher.stop()
-        with self._lock:
-            self._stopping = True
-            active = list(self._active)
-        for worker in active:
-            worker.stop()
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
+    def _new_process(self, pipe: Connection) -> _Process:
+        if self._template is not None:
+            return self._template.start(_serve, pipe, self._function, self._memory_mb)
+        args = (pipe, self._function, self._memory_mb)
+        process = self._context.Process(target=_serve, args=args, daemon=True)
+        with _hidden_main():
+            process.start()
+        return process
 
-    def _guard(self, function: Callable[..., None], *arguments: object) -> None:
-        """Run `function`; its error (a full disk, a bug) ends the whole run, once the others have stopped."""
+    def _end(self, member: _Member[TaskT]) -> Finished[TaskT] | Lost[TaskT]:
         try:
-            function(*arguments)
-        except StoppedError:
+            result, error, trace = member.pipe.recv()
+        except (EOFError, OSError):
+            member.process.join()
+            code = member.process.exitcode or 0
+            member.pipe.close()
+            return Lost(member.task, f"its process ended {describe_exit(code)}")
+        if isinstance(error, ParsemarkError):
+            raise error
+        if trace is not None:
+            raise RuntimeError(f"{error}\n{trace}")
+        self._idle.append((member.process, member.pipe))
+        return Finished(member.task, result)
+
+    @staticmethod
+    def _kill(process: _Process, pipe: Connection) -> None:
+        process.kill()
+        process.join()
+        pipe.close()
+
+
+@contextlib.contextmanager
+def _hidden_main() -> Iterator[None]:
+    """While this is open, nobody learns what the main module is.
+
+    Python would run a user's script anew in each process that it starts, up to the call that brought us here,
+    and refuse there. The processes need nothing of it: what they run is ours.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int) -> None:
+    """What a process of the pool does: answer until the pool closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's business
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20, memory_mb * 2**20))
+    pipe.send("ready")  # only now the clock of the first task starts
+    while True:
+        try:
+            task = pipe.recv()
+        except (EOFError, OSError):
             return
-        except BaseException as error:  # the engine's boundary: shown by the main thread
-            self._error = self._error or error
-            self._dispatcher.stop()
-
-    def _install(self, name: str) -> None:
         try:
-            self._workers.install(self._parsers[name], self._events)
+            answer: tuple[Any, Any, str | None] = (function(task), None, None)
         except ParsemarkError as error:
-            self._give_up(name, str(error))
-        else:
-            self._dispatcher.open(name)
-
-    def _work(self) -> None:
-        worker: Worker | None = None
-        current: str | None = None
+            answer = (None, error, None)
+        except Exception as error:  # the boundary: told to the pool, which raises it
+            answer = (None, repr(error), traceback.format_exc())
         try:
-            while (job := self._dispatcher.claim(current)) is not None:
-                if worker is None or job.parser != current:
-                    self._dismiss(worker)
-                    worker, current = self._hire(job.parser), job.parser
-                jobs = [job]
-                if self._parsers[job.parser].info.scope == "document":
-                    jobs += self._dispatcher.claim_document(job)
-                self._do(jobs, worker)
-        finally:
-            self._dismiss(worker)
-
-    def _do(self, jobs: Sequence[Job], worker: Worker) -> None:
-        """Do one job, or all jobs of one document by one call."""
-        name = jobs[0].parser
-        info = self._parsers[name].info
-        budget = self._budget if info.paid else None
-        price = 0.0
-        if budget is not None:
-            try:
-                price = budget.reserve(name, len(jobs))
-            except SpentError as error:
-                self._give_up(name, str(error), *jobs)
-                return
-        outcomes: list[PageOutcome] = []
-        started = time.perf_counter()
-        try:
-            if info.scope == "document":
-                outcomes = worker.parse_document([job.page for job in jobs])
-            else:
-                outcomes = [worker.parse(job.page) for job in jobs]
-        except ParserUnusableError as error:
-            self._give_up(name, str(error), *jobs)
+            pipe.send(answer)
+        except OSError:  # the pool is gone: its process was killed
             return
-        finally:
-            if budget is not None:
-                costs = [outcome.cost_usd for outcome in outcomes if outcome.cost_usd is not None]
-                budget.settle(name, price, sum(costs) if costs else None, len(jobs))
-        elapsed = time.perf_counter() - started
-        if worker.hello is not None:
-            self.hellos[name] = worker.hello
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            self._dispatcher.took(name, elapsed / len(jobs))
-            record = self._record(job, outcome)
-            self._keep(record)
-            if self._cache is not None:
-                self._cache.put(record, str(self._limits), self._run.blobs)
-
-    def _hire(self, parser: str) -> Worker:
-        worker = self._workers.start(self._parsers[parser])
-        with self._lock:
-            if self._stopping:
-                raise StoppedError
-            self._active.add(worker)
-        return worker
-
-    def _dismiss(self, worker: Worker | None) -> None:
-        if worker is not None:
-            with self._lock:
-                self._active.discard(worker)
-            worker.close()
-
-    def _give_up(self, parser: str, why: str, *jobs: Job) -> None:
-        """All pages that a parser still has fail. They have no key, so that a rerun tries them again."""
-        self._events.unusable(parser, why)
-        for job in [*jobs, *self._dispatcher.drain(parser)]:
-            outcome = PageOutcome(Status.PARSER_FAILED, attempts=0, error=why)
-            self._keep(self._record(Job(job.page, parser, key=""), outcome))
-
-    def _record(self, job: Job, outcome: PageOutcome) -> ParseRecord:
-        return ParseRecord(
-            job.page.sample,
-            job.parser,
-            outcome.status,
-            job.key,
-            blob=None if outcome.output is None else self._run.blobs.put(outcome.output),
-            n_bytes=len(outcome.output or b""),
-            wall_s=outcome.wall_s,
-            cpu_s=outcome.cpu_s,
-            peak_memory_mb=outcome.peak_memory_mb,
-            attempts=outcome.attempts,
-            error=outcome.error,
-            stderr_tail=outcome.stderr_tail,
-            cost_usd=outcome.cost_usd,
-            finished=time.time(),
-        )
-
-    def _keep(self, record: ParseRecord) -> None:
-        self._journal.append(record.to_json())
-        self._events.parsed(record)
-
-    _journal: Journal
-    _dispatcher: Dispatcher

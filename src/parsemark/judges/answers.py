@@ -13,6 +13,7 @@ import zlib
 from pathlib import Path
 from typing import Self
 
+from parsemark.budget import Budget
 from parsemark.errors import JudgeError
 from parsemark.judges.base import Reply
 from parsemark.system.files import cache_folder
@@ -21,9 +22,6 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
   key TEXT NOT NULL, attempt INTEGER NOT NULL, judge TEXT NOT NULL, request BLOB NOT NULL, reply BLOB NOT
   NULL, cost_usd REAL, created REAL NOT NULL, PRIMARY KEY (key, attempt)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS ledger (
-  session TEXT PRIMARY KEY, spent REAL NOT NULL, reserved REAL NOT NULL, n_open INTEGER NOT NULL) WITHOUT
-  ROWID;
 """
 _VERSION = 1
 
@@ -91,34 +89,6 @@ class AnswerStore:
         )
         return [(str(j), int(n), float(c)) for j, n, c in self._db.execute(query)]
 
-    def reserve(self, session: str, limit: float, worst: float) -> str:
-        """Set `worst` dollars aside if the session's limit allows it.
-
-        Returns:
-            `yes`, `wait` (it may fit once open requests are settled), or `no`.
-        """
-        self._db.execute("INSERT OR IGNORE INTO ledger VALUES (?, 0, 0, 0)", (session,))
-        changed = self._db.execute(
-            "UPDATE ledger SET reserved = reserved + ?1, n_open = n_open + 1 "
-            "WHERE session = ?2 AND spent + reserved + ?1 <= ?3",
-            (worst, session, limit),
-        )
-        if changed.rowcount == 1:
-            return "yes"
-        spent, n_open = self._db.execute(
-            "SELECT spent, n_open FROM ledger WHERE session = ?", (session,)
-        ).fetchone()
-        return "wait" if n_open and spent + worst <= limit else "no"
-
-    def settle(self, session: str, worst: float, cost: float) -> None:
-        """Replace what was set aside by what was paid."""
-        self._db.execute(
-            "UPDATE ledger SET reserved = MAX(0, reserved - ?1), spent = spent + ?2, n_open = n_open - 1 "
-            "WHERE session = ?3",
-            (worst, cost, session),
-        )
-
-    def spent(self, session: str) -> float:
-        """What a session has paid so far."""
-        row = self._db.execute("SELECT spent FROM ledger WHERE session = ?", (session,)).fetchone()
-        return float(row[0]) if row else 0.0
+    def budget(self, session: str, limit_usd: float | None) -> Budget:
+        """What a session may spend; processes that use the same file and session share it."""
+        return Budget(limit_usd, self._db, session)

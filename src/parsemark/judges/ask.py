@@ -19,6 +19,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
+from parsemark.budget import Budget
 from parsemark.errors import UsageError
 from parsemark.judges.answers import AnswerStore, packed_request
 from parsemark.judges.base import (
@@ -182,8 +183,12 @@ class Asker:
     tell: Callable[[str], None] = _to_stderr
     _past_worst: dict[Judge, str] = field(default_factory=dict, init=False)
     """Judges that cost more than they can, so that no limit holds, and how that is said."""
+    _budget: Budget = field(init=False)
     _spent: float = field(default=0.0, init=False)
     _counted: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._budget = self.answers.budget(self.session, self.options.max_cost_usd)
 
     def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
         """Ask all questions and deliver every outcome, whatever it is.
@@ -210,8 +215,7 @@ class Asker:
 
         More than 0 only where an endpoint charged more than the prompt and `max_tokens` allow.
         """
-        limit = self.options.max_cost_usd
-        return 0.0 if limit is None else max(0.0, self.answers.spent(self.session) - limit)
+        return self._budget.over_usd()
 
     async def _ask(self, calls: Iterator[Call], deliver: Deliver) -> None:
         endpoints: dict[Judge, _Endpoint] = {}
@@ -372,7 +376,7 @@ class Asker:
                 "per million tokens: input_usd=…,output_usd=…"
             )
         patience = asyncio.get_running_loop().time() + MAX_RESERVED_S
-        while (verdict := self.answers.reserve(self.session, limit, worst)) == "wait":
+        while (verdict := self._budget.reserve(worst)) == "wait":
             if asyncio.get_running_loop().time() > patience:
                 break  # a process that died has left something set aside
             await asyncio.sleep(0.02)
@@ -388,7 +392,7 @@ class Asker:
         if limit is None:
             return
         self._counted += paid
-        self.answers.settle(self.session, worst, paid)
+        self._budget.settle(worst, paid)
         if paid > worst * _ROUNDING and judge not in self._past_worst:
             self._past_worst[judge] = (
                 f"{judge.label} reports tokens worth ${paid:.4g} for a question that by its length and "

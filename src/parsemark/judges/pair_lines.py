@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from parsemark.judges.pairs import Pair
+from parsemark.judges.ask import Asker
+from parsemark.judges.base import Judge
+from parsemark.judges.pairs import Pair, PairVerdict, judge_pairs
 
 
 class PairLines:
@@ -91,3 +95,77 @@ class RowsInOrder:
             for _, text in sorted(self._rows.pop(line)):
                 self._write(text + "\n")
         self._begun = []
+
+
+@dataclass
+class JudgedLines:
+    """What judges said of the lines of a file."""
+
+    failed: set[int] = field(default_factory=set)
+    """Numbers of lines that did not get all their verdicts."""
+    scores: dict[str, list[float]] = field(default_factory=dict)
+    """By judge."""
+    statuses: dict[str, Counter[str]] = field(default_factory=dict)
+    """By judge, what became of the questions."""
+
+
+def judge_lines(
+    lines: Iterable[str],
+    judges: Sequence[Judge],
+    asker: Asker,
+    *,
+    repeats: int = 1,
+    write: Callable[[str], object] = lambda _: None,
+    tell: Callable[[int, str], None] = lambda line, why: None,
+    advance: Callable[[], None] = lambda: None,
+) -> JudgedLines:
+    """Let judges score the pairs of a file, `{"id", "truth", "pred"}` on each line.
+
+    Args:
+        lines: The lines.
+        judges: Who scores, from 0 to 10.
+        asker: Asks them, within its limit on cost.
+        repeats: How often each is asked each question.
+        write: Takes a line of JSON for each pair, judge and repeat, in the order of the lines.
+        tell: Told the number of a line without a verdict, and why.
+        advance: Called for each verdict.
+    """
+    found = JudgedLines()
+    names = [str(judge) for judge in judges]
+    rows = RowsInOrder(write, len(names) * repeats)
+
+    def unreadable(line: int, message: str) -> None:
+        rows.begin(line)
+        for k, name in enumerate(names):
+            row = {"id": f"line {line}", "metric": name, "value": None, "status": "metric_failed"}
+            for repeat in range(repeats):
+                text = json.dumps({**row, "repeat": repeat, "errors": [], "message": message})
+                rows.put(line, (k, repeat), text)
+
+    pairs = PairLines(lines, unreadable)
+
+    def begun() -> Iterator[Pair]:
+        for pair in pairs:
+            rows.begin(pairs.of(pair.id)[0])
+            yield pair
+
+    def deliver(verdict: PairVerdict) -> None:
+        advance()
+        line, identity = pairs.of(verdict.pair)
+        found.statuses.setdefault(verdict.judge, Counter())[verdict.status.value] += 1
+        if verdict.score is None:
+            found.failed.add(line)
+            tell(line, f"{verdict.status.value}: {verdict.message}")
+        else:
+            found.scores.setdefault(verdict.judge, []).append(verdict.score)
+        row = {"id": identity, "metric": verdict.judge, "value": verdict.score}
+        row |= {"status": verdict.status.value, "repeat": verdict.repeat, "errors": verdict.errors}
+        row |= {"cost_usd": verdict.cost_usd, "message": verdict.message}
+        rows.put(line, (names.index(verdict.judge), verdict.repeat), json.dumps(row))
+
+    judge_pairs(begun(), judges, asker, deliver, repeats=repeats)
+    rows.finish()
+    for line, message in pairs.problems:
+        found.failed.add(line)
+        tell(line, message)
+    return found

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.formats.latex.formula import CLOSE, Symbols
+from parsemark.formats.latex.formula import CLOSE, GAP, NEW_LINE, Symbols
+from parsemark.formats.latex.slashes import readings
 
 _LOOK_ALIKE = "νvυ χx× θϑ αa ρpϱ ħh μu κk ωw γy τt ηn oO0°∘ l1I| εe∈ ∂δ ⟨(<[ ⟩)>] LΛ ø∅ ≡="
 _ALIKE = frozenset(frozenset((a, b)) for group in _LOOK_ALIKE.split() for a in group for b in group if a != b)
@@ -20,10 +22,15 @@ _MARKS = frozenset(
     f"{name}("
     for name in ("hat", "bar", "tilde", "vec", "dot", "ddot", "check", "breve", "acute", "grave", "ring")
 )
-_LAYOUT = frozenset([CLOSE, "&", ";;", "over"])
+_BREAKS = frozenset(["&", ";;"])
+"""Where columns and rows of a matrix end."""
+_LAYOUT = frozenset([CLOSE, "over"])
+"""Where groups end and fractions are cut, which is compared as a whole."""
 _CONSTANTS = frozenset("π∞")
 """Letters and signs with a value of their own, as digits have it."""
-_PUNCTUATION = frozenset(",;.")
+_PUNCTUATION = frozenset([",", ";", ".", NEW_LINE, GAP])
+_ENDS = frozenset([NEW_LINE, GAP])
+"""Where the layout parts what a comma may part as well."""
 _EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3}){0,2}[a-z]?'?\)")
 _SPACES = ("\\quad", "\\qquad", "\\hfill", "\\;", "\\,", "\\:", "\\ ", "~", "\\eqno")
 _Pair = tuple[str | None, str | None]
@@ -50,11 +57,29 @@ class FormulaError:
         again = f" ({self.times} times)" if self.times > 1 else ""
         if self.written == self.given == CLOSE:
             return f"a root, fraction, script or other group ends elsewhere{again}."
+        if self.written == self.given == "over":
+            return f"a fraction has its bar elsewhere{again}."
         if self.given is None:
             return f"{_name(self.written)} is lost{again}."
         if self.written is None:
             return f"{_name(self.given)} is added{again}."
         return f"{_name(self.written)} is read as {_name(self.given)}{again}."
+
+
+class Compared(NamedTuple):
+    """Two formulas, and how they differ."""
+
+    errors: list[FormulaError]
+    size: int
+    """Symbols of the longer one."""
+
+
+def compare_formulas(truth: Symbols, pred: Symbols, weight: Callable[[FormulaError], float]) -> Compared:
+    """The differences of two formulas, slashes read as fractions where they agree better then."""
+    pairs = zip_longest(readings(truth), readings(pred))
+    read = dict.fromkeys((expected or truth, given or pred) for expected, given in pairs)
+    found = [Compared(formula_errors(*pair), max(map(len, pair))) for pair in read]
+    return min(found, key=lambda compared: sum(map(weight, compared.errors)))
 
 
 def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
@@ -67,12 +92,17 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
             continue
         written = truth[edit.src_start : edit.src_end]
         given = pred[edit.dest_start : edit.dest_end]
-        for offset, pair in enumerate(zip_longest(written, given)):
-            counts[pair] += 1
-            first.setdefault(pair, edit.src_start + offset)
-            if not (_is_mark(truth, edit.src_start + offset) and _is_mark(pred, edit.dest_start + offset)):
-                in_text.add(pair)
-    found = list(_extents(truth, counts, first))
+        for offset, replaced in enumerate(zip_longest(written, given)):
+            for pair in _apart(*replaced):
+                counts[pair] += 1
+                first.setdefault(pair, edit.src_start + offset)
+                if not (
+                    _is_mark(truth, edit.src_start + offset) and _is_mark(pred, edit.dest_start + offset)
+                ):
+                    in_text.add(pair)
+    found = [*_extents(counts, first), *_bars(counts, first)]
+    if _changed(counts, "matrix("):  # what is lost with it is no error of its own
+        counts = Counter({pair: n for pair, n in counts.items() if _BREAKS.isdisjoint(pair)})
     for pair, times in counts.items():
         kind = error_kind(*pair, mark=pair not in in_text)
         if kind in _OF_NAMES and _is_renamed(pair[0], pair[1], times, truth):
@@ -82,7 +112,29 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
     return sorted(found, key=lambda error: error.position)
 
 
-def _extents(truth: Symbols, counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
+def _apart(written: str | None, given: str | None) -> list[_Pair]:
+    """A symbol in the place of a break, or of where a group ends or is cut, is one lost and one added."""
+    marks = _BREAKS | _LAYOUT
+    if written is None or given is None or (written in marks) == (given in marks):
+        return [(written, given)]
+    return [(written, None), (None, given)]
+
+
+def _changed(counts: Counter[_Pair], symbol: str) -> int:
+    """How many more of a symbol are lost than added, or the other way round."""
+    lost = sum(n for pair, n in counts.items() if pair[0] == symbol)
+    return abs(lost - sum(n for pair, n in counts.items() if pair[1] == symbol))
+
+
+def _bars(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
+    """Fractions that are there, but cut elsewhere: what stands above is below."""
+    sides = [[pair for pair in counts if pair[side] == "over" != pair[1 - side]] for side in (0, 1)]
+    moved = min(sum(counts[pair] for pair in pairs) for pairs in sides)
+    if moved > 0:
+        yield FormulaError("structure", "over", "over", min(first[pair] for pair in sides[0]), moved)
+
+
+def _extents(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
     """Groups that end elsewhere: what a root, a fraction or a script covers has changed.
 
     The end of a group that is lost or added with its beginning says nothing of its own.
@@ -149,7 +201,7 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
         mark: Whether both are all that a script says.
     """
     shown = [s for s in (written, given) if s is not None and s not in _LAYOUT]
-    if not shown:
+    if not shown or (len(shown) == 2 and not _ENDS.isdisjoint(shown) and _PUNCTUATION.issuperset(shown)):
         return None
     if len(shown) == 2 and _are_alike(shown[0], shown[1]):
         return "look_alike"
@@ -160,8 +212,9 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
         return "symbol" if len(shown) == 2 else "lost_or_added"
     if all(s in _PUNCTUATION for s in shown):
         return "look_alike"
-    # A plus for a minus says something else; one that is lost is seen to be missing.
+    # A plus for a minus says something else, as nothing for a minus does; another sign is seen to be missing.
     changed = len(shown) == 2 and bool(categories & {_Category.OPERATOR, _Category.RELATION})
+    changed = changed or shown == ["-"]
     return "symbol" if changed else _KIND_OF.get(categories.pop(), "sign")
 
 
@@ -181,9 +234,9 @@ class _Category(Enum):
 def _category(symbol: str, mark: bool) -> _Category:
     if symbol.isdigit() or symbol in _CONSTANTS:
         return _Category.NUMBER
-    if len(symbol) > 1 and symbol.endswith("("):
+    if (len(symbol) > 1 and symbol.endswith("(")) or symbol in _BREAKS:
         return _Category.STRUCTURE
-    if symbol.isalpha():
+    if symbol.isalpha() and symbol != GAP:
         return _Category.LETTER
     found = next((category for category, signs in _SIGNS.items() if symbol in signs), _Category.SYMBOL)
     return _Category.LETTER if mark and found not in (_Category.RELATION, _Category.BRACKET) else found
@@ -194,7 +247,7 @@ _SIGNS = {
     _Category.BRACKET: frozenset("()[]{}⟨⟩⌈⌉⌊⌋‖|"),
     _Category.RELATION: frozenset("=<>≤≥≠∼≈≡∈∉∋⊂⊆⊃⊇⊊⊄→↦←↔⇒⇐⇔⟶⟵⟹≅≃≐∝:∣∤⊥∥≪≫≺≻⊢⊨"),
     _Category.OPERATOR: frozenset("+-·×*/±∓∘⊗⊕∧∨∩∪÷!∖⋅•⊙⊖†"),
-    _Category.PUNCTUATION: frozenset(",;.'"),
+    _Category.PUNCTUATION: _PUNCTUATION | {"'"},
 }
 
 
@@ -222,6 +275,10 @@ _NAMES = {
     "matrix(": "a matrix",
     "over": "a fraction bar",
     CLOSE: "the end of a group",
+    "&": "the end of a column",
+    ";;": "the end of a row",
+    NEW_LINE: "the end of a line",
+    GAP: "a gap",
 }
 
 

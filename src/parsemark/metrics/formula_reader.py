@@ -9,7 +9,7 @@ from typing import Any
 
 from parsemark.formats.latex.formula import read_formula
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.formula_errors import FormulaError, formula_errors, without_number
+from parsemark.metrics.formula_errors import FormulaError, compare_formulas, without_number
 from parsemark.metrics.size_limits import MAX_CHARACTER_PAIRS, check_pairs
 
 FULL_SCORE = 10.0
@@ -96,9 +96,9 @@ class FormulaReader(Metric[str]):
         if not expected or not given:
             return (FULL_SCORE if expected == given else 0.0), {"errors": [], "n_errors": 0}
         check_pairs("symbols", len(expected), len(given), MAX_CHARACTER_PAIRS)
-        errors = formula_errors(expected, given)
-        total = sum(FORMULA_PARAMETERS.weight(error) for error in errors)
-        value = FORMULA_PARAMETERS.score(total, max(len(expected), len(given)))
+        errors, size = compare_formulas(expected, given, FORMULA_PARAMETERS.weight)
+        total = sum(map(FORMULA_PARAMETERS.weight, errors))
+        value = FORMULA_PARAMETERS.score(total, size)
         lost = FULL_SCORE - value
         told = [
             {

@@ -42,8 +42,26 @@ class RunParser(Protocol):
         """Where its page is, inside the site."""
 
 
-class RunView(Protocol):
-    """What charts, tables and errors are made of: a scored run as the report reads it."""
+class MatchView(Protocol):
+    """What errors are made of: the matches and scores of a run under one rule."""
+
+    @property
+    def rule(self) -> str:
+        """The matching rule of leaderboard and lists."""
+
+    @property
+    def matches(self) -> pl.DataFrame:
+        """The matches under that rule."""
+
+    def scores_by(self, metric: str) -> pl.DataFrame:
+        """The scores of elements under that rule by one metric."""
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table of the run that may be too large to hold."""
+
+
+class RunView(MatchView, Protocol):
+    """What charts and tables are made of: a scored run as the report reads it."""
 
     @property
     def summary(self) -> Summary:
@@ -62,26 +80,12 @@ class RunView(Protocol):
         """One row per page, without its truth; `page` is its number."""
 
     @property
-    def rule(self) -> str:
-        """The matching rule of leaderboard and lists."""
-
-    @property
-    def matches(self) -> pl.DataFrame:
-        """The matches under that rule."""
-
-    @property
     def scores(self) -> pl.DataFrame:
         """The scores of elements under that rule."""
-
-    def scores_by(self, metric: str) -> pl.DataFrame:
-        """The same by one metric: of many pages less has to be held."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics of these scores, in the protocol's order."""
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table of the run that may be too large to hold."""
 
     def details(self, part: str, parser: str) -> Any:
         """What the summary's details hold for a parser."""
@@ -108,7 +112,7 @@ def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataF
     )
 
 
-def no_errors(run: RunView) -> pl.DataFrame:
+def no_errors(run: MatchView) -> pl.DataFrame:
     """Say that matches show no errors."""
     return run.matches.select("sample", "parser", element="kind", error="kind").clear()
 
@@ -136,7 +140,7 @@ class Presentation:
 
     error_kinds: tuple[ErrorKind, ...] = ()
     """Types of errors, in the order in which they are shown."""
-    element_errors: Callable[[RunView], pl.DataFrame] = no_errors
+    element_errors: Callable[[MatchView], pl.DataFrame] = no_errors
     """Errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`)."""
     explain: Callable[[Element, Element], Explanation | None] | None = None
     """Why a matched pair (truth, prediction) scores as it does; the function gives None where nothing can be

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parsemark.plain_words import signed, signed_interval
+from parsemark.plain_words import figure_note, format_value, listed, signed, signed_interval
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.figures import EQUIVALENCE_MARGIN
 from parsemark.report.source import ShownParser
-from parsemark.report.wording import figure_note, format_value
 
 Figures = Mapping[str, Mapping[str, Figure]]
 
@@ -119,7 +118,14 @@ def _cell(column: FigureInfo, figure: Figure | None) -> BoardCell:
         return BoardCell(None, None, None, "–", "", False)
     problem = column.name == "failures" and bool(figure.value)
     text = format_value(figure.value, column.style)
-    return BoardCell(figure.value, figure.low, figure.high, text, figure_note(figure, column.style), problem)
+    return BoardCell(
+        figure.value,
+        figure.low,
+        figure.high,
+        text,
+        figure_note(figure.interval, figure.n, column.style),
+        problem,
+    )
 
 
 def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
@@ -173,21 +179,14 @@ def _sentence(rows: Sequence[BoardRow], headline: FigureInfo) -> str:
     with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
     leaders = [scored[0].parser.name, *with_mark["equal"]]
     lead = "leads" if len(leaders) == 1 else "lead"
-    first = f"{_listed(leaders)} {lead} with {headline.label} {cell.text}{interval}"
+    first = f"{listed(leaders)} {lead} with {headline.label} {cell.text}{interval}"
     parts = [f"{first}, equal on every document" if len(leaders) > 1 else first]
     if equivalent := with_mark["equivalent"]:
         verb = "is" if len(equivalent) == 1 else "are"
-        parts.append(f"{_listed(equivalent)} {verb} equivalent within ±{headline.margin or 0:g}")
+        parts.append(f"{listed(equivalent)} {verb} equivalent within ±{headline.margin or 0:g}")
     if open_questions := with_mark["not resolved"]:
         difference, verb = ("differences", "are") if len(open_questions) > 1 else ("difference", "is")
-        parts.append(f"the {difference} to {_listed(open_questions)} {verb} not resolved")
+        parts.append(f"the {difference} to {listed(open_questions)} {verb} not resolved")
     if len(parts) == 1 and len(scored) > len(leaders):
         return f"{parts[0]}, ahead of every other parser."
     return f"{'; '.join(parts)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Some names in words; of many the first ones."""
-    n_more = len(names) - 3
-    shown = [*names[:3], *([f"{n_more} more"] if n_more > 0 else [])]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora import Corpus
-from parsemark.engine.verify import verify_bundle
-from parsemark.errors import UsageError, WriteError
-from parsemark.plain_words import counted, signed
-from parsemark.protocols import FigureInfo, Summary
-from parsemark.report.board import BoardCell, Scale, make_board
-from parsemark.report.build import build_site
-from parsemark.report.colours import colour_indices
-from parsemark.report.leagues import (
+from parsemark.compare.leagues import (
     Entry,
     League,
     Refused,
@@ -24,10 +16,17 @@ from parsemark.report.leagues import (
     make_leagues,
     read_submissions,
 )
+from parsemark.corpora import Corpus
+from parsemark.engine.imports.verify import verify_bundle
+from parsemark.errors import UsageError, WriteError
+from parsemark.plain_words import counted, figure_note, format_value, signed
+from parsemark.protocols import FigureInfo, Summary
+from parsemark.report.board import BoardCell, Scale, make_board
+from parsemark.report.build import build_site
+from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages
 from parsemark.report.source import ShownParser
-from parsemark.report.wording import figure_note, format_value
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
 from parsemark.system.scratch import ScratchFolder
@@ -289,7 +288,7 @@ class _BoardSite(SitePages):
                             figure.low,
                             figure.high,
                             format_value(figure.value, info.style),
-                            figure_note(figure, info.style),
+                            figure_note(figure.interval, figure.n, info.style),
                             False,
                         ),
                         "version": entry.version,

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from parsemark.compare.scored_run import readable_protocols
 from parsemark.errors import UsageError, WriteError
-from parsemark.report.compare_page import Older, write_compare
-from parsemark.report.errors import find_errors
-from parsemark.report.figures_page import write_figures
-from parsemark.report.leaderboard import write_leaderboards
-from parsemark.report.parser_page import write_parser_pages
-from parsemark.report.profiles_page import write_profiles
-from parsemark.report.provenance import write_provenance
-from parsemark.report.site import ReportOptions, Site
-from parsemark.report.source import RunSource, readable_protocols
-from parsemark.report.tables_page import write_tables
-from parsemark.report.viewer import write_page_images, write_viewer
-from parsemark.report.whole_pages import write_whole_pages
+from parsemark.report import (
+    compare_page,
+    figures_page,
+    leaderboard,
+    parser_page,
+    profiles_page,
+    provenance,
+    tables_page,
+    viewer,
+    whole_pages,
+)
+from parsemark.report.site import ReportOptions, ReportPage, Site
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.locks import locked_folder
@@ -26,19 +28,18 @@ from parsemark.system.scratch import ScratchFolder
 MARK = ".parsemark-report"
 """A file that says that a folder holds a report, which may be replaced."""
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
-_PAGES = (
-    "index",
-    "figures",
-    "tables",
-    "viewer",
-    "compare",
-    "provenance",
-    "parser-*",
-    "leaderboard-*",
-    "document",
-    "document-*",
-    "profiles",
+PAGES: tuple[ReportPage, ...] = (
+    leaderboard.PAGE,
+    figures_page.PAGE,
+    tables_page.PAGE,
+    viewer.PAGE,
+    whole_pages.PAGE,
+    profiles_page.PAGE,
+    compare_page.PAGE,
+    provenance.PAGE,
+    parser_page.PAGE,
 )
+"""In the order of the navigation."""
 
 
 def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = None) -> Path:
@@ -56,7 +57,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
         try:
             with run.report_damage():
                 sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
-                _write_site(Site(scratch.path, sources, chosen.home), chosen)
+                _write_site(Site(scratch.path, sources, chosen, PAGES))
             _put_into_place(scratch.path, run_dir, out_dir)
         finally:
             scratch.close()
@@ -65,20 +66,10 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     return out_dir / "index.html"
 
 
-def _write_site(site: Site, chosen: ReportOptions) -> None:
+def _write_site(site: Site) -> None:
     site.write_assets()
-    images = write_page_images(site, chosen)
-    errors = [find_errors(source, chosen.max_explanations) for source in site.sources]
-    older = Older.of(site.source, chosen)
-    write_leaderboards(site, chosen, errors)
-    write_figures(site)
-    write_tables(site)
-    write_viewer(site, chosen, images, errors, older.source(site.source.summary.protocol) if older else None)
-    write_parser_pages(site, images, errors[0])
-    write_whole_pages(site, images)
-    write_profiles(site)
-    write_compare(site, older)
-    write_provenance(site)
+    site.images = viewer.write_page_images(site)
+    site.write()
     (site.root / MARK).write_text("The pages here were written by parsemark report.\n", encoding="utf-8")
 
 
@@ -104,7 +95,10 @@ def _is_marked(folder: Path) -> bool:
 def _pages_in(folder: Path) -> list[Path]:
     """What a report consists of, as far as it lies in a folder."""
     folders = [folder / name for name in _FOLDERS if os.path.lexists(folder / name)]
-    return [*folders, *sorted(path for name in _PAGES for path in folder.glob(f"{name}.html"))]
+    return [
+        *folders,
+        *sorted(path for path in folder.glob("*.html") if any(page.holds(path.stem) for page in PAGES)),
+    ]
 
 
 def _put_into_place(made: Path, run_dir: Path, out_dir: Path) -> None:
@@ -113,5 +107,5 @@ def _put_into_place(made: Path, run_dir: Path, out_dir: Path) -> None:
         _require_free(run_dir, out_dir)
         for old in _pages_in(out_dir):
             remove_tree(old)
-        for new in [made / MARK, *_pages_in(made)]:
+        for new in [made / MARK, *(path for path in made.iterdir() if not path.name.startswith("."))]:
             new.replace(out_dir / new.name)

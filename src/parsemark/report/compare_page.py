@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from parsemark.errors import UsageError
-from parsemark.plain_words import signed_interval
+from parsemark.compare.comparison import RunComparison
+from parsemark.plain_words import DIGITS, format_p, signed_interval
 from parsemark.protocols import Verdict
-from parsemark.protocols.comparison import format_p, require_comparable
 from parsemark.report.chunks import write_chunk
-from parsemark.report.comparison import RunComparison, compare_runs, require_same_corpus
 from parsemark.report.names import viewer_link
-from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
+from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, page_values
-from parsemark.report.wording import DIGITS
-from parsemark.store import Run
 
 SHOWN_PAGES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Older:
-    """An older run beside the one of the report."""
-
-    run: Run
-    changes: RunComparison | None
-    refused: str = ""
-    """Why there is no comparison: a report is not lost because an old run does not fit."""
-    is_beside: bool = False
-    """Whether its pages can be shown: runs of other pages may stand beside each other, their figures not."""
-
-    @classmethod
-    def of(cls, source: RunSource, options: ReportOptions) -> Older | None:
-        """The run that the report was asked to compare with."""
-        if options.against is None:
-            return None
-        run = Run.open(options.against)
-        is_beside = False
-        try:
-            require_same_corpus(run, source.run)
-            require_comparable(run.summary(source.summary.protocol), source.summary)
-            is_beside = True
-            changes = compare_runs(run, source.run, source.summary.protocol)
-        except UsageError as error:
-            return cls(run, None, str(error), is_beside)
-        return cls(run, changes, is_beside=is_beside)
-
-    def source(self, protocol: str) -> RunSource | None:
-        """Its tables, where they can be shown."""
-        return RunSource(self.run, protocol) if self.is_beside else None
-
-
-def write_compare(site: Site, older: Older | None) -> None:
+def _write(site: Site) -> None:
     """Write `compare.html` and its data; pages are compared in the browser."""
+    older = site.older
     source = site.source
     write_chunk(site.root, "compare", {"protocols": [_protocol(s) for s in site.sources]})
     for k, of_protocol in enumerate(site.sources):
@@ -138,3 +102,6 @@ def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+PAGE = ReportPage("compare", _write, "Compare")

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from parsemark.compare.errors import Errors
 from parsemark.report.chunks import write_chunk
-from parsemark.report.errors import Errors
 from parsemark.report.source import RunSource, ShownParser, page_values
 
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from parsemark.compare.scored_run import readable_protocols
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import stored_sections
 from parsemark.report.charts.paper import Format, save_chart
 from parsemark.report.chunks import write_chunk
-from parsemark.report.site import CHART_SCRIPTS, Site
-from parsemark.report.source import RunSource, readable_protocols
+from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
+from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.system import make_folder
 
 
-def write_figures(site: Site) -> None:
+def _write(site: Site) -> None:
     """Write `figures.html` and its data, protocol by protocol."""
     parts = [
         (site.title(source), stored_sections(source, first=source is site.source)) for source in site.sources
@@ -38,3 +39,6 @@ def write_paper_figures(run_dir: Path, out_dir: Path, kind: Format) -> Iterator[
                 path = out_dir / f"{chart.key}.{kind}"
                 save_chart(chart, source.colours, path)
                 yield path
+
+
+PAGE = ReportPage("figures", _write, "Figures")

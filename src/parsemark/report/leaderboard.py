@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parsemark.compare.errors import Errors
 from parsemark.model import Status
 from parsemark.plain_words import counted, name_for
 from parsemark.report.board import Board, BoardRow, make_board
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
 from parsemark.report.chunks import write_chunk
-from parsemark.report.errors import Errors
 from parsemark.report.names import viewer_link
-from parsemark.report.site import CHART_SCRIPTS, ReportOptions, Site
+from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, ShownParser, slices
 from parsemark.store import Run
 
@@ -49,10 +49,10 @@ class ErrorCell:
     """0 to 5: how many, among the parsers and types of the table."""
 
 
-def write_leaderboards(site: Site, options: ReportOptions, errors: Sequence[Errors]) -> None:
+def _write(site: Site) -> None:
     """Write the leaderboard of each protocol; that of the first one is `index.html`."""
-    for source, found in zip(site.sources, errors, strict=True):
-        parts = [*_own_parts(source), *_other_corpora(source, options.also)]
+    for source, found in zip(site.sources, site.errors, strict=True):
+        parts = [*_own_parts(source), *_other_corpora(source, site.options.also)]
         name = site.leaderboard_name(source)
         chunk = f"leaderboards/{name}"
         write_chunk(
@@ -202,3 +202,6 @@ def _row_json(row: BoardRow, board: Board) -> dict[str, Any]:
         },
         "cells": cells,
     }
+
+
+PAGE = ReportPage("index", _write, "Leaderboard", also=("leaderboard-*",))

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.errors import ParsemarkError, UnknownNameError, UsageError
-from parsemark.plain_words import counted_name
+from parsemark.plain_words import counted_name, format_value, visible
 from parsemark.protocols import PROTOCOLS, Figure, get_protocol
 from parsemark.protocols.exhibits import DataTable, TableColumn, TableRow
 from parsemark.report.source import RunSource
-from parsemark.report.wording import format_value, visible
 from parsemark.store import Run
 
 LEADERBOARD = "leaderboard"

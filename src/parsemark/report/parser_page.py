@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from parsemark.plain_words import signed
+from parsemark.compare.errors import Errors
+from parsemark.plain_words import format_value, signed
 from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.board import Scale
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import cut, write_chunk
-from parsemark.report.errors import Errors
 from parsemark.report.names import page_file, viewer_link
-from parsemark.report.site import CHART_SCRIPTS, Site
+from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, ShownParser, page_values, value_words
-from parsemark.report.wording import format_value
 
 WORST = 24
 MAX_FAILURES = 200
@@ -44,13 +43,13 @@ class Weakness:
     href: str
 
 
-def write_parser_pages(site: Site, images: set[int], errors: Errors) -> None:
+def _write(site: Site) -> None:
     """Write `parser-….html` for each parser."""
     for parser in site.source.parsers:
-        _write(site, parser, images, errors)
+        _write_parser(site, parser)
 
 
-def _write(site: Site, parser: ShownParser, images: set[int], errors: Errors) -> None:
+def _write_parser(site: Site, parser: ShownParser) -> None:
     source = site.source
     charts = source.shown.parser_charts(source, parser)
     shown, held_back = profile(source, parser)
@@ -72,8 +71,8 @@ def _write(site: Site, parser: ShownParser, images: set[int], errors: Errors) ->
         n_others=len(source.figures) - 1,
         unit=Scale(0.0, source.summary.info(source.primary).top or 1.0),
         charts=charts,
-        errors=_errors(parser, errors),
-        worst=_worst(source, parser, images),
+        errors=_errors(parser, site.errors[0]),
+        worst=_worst(source, parser, site.images),
         failures=_failures(source, parser),
         n_failures=source.failures(parser.name).height,
         viewer_link=viewer_link(parser=parser.name, queue="worst"),
@@ -186,3 +185,6 @@ def _failures(source: RunSource, parser: ShownParser) -> list[dict[str, Any]]:
         }
         for row in rows.iter_rows(named=True)
     ]
+
+
+PAGE = ReportPage("parsers", _write, also=("parser-*",))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsemark.plain_words import UNDEFINED
+from parsemark.plain_words import UNDEFINED, format_value
 from parsemark.protocols import FigureInfo, Summary
-from parsemark.report.site import Site
-from parsemark.report.wording import format_value
+from parsemark.report.site import ReportPage, Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +23,9 @@ class FigureColumn:
         return cls(info.name, info.label, info.higher_is_better)
 
 
-def write_profiles(site: Site) -> None:
-    """Write `profiles.html` where a run was scored under several profiles: what differs, and why."""
+def _write(site: Site) -> None:
+    """Write `profiles.html`: what differs between the profiles of a run, and why."""
     sources = site.profiled
-    if len(sources) < 2:
-        return
     infos = [info for s in sources for info in s.summary.shown() if info.main]
     columns = list(dict.fromkeys(map(FigureColumn.of, infos)))
     rows = [
@@ -68,3 +65,6 @@ def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "any" if value is None else str(value)
+
+
+PAGE = ReportPage("profiles", _write, "Profiles", is_there=lambda site: len(site.profiled) > 1)

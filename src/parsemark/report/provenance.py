@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from parsemark.report.site import Site
+from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource
 
 
-def write_provenance(site: Site) -> None:
+def _write(site: Site) -> None:
     """Write `provenance.html`."""
     source = site.source
     manifest = source.manifest
@@ -69,3 +69,6 @@ def _metrics(source: RunSource) -> list[dict[str, Any]]:
         except ParsemarkError:
             described.append({"name": name, "facts": None})
     return described
+
+
+PAGE = ReportPage("provenance", _write, "Provenance")

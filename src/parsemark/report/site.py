@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -15,12 +16,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from parsemark.plain_words import FILTERS
-from parsemark.protocols.comparison import format_p
+from parsemark.compare.errors import Errors, find_errors
+from parsemark.plain_words import FILTERS, visible, visible_value
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name
-from parsemark.report.source import RunSource
-from parsemark.report.wording import visible, visible_value
+from parsemark.report.source import Older, RunSource
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -65,14 +65,23 @@ class Link:
     label: str
 
 
-NAVIGATION = (
-    Link("index", "index.html", "Leaderboard"),
-    Link("figures", "figures.html", "Figures"),
-    Link("tables", "tables.html", "Tables"),
-    Link("viewer", "viewer.html", "Pages"),
-    Link("compare", "compare.html", "Compare"),
-    Link("provenance", "provenance.html", "Provenance"),
-)
+@dataclass(frozen=True, slots=True)
+class ReportPage:
+    """A page of the report, declared as `PAGE` where it is written; `build.PAGES` lists them in order."""
+
+    key: str
+    """Name of its file, without its ending."""
+    write: Callable[[Site], None]
+    label: str = ""
+    """In the navigation; empty for pages that other pages link to."""
+    also: tuple[str, ...] = ()
+    """Patterns of the names of more files that it writes."""
+    is_there: Callable[[Site], bool] = lambda _: True
+    """Whether this report has it."""
+
+    def holds(self, name: str) -> bool:
+        """Whether a file is of this page."""
+        return any(fnmatchcase(name, pattern) for pattern in (self.key, *self.also))
 
 
 _CODE = re.compile("`([^`]+)`")
@@ -96,7 +105,7 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters |= FILTERS | {"code": code_marks, "p_value": format_p}
+        self.templates.filters |= FILTERS | {"code": code_marks}
 
     def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
@@ -137,26 +146,50 @@ class SitePages(ABC):
 
 
 class Site(SitePages):
-    """The folder that a report is written to."""
+    """The folder that a report is written to, and what its pages are made of."""
 
-    def __init__(self, root: Path, sources: Sequence[RunSource], home: str | None = None) -> None:
+    def __init__(
+        self, root: Path, sources: Sequence[RunSource], options: ReportOptions, pages: Sequence[ReportPage]
+    ) -> None:
         super().__init__(root)
         self.sources = tuple(sources)
         """One for each protocol of the run."""
         self.source = self.sources[0]
-        self.home = home
-        """The page that the report belongs to, where it is one of many."""
+        self.options = options
+        self.pages = [page for page in pages if page.is_there(self)]
+        self.images: set[int] = set()
+        """The numbers of the pages that have a picture."""
+        self.written: set[str] = set()
+
+    @cached_property
+    def errors(self) -> list[Errors]:
+        """What went wrong, for each protocol."""
+        return [find_errors(source, self.options.max_explanations) for source in self.sources]
+
+    @cached_property
+    def older(self) -> Older | None:
+        """The older run that this one is compared with."""
+        return Older.of(self.source, self.options.against) if self.options.against else None
+
+    def write(self) -> None:
+        """Write every page that this report has."""
+        for page in self.pages:
+            page.write(self)
+        missing = [page.key for page in self.pages if page.label and page.key not in self.written]
+        if missing:
+            raise RuntimeError(f"The report links to pages that were not written: {', '.join(missing)}.")
+
+    def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
+        """Render and write a page that is declared."""
+        if not any(page.holds(name) for page in self.pages):
+            raise RuntimeError(f"{name}.html is written and no page of the report declares it.")
+        self.written.add(name)
+        super().page(name, current=current, scripts=scripts, **values)
 
     def navigation(self) -> list[Link]:
         """The pages that this report has."""
-        more = []
-        if self.page_viewer is not None:
-            more.append(Link("document", "document.html", "Whole pages"))
-        if len(self.profiled) > 1:
-            more.append(Link("profiles", "profiles.html", "Profiles"))
-        at = [link.key for link in NAVIGATION].index("viewer") + 1
-        home = [] if self.home is None else [Link("home", self.home, "All boards")]
-        return [*home, *NAVIGATION[:at], *more, *NAVIGATION[at:]]
+        home = [Link("home", self.options.home, "All boards")] if self.options.home else []
+        return [*home, *(Link(page.key, f"{page.key}.html", page.label) for page in self.pages if page.label)]
 
     @cached_property
     def page_viewer(self) -> RunSource | None:

@@ -6,14 +6,17 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from parsemark.errors import PluginError, UnknownNameError, UsageError
+from parsemark.compare.comparison import RunComparison, compare_runs, require_comparable, require_same_corpus
+from parsemark.compare.scored_run import ScoredRun
+from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums, PageProtocol, Presentation, Summary, get_protocol
+from parsemark.protocols import Figure, FigureSums
 from parsemark.protocols.broken import complete_sums
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
@@ -35,38 +38,11 @@ class ShownParser:
         return f"parser-{self.key}.html"
 
 
-def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
-    """The protocols of a run whose code is here, and those of packages that are not installed.
-
-    Raises:
-        UsageError: None is here.
-    """
-    here: list[str] = []
-    missing: list[str] = []
-    for spec in run.protocols:
-        try:
-            get_protocol(spec)
-            here.append(spec)
-        except (UnknownNameError, PluginError):
-            missing.append(spec)
-    if missing and not here:
-        raise UsageError(
-            f"{run.path} was scored by {', '.join(missing)}, of a package that is not installed here, or "
-            f"does not work. Install it, or score otherwise: parsemark score {run.path} --protocol tables"
-        )
-    return here, missing
-
-
-class RunSource:
-    """A run, read once, for all pages of its report."""
+class RunSource(ScoredRun):
+    """A run with what only its pages show: colours, links, values of pages."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
-        self.run = run
-        self.manifest = run.manifest
-        self.protocol = protocol or next(iter(run.protocols), None)
-        self.summary: Summary = run.summary(self.protocol)
-        self.recipe: PageProtocol = get_protocol(self.summary.protocol)
-        self.shown: Presentation = self.recipe.presentation()
+        super().__init__(run, protocol)
         with run.scanning("samples") as samples:
             self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
         names = self._parser_names()
@@ -87,56 +63,6 @@ class RunSource:
     def parses(self) -> pl.DataFrame:
         """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`."""
         return self.run.run_tables(self.protocol).read("parses", "sample", "parser", "status", "cpu_s")
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table that may be too large to hold; collect only what is needed of it."""
-        path = self.run.table_path(name, self.protocol)
-        return pl.scan_parquet(path) if path.exists() else self.run.table(name, self.protocol).lazy()
-
-    @cached_property
-    def matches(self) -> pl.DataFrame:
-        """One row per match, page and parser, under the rule of the leaderboard."""
-        return self.scan("matches").filter(pl.col("rule") == self.rule).drop("rule").collect()
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """One row per score of a table, under the rule of the leaderboard; read anew each time."""
-        return self._scores().collect()
-
-    def scores_of(self, parser: str) -> pl.DataFrame:
-        """The same of one parser."""
-        return self._scores().filter(pl.col("parser") == parser).collect()
-
-    def scores_by(self, metric: str) -> pl.DataFrame:
-        """The same by one metric."""
-        return self._scores().filter(pl.col("metric") == metric).collect()
-
-    def _scores(self) -> pl.LazyFrame:
-        own = self.scan("scores").filter((pl.col("rule") == self.rule) & (pl.col("element") != ""))
-        return own.select("sample", "parser", "element", "pred", "metric", "value", "status")
-
-    @cached_property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that pairs of tables were scored with, the best known first."""
-        present = self._scores().select(pl.col("metric").unique()).collect()["metric"]
-        return tuple(self.shown.shown_metrics(sorted(present)))
-
-    @cached_property
-    def main_metric(self) -> str:
-        """The metric that lists of tables are sorted by; empty where nothing was scored."""
-        return self.metrics[0] if self.metrics else ""
-
-    @cached_property
-    def rule(self) -> str:
-        """The matching that leaderboard and lists use for all parsers."""
-        stated = self.summary.settings.get("match")
-        return stated if stated in self.rules else self.rules[0] if self.rules else ""
-
-    @cached_property
-    def rules(self) -> tuple[str, ...]:
-        """The matchings that people may choose from."""
-        present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
-        return tuple(self.shown.shown_rules(sorted(present)))
 
     @property
     def primary(self) -> str:
@@ -201,6 +127,36 @@ class RunSource:
         own = pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1]))
         with self.run.scanning(name, self.protocol) as rows:
             return rows.filter(own).collect()
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """An older run beside the one of the report."""
+
+    run: Run
+    changes: RunComparison | None
+    refused: str = ""
+    """Why there is no comparison: a report is not lost because an old run does not fit."""
+    is_beside: bool = False
+    """Whether its pages can be shown: runs of other pages may stand beside each other, their figures not."""
+
+    @classmethod
+    def of(cls, source: RunSource, path: Path) -> Older:
+        """Read the run that the report was asked to compare with."""
+        run = Run.open(path)
+        is_beside = False
+        try:
+            require_same_corpus(run, source.run)
+            require_comparable(run.summary(source.summary.protocol), source.summary)
+            is_beside = True
+            changes = compare_runs(run, source.run, source.summary.protocol)
+        except UsageError as error:
+            return cls(run, None, str(error), is_beside)
+        return cls(run, changes, is_beside=is_beside)
+
+    def source(self, protocol: str) -> RunSource | None:
+        """Its tables, where they can be shown."""
+        return RunSource(self.run, protocol) if self.is_beside else None
 
 
 def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from parsemark.protocols.exhibits import DataTable
 from parsemark.report.names import safe_name
 from parsemark.report.paper_tables import WRITERS, cell_texts, tables_of
-from parsemark.report.site import Site
+from parsemark.report.site import ReportPage, Site
 
 FOLDED = ("by-", "all-figures")
 
@@ -35,7 +35,7 @@ class ShownTable:
     """Whether it is shown only to who opens it: tables by attribute, and that of every figure."""
 
 
-def write_tables(site: Site) -> None:
+def _write(site: Site) -> None:
     """Write `tables.html`, and `tables/….{md,tex,csv}` for each table of each protocol."""
     folder = site.root / "tables"
     folder.mkdir()
@@ -68,3 +68,6 @@ def _shown(table: DataTable, prefix: str) -> ShownTable:
     return ShownTable(
         name, table, groups if any(g for g, _ in groups) else [], rows, files, table.key.startswith(FOLDED)
     )
+
+
+PAGE = ReportPage("tables", _write, "Tables")

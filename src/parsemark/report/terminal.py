@@ -11,9 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from parsemark.plain_words import counted_name, signed, signed_end
+from parsemark.plain_words import counted_name, format_value, signed, signed_end
 from parsemark.protocols import Figure, FigureInfo, Summary
-from parsemark.report.wording import format_value
 
 BEST = "★"
 STATES = {"not_resolved": "?", "equal": "≡", "equivalent": "=", "better": "+", "worse": " "}

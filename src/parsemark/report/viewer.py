@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from parsemark.compare.errors import Errors
 from parsemark.corpora.render import corpus_pictures
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.element_lists import write_element_lists
-from parsemark.report.errors import Errors
 from parsemark.report.images import write_images
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
-from parsemark.report.site import ReportOptions, Site
+from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, value_text
 
 SCRIPTS = (
@@ -30,23 +28,10 @@ SCRIPTS = (
 )
 
 
-def write_viewer(
-    site: Site,
-    options: ReportOptions,
-    images: set[int],
-    errors: Sequence[Errors],
-    older: RunSource | None = None,
-) -> None:
-    """Write `viewer.html`, the list of pages, the lists of elements, and the data of each page.
-
-    Args:
-        site: The report.
-        options: What it leaves out.
-        images: The numbers of the pages that have a picture.
-        errors: What went wrong, for each protocol.
-        older: An older run of the same pages under the first protocol, to look at beside this one.
-    """
-    source = site.source
+def _write(site: Site) -> None:
+    """Write `viewer.html`, the list of pages, the lists of elements, and the data of each page."""
+    source, errors, images = site.source, site.errors, site.images
+    older = site.older.source(source.summary.protocol) if site.older else None
     protocols = [_protocol(s, site.title(s), found) for s, found in zip(site.sources, errors, strict=True)]
     write_chunk(
         site.root, "pages", page_list(source, images) | {"protocols": protocols, "older": _older(older)}
@@ -56,13 +41,13 @@ def write_viewer(
     if older is not None:
         write_element_lists(site.root, older, "older/lists", Errors(), pages=source, parsers=older.parsers)
         write_older_chunks(site.root, source, older)
-    write_page_chunks(site.root, site.sources, options, images, [found.explained for found in errors])
+    write_page_chunks(site.root, site.sources, site.options, images, [found.explained for found in errors])
     site.page("viewer", current="viewer", scripts=SCRIPTS)
 
 
-def write_page_images(site: Site, options: ReportOptions) -> set[int]:
+def write_page_images(site: Site) -> set[int]:
     """Write the pictures of the pages; returns the numbers of those that have one."""
-    samples = site.source.samples
+    samples, options = site.source.samples, site.options
     if len(samples) > options.max_images:
         return set()
     corpus = site.source.run.manifest.corpus
@@ -122,3 +107,6 @@ def _columns(pages: list[dict[str, AttributeValue]]) -> dict[str, dict[str, obje
         position = {value: i for i, value in enumerate(values)}
         columns[name] = {"values": list(values), "codes": [-1 if t is None else position[t] for t in texts]}
     return columns
+
+
+PAGE = ReportPage("viewer", _write, "Pages")

@@ -19,7 +19,7 @@ from parsemark.plain_words import rounded
 from parsemark.protocols.exhibits import PageMatch
 from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
-from parsemark.report.site import Site
+from parsemark.report.site import ReportPage, Site
 
 MAX_PAGES = 400
 """Pages times parsers of a report; larger runs are looked at with fewer pages or parsers."""
@@ -47,7 +47,7 @@ class DrawnMatch:
         )
 
 
-def write_whole_pages(site: Site, images: set[int]) -> None:
+def _write(site: Site) -> None:
     """Write `document.html` and a page for each page and parser, if a protocol of the run views pages."""
     source = site.page_viewer
     views = source.shown.pages if source else None
@@ -76,7 +76,7 @@ def write_whole_pages(site: Site, images: set[int]) -> None:
                 true_path=_points(view.true_path),
                 pred_path=_points(view.pred_path),
                 figures=[(i.label, values[i.name]) for i in source.summary.figures if i.name in values],
-                image=f"images/{page_file(row['page'])}.webp" if row["page"] in images else None,
+                image=f"images/{page_file(row['page'])}.webp" if row["page"] in site.images else None,
                 sample=row["sample"],
                 status=str(prediction.status),
                 parser=parser,
@@ -110,3 +110,12 @@ def _diff(a: str, b: str) -> Iterator[tuple[str, str]]:
 
 def _points(boxes: Sequence[Box]) -> str:
     return " ".join(f"{(b.x0 + b.x1) / 2:.1f},{(b.y0 + b.y1) / 2:.1f}" for b in boxes)
+
+
+PAGE = ReportPage(
+    "document",
+    _write,
+    "Whole pages",
+    also=("document-*",),
+    is_there=lambda site: site.page_viewer is not None,
+)

@@ -4,7 +4,7 @@ from parsemark.store.cache import ParseCache, default_cache_folder
 from parsemark.store.manifest import SCHEMA_VERSION, CorpusEntry, Manifest, ParserEntry, RunLimits
 from parsemark.store.records import ParseRecord, sample_from_row, sample_to_row, work_key
 from parsemark.store.run import Run
-from parsemark.store.schemas import SCHEMAS, empty_table, schema_of
+from parsemark.store.schemas import SCHEMAS, schema_of
 
 __all__ = [
     "SCHEMAS",
@@ -17,7 +17,6 @@ __all__ = [
     "Run",
     "RunLimits",
     "default_cache_folder",
-    "empty_table",
     "sample_from_row",
     "sample_to_row",
     "schema_of",

@@ -326,7 +326,7 @@ class Bundle:
             run.write_table(name, self.table(name))
         texts = self.table("texts")
         if texts.height:
-            with replacing(run.texts_path) as temporary:
+            with replacing(run.files.texts_path) as temporary:
                 texts.write_parquet(temporary)
         for blob in self.raw_names:
             run.blobs.put(self.raw(blob))

@@ -1,5 +1,7 @@
 """Finished work, one line each, appended to a file of the process that did it.
 
+A journal's number says which came later: it is higher than that of all journals before it in the same run.
+
 Every process has its own file and holds a lock on it, so two processes on one run directory never write to
 the same file, and whoever folds journals into a table knows which ones still grow. A last line that was torn
 by a kill or a power cut is ignored; its work is done again. Any other line that is no record is damage.
@@ -10,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import threading
 import uuid
 from collections.abc import Iterator
@@ -21,16 +24,18 @@ from parsemark.system import make_folder
 from parsemark.system.locks import hold, is_locked
 
 Json = dict[str, Any]
+LINES = 2**32
+"""The sequence of an entry is the number of its journal times this, and the number of its line."""
 
 
 class Journal:
     """The journal that this process writes. Safe to use from several threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, number: int) -> None:
         make_folder(folder.parent, folder.name)
-        self.path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}.jsonl"
+        self.path = folder / f"n{number:06d}-{os.getpid()}-{uuid.uuid4().hex[:12]}.jsonl"
         try:
-            self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         except OSError as error:
             raise WriteError(self.path, error) from error
         hold(self._handle)
@@ -58,11 +63,22 @@ class Journal:
         self.close()
 
 
-def read_journals(folder: Path) -> Iterator[tuple[str, Json]]:
-    """All whole entries of all journals of a folder, each with the file and the line where it stands."""
+def read_journals(folder: Path) -> Iterator[tuple[str, int, Json]]:
+    """All whole entries of all journals, each with its file and line in words, and its sequence."""
     for path in sorted(folder.glob("*.jsonl")):
         with contextlib.suppress(FileNotFoundError):  # folded away by another process
             yield from _entries(path)
+
+
+def last_number(folder: Path) -> int:
+    """The highest number of a journal; 0 without any."""
+    return max(map(_number, folder.glob("*.jsonl")), default=0)
+
+
+def _number(path: Path) -> int:
+    """The number in a journal's name; 0 in names of earlier versions."""
+    found = re.match(r"n(\d{1,9})-", path.name)
+    return int(found[1]) if found else 0
 
 
 def finished_journals(folder: Path) -> list[Path]:
@@ -70,7 +86,7 @@ def finished_journals(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.jsonl")) if not is_locked(path)]
 
 
-def _entries(path: Path) -> Iterator[tuple[str, Json]]:
+def _entries(path: Path) -> Iterator[tuple[str, int, Json]]:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -92,4 +108,4 @@ def _entries(path: Path) -> Iterator[tuple[str, Json]]:
             entry = None
         if not isinstance(entry, dict):
             raise StoreError(f"{where} is no record. Remove it; its page is parsed again.")
-        yield where, entry
+        yield where, _number(path) * LINES + number, entry

@@ -65,7 +65,7 @@ class Manifest(_StrictModel):
     protocols: list[str] = Field(default_factory=list)
     """Specs of the protocols by which it is scored."""
     parsing_anew: dict[str, float] = Field(default_factory=dict)
-    """Parsers of which every page is being parsed anew (`--no-cache`), with the time since when."""
+    """Parsers of which every page is being parsed anew (`--no-cache`), with the first record's sequence."""
     seed: int = 0
     limits: RunLimits | None = None
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)

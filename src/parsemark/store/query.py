@@ -24,7 +24,7 @@ class QueryResult:
 def _selects(run: Run, name: str) -> Iterator[str]:
     """The files of a table as SQL; those of protocols have a column `protocol`."""
     for protocol in run.manifest.protocols if name in PROTOCOL_TABLES else [None]:
-        file = run.table_path(name, protocol)
+        file = run.files.path_of(name, protocol or "")
         if file.exists():
             extra = "" if protocol is None else f"{_quoted(protocol)} AS protocol, "
             yield f"SELECT {extra}* FROM read_parquet({_quoted(str(file))})"
@@ -43,7 +43,7 @@ def query_run(path: Path, sql: str) -> QueryResult:
     with needed_for("parsemark query"):
         import duckdb
     run = Run.open(path)
-    run.fold_journals()
+    run.parses.fold()
     connection = duckdb.connect(":memory:")
     try:
         for name in SCHEMAS:

@@ -38,7 +38,9 @@ class ParseRecord:
     cached: bool = False
     """Whether the output was taken from the cache; times and memory are those of the original parse."""
     finished: float = 0.0
-    """Seconds since the epoch; of two records for one page, the later one counts."""
+    """Seconds since the epoch, as the machine's clock had it: for people; nothing is decided by it."""
+    sequence: int = 0
+    """Of two records for one page, the higher one counts; given by the journal that holds the record."""
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -75,7 +77,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("sample", "parser", "key"), (str,)),
     **dict.fromkeys(("blob", "error", "stderr_tail"), _TEXT),
     **dict.fromkeys(("wall_s", "cpu_s", "peak_memory_mb", "cost_usd"), _NUMBER),
-    **dict.fromkeys(("n_bytes", "attempts"), (int,)),
+    **dict.fromkeys(("n_bytes", "attempts", "sequence"), (int,)),
     "finished": (int, float),
 }
 

@@ -69,6 +69,8 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 """Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
 
+SEQUENCE = "sequence"
+
 PROTOCOL_TABLES = ("matches", "scores")
 """Every protocol of a run has its own."""
 
@@ -89,6 +91,6 @@ def schema_of(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
     return SCHEMAS[name]
 
 
-def empty_table(name: str) -> pl.DataFrame:
-    """A table without rows."""
-    return pl.DataFrame(schema=schema_of(name))
+def stored_schema(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a table's file: that of `parses` also says which of two records came later."""
+    return {**schema_of(name), SEQUENCE: pl.Int64} if name == "parses" else schema_of(name)

@@ -1,43 +1,164 @@
-"""Parquet files of a run that may be larger than memory: read in parts, through one open file each."""
+"""The Parquet tables of a run: read whole or in parts, through one open file each, and replaced whole."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import polars as pl
 
+from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
 from parsemark.protocols.run_tables import RunTables
-from parsemark.store.schemas import schema_of
-
-if TYPE_CHECKING:
-    from parsemark.store.run import Run
+from parsemark.store.manifest import Manifest
+from parsemark.store.schemas import (
+    PROTOCOL_TABLES,
+    SEQUENCE,
+    SORT_KEYS,
+    schema_of,
+    stored_schema,
+)
+from parsemark.system import make_folder, replacing
 
 ROWS_PER_GROUP: Mapping[str, int] = {"samples": 128, "parses": 4_096, "predictions": 512}
 """So that neighbouring pages are read without the others; of rows that hold whole pages few are a group."""
 _OTHER_ROWS = 16_384
 
 
-def rows_per_group(name: str) -> int:
-    """How many rows of a table are stored, and read, together."""
-    return ROWS_PER_GROUP.get(name, _OTHER_ROWS)
+class TableFiles:
+    """The tables of one run directory as files. Whoever replaces one holds the run's lock.
 
-
-@contextlib.contextmanager
-def opened_table(path: Path, name: str) -> Iterator[pl.LazyFrame]:
-    """A stored table, to collect from while this is open.
-
-    Everything is read through one open file: polars opens a path again for every query, and another process
-    may put a new table there in between.
+    Args:
+        path: The run directory.
     """
-    with path.open("rb") as file:
-        numbered = Path(f"/dev/fd/{file.fileno()}")
-        rows = pl.scan_parquet(numbered if numbered.exists() else path)
-        yield rows.select(pl.col(column).cast(kind) for column, kind in schema_of(name).items())
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def folder_of(self, protocol: str) -> Path:
+        """Where the matches, scores and summary of a protocol are."""
+        plain = re.fullmatch(r"[A-Za-z_][\w.\-]*", protocol)
+        digest = hashlib.sha256(protocol.encode()).hexdigest()[:8]
+        return self.path / "protocols" / (protocol if plain else f"{protocol.partition('(')[0]}-{digest}")
+
+    def path_of(self, name: str, protocol: str = "tables") -> Path:
+        """Where a table lies, or will lie."""
+        schema_of(name)
+        folder = self.folder_of(protocol) if name in PROTOCOL_TABLES else self.path
+        return folder / f"{name}.parquet"
+
+    @property
+    def texts_path(self) -> Path:
+        """Where the text layers of the pages lie, in a run that came without its PDFs."""
+        return self.path / "texts.parquet"
+
+    def texts(self, where: pl.Expr) -> dict[str, str]:
+        """The text layers of some pages, by sample, in a run whose PDFs are elsewhere; mostly none."""
+        if not self.texts_path.exists():
+            return {}
+        with self.reading("samples", self.texts_path):
+            rows = pl.scan_parquet(self.texts_path).select("sample", "text")
+            return dict(rows.filter(where).collect().iter_rows())
+
+    def read(self, name: str, protocol: str = "tables") -> pl.DataFrame:
+        """A whole table; without rows if it is not made yet."""
+        path = self.path_of(name, protocol)
+        if not path.exists():
+            return frame_of(name, ())
+        with self.reading(name, path):
+            # Read by one open file: polars opens a path twice, and another process may replace it in between.
+            frame = pl.read_parquet(BytesIO(path.read_bytes()))
+            return frame.select(_columns(name, frame.columns))
+
+    @contextlib.contextmanager
+    def scanning(self, name: str, protocol: str = "tables") -> Iterator[pl.LazyFrame]:
+        """A table, to collect from what is needed of it; its rows are sorted by `SORT_KEYS`.
+
+        Everything is read through one open file: polars opens a path again for every query, and another
+        process may put a new table there in between.
+        """
+        path = self.path_of(name, protocol)
+        if not path.exists():
+            yield frame_of(name, ()).lazy()
+            return
+        with self.reading(name, path), path.open("rb") as file:
+            numbered = Path(f"/dev/fd/{file.fileno()}")
+            rows = pl.scan_parquet(numbered if numbered.exists() else path)
+            yield rows.select(_columns(name, rows.collect_schema().names()))
+
+    def write(self, name: str, frame: pl.DataFrame, protocol: str = "tables") -> None:
+        """Replace a table."""
+        ordered = frame.select(_columns(name, frame.columns)).sort(SORT_KEYS[name], maintain_order=True)
+        with self._replacing(name, protocol) as temporary:
+            ordered.write_parquet(temporary, row_group_size=ROWS_PER_GROUP.get(name, _OTHER_ROWS))
+
+    def join(self, name: str, parts: Sequence[Path], protocol: str = "tables") -> None:
+        """Replace a table by the rows of Parquet files, which are sorted and follow each other in order.
+
+        They are streamed, so a table may be larger than memory.
+        """
+        with self._replacing(name, protocol) as temporary:
+            rows = pl.scan_parquet(list(parts), schema=schema_of(name))
+            rows.sink_parquet(temporary, row_group_size=ROWS_PER_GROUP.get(name, _OTHER_ROWS))
+
+    @contextlib.contextmanager
+    def _replacing(self, name: str, protocol: str) -> Iterator[Path]:
+        path = self.path_of(name, protocol)
+        make_folder(self.path, *path.parent.relative_to(self.path).parts)
+        with replacing(path) as temporary:
+            try:
+                yield temporary
+            except pl.exceptions.PolarsError as error:
+                raise WriteError(path, str(error)[:200]) from error
+
+    @contextlib.contextmanager
+    def reading(self, name: str, path: Path | None = None) -> Iterator[None]:
+        """What goes wrong while a table is read is damage: names the file, and how it is made anew."""
+        try:
+            yield
+        except (OSError, ValueError, TypeError, FormatError, pl.exceptions.PolarsError) as error:
+            raise self._damaged(path or self.path_of(name), name, str(error)) from error
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":  # how polars' Rust code gives up on a file
+                raise self._damaged(path or self.path_of(name), name, str(error)) from error
+            raise
+
+    def _damaged(self, path: Path, name: str, why: str) -> StoreError:
+        if name in ("samples", "parses"):
+            remedy = "Delete it and give the command that made the run again; the cache still has the pages"
+        else:
+            remedy = f"Make it anew with: parsemark score {self.path}"
+        reason = " ".join(why.split())[:200].rstrip(".")
+        return StoreError(f"{path} is damaged: {reason}. {remedy}")
+
+
+def _columns(name: str, there: Sequence[str]) -> Iterator[pl.Expr]:
+    """All columns of a table's file; earlier versions wrote no sequence."""
+    for column, kind in stored_schema(name).items():
+        if column == SEQUENCE:
+            found = pl.col(column) if column in there else pl.lit(0)
+            yield found.cast(kind).fill_null(0).alias(column)
+        else:
+            yield pl.col(column).cast(kind)
+
+
+def frame_of(name: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as a table."""
+    return pl.DataFrame(list(rows), schema=stored_schema(name), orient="row")
+
+
+class _Scanned(Protocol):
+    manifest: Manifest
+
+    def scanning(
+        self, name: str, protocol: str | None = None
+    ) -> contextlib.AbstractContextManager[pl.LazyFrame]: ...
 
 
 class StoredTables(RunTables):
@@ -47,7 +168,7 @@ class StoredTables(RunTables):
     not run on, since it came later or only some pages were asked for, is one without a prediction.
     """
 
-    def __init__(self, run: Run, protocol: str | None) -> None:
+    def __init__(self, run: _Scanned, protocol: str | None) -> None:
         self._run = run
         self._protocol = protocol
         self._frames = {}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.engine.imported import import_predictions
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
 from parsemark.report.omnidocbench import export_omnidocbench
 
 VERSIONS = ("v1.0", "v1.5", "v1.6", "v1.6-fixed")

@@ -87,7 +87,7 @@ class Fresh:
 def show_reveal(root: Path, secret: Path, commitment: Path) -> None:
     """Print whether the pages in a folder are those of a commitment; exit code 1 if not."""
     from parsemark.corpora.fresh import differences, read_secret, same_pdfs
-    from parsemark.report.wording import visible
+    from parsemark.plain_words import visible
 
     revealed = read_secret(secret)
     found = list(differences(root, revealed, commitment))

@@ -35,7 +35,7 @@ from parsemark.corpora.loaders.files import is_storable, page_id, read_text, uns
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.formats import read_document, read_tables
 from parsemark.model import Category, Element, Page, Sample
-from parsemark.pdf import page_shapes
+from parsemark.pdf import count_pages, page_shapes
 from parsemark.plain_words import counted
 from parsemark.system import file_sha256
 
@@ -133,6 +133,30 @@ class _Document:
 def load(root: Path) -> Corpus:
     """Load all PDFs below the folder."""
     remarks: list[Remark] = []
+    documents = _documents(root, remarks)
+    samples = [sample for document in documents for sample in _samples(document, root, remarks)]
+    if not samples:
+        raise CorpusError(f"No PDF in {root} can be read: {remarks[0]}")
+    if (unknown := _unknown(samples)) is not None:
+        remarks.append(unknown)
+    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown", remarks=remarks)
+
+
+def page_files(root: Path) -> dict[str, list[Path]]:
+    """The files that speak of one page each, by its id; what speaks of a whole document is not among them."""
+    found: dict[str, list[Path]] = {}
+    for document in _documents(root, []):
+        try:
+            n_pages = count_pages(document.pdf)
+        except PdfError:
+            continue
+        for number, labels in _labels_by_page(document, n_pages, root).items():
+            found[page_id(document.name, number)] = [label.path for label in labels if label.part is None]
+    return found
+
+
+def _documents(root: Path, remarks: list[Remark]) -> list[_Document]:
+    """The PDFs of a folder with the files that speak of them."""
     files = list(_files(root, remarks))
     documents = [
         _Document(path, path.relative_to(root).with_suffix("").as_posix())
@@ -143,12 +167,7 @@ def load(root: Path) -> Corpus:
         why = f" ({remarks[0]})" if remarks else ""
         raise CorpusError(f"There is no PDF in {root}.{why}")
     _assign(files, documents, root, remarks)
-    samples = [sample for document in documents for sample in _samples(document, root, remarks)]
-    if not samples:
-        raise CorpusError(f"No PDF in {root} can be read: {remarks[0]}")
-    if (unknown := _unknown(samples)) is not None:
-        remarks.append(unknown)
-    return Corpus.of(root.resolve().name, samples, root=root, version="1", licence="unknown", remarks=remarks)
+    return documents
 
 
 _MOST_NAMED = 8
@@ -332,8 +351,10 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
         document.unplaced = [file for file in document.unplaced if not file.bare]
     if document.whole is not None:
         n_parts = _n_parts(document.whole)
-        if n_parts == n_pages:
-            document.labels += [_Label(n + 1, None, document.whole, part=n) for n in range(n_pages)]
+        if n_parts == n_pages:  # a page's own file says more of it
+            own = {label.page for label in document.labels}
+            others = [n for n in range(n_pages) if n + 1 not in own]
+            document.labels += [_Label(n + 1, None, document.whole, part=n) for n in others]
         else:
             said = (
                 f"has {counted(n_parts, 'part')}, but {document.name}.pdf has {counted(n_pages, 'page')}, so "

@@ -2,7 +2,8 @@ r"""A formula in LaTeX as the sequence of what it shows, without how it is set.
 
 `\left(\dfrac{a}{b}\right)` and `({a \over b})` are the same symbols in the same places. Markers keep the
 structure: `frac(` … `over` …, `sqrt(` …, `^(` …, `_(` …, an accent with what it covers, and `matrix(` with
-`&` and `;;` between its entries, each up to `CLOSE`.
+`&` and `;;` between its entries, each up to `CLOSE`. A binomial is a column in brackets, a stack one without.
+Lines that only lie below each other are one, with `NEW_LINE` where nothing else says that a statement ends.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from parsemark.formats.limits import check_size
 
 CLOSE = ")]"
 """End of a group that a marker opened; no character of a formula looks like it."""
+NEW_LINE = "¶"
+"""Where a line ends and another statement begins."""
+GAP = "gap"
+"""Between a value and its condition behind a brace."""
 MAX_DEPTH = 60
 MAX_FORMULA_CHARS = 100_000
 _MAX_REMEMBERED_CHARS = 1_000
@@ -55,8 +60,14 @@ _DROPPED_ENVIRONMENTS = frozenset(_LAYOUT.split())
 """Environments that only lay lines out."""
 _FENCES = {
     "pmatrix": ("(", ")"), "bmatrix": ("[", "]"), "vmatrix": ("|", "|"), "Vmatrix": ("‖", "‖"),
-    "Bmatrix": ("{", "}"), "cases": ("{", ""), "rcases": ("", "}"),
+    "Bmatrix": ("{", "}"), "cases": ("{", ""), "dcases": ("{", ""), "rcases": ("", "}"), "drcases": ("", "}"),
+    "psmallmatrix": ("(", ")"), "bsmallmatrix": ("[", "]"), "vsmallmatrix": ("|", "|"),
 }  # fmt: skip
+_STACKED_BY = {"over": None, "atop": ("", ""), "choose": ("(", ")"), "brace": ("{", "}"), "brack": ("[", "]")}
+"""Commands between what stands above and below, and the brackets around both; None is a fraction."""
+_TRANSPOSED = frozenset(["⊤", "⊺"])
+_BEGINS_ANEW = frozenset("=<>≤≥≠∼≈≡∈→←⇒⇔∝+-·×/,;.≃≅±")
+"""What goes on with the line above, or says itself that the line goes on."""
 _WORDS = {"mod": "mod", "bmod": "mod", "backslash": "∖", "star": "⋆", "&": "\ue000"}
 _SEPARATORS = {"&": "&", "\ue000": "&amp"}
 _KEPT = frozenset("…ϖϑϱϰℜℑ")
@@ -96,7 +107,7 @@ def _read(source: str) -> Symbols:
         text = _undelimited(text)
     scanned = LatexSource(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)
     symbols = _FormulaReader(scanned).sequence(scanned.whole, 0)
-    return _without_final_punctuation(symbols)
+    return _without_final_punctuation(_laid_out(symbols))
 
 
 _read_again = lru_cache(2_000)(_read)
@@ -123,9 +134,9 @@ class _FormulaReader:
                 out += _characters(text)
                 index += 1
                 continue
-            if kind is TokenKind.COMMAND and text in ("over", "atop", "choose"):
+            if kind is TokenKind.COMMAND and text in _STACKED_BY:
                 below = self.sequence((index + 1, end), depth + 1) if depth < MAX_DEPTH else []
-                return ["frac(", *out, "over", *below, CLOSE]
+                return _stack(out, below, _STACKED_BY[text])
             piece, index = self.piece(index, end, depth)
             out += piece
         return out
@@ -168,6 +179,8 @@ class _FormulaReader:
             else:
                 break
             behind = index
+        if len(upper) == 1 and upper[0] in _TRANSPOSED:
+            upper = ["T"]
         below = ["_(", *lower, CLOSE] if lower else []
         return below + (["^(", *upper, CLOSE] if upper else []), behind
 
@@ -216,10 +229,8 @@ class _FormulaReader:
             start = skip_arguments(self.source, "om", start, closes)
         inner = self.sequence((start, closes), depth + 1)
         if name in _DROPPED_ENVIRONMENTS:
-            return [s for s in inner if s not in ("&", ";;")], closes + 1
-        opening, closing = _FENCES.get(name, ("", ""))
-        entries = [*inner[:-1]] if inner[-1:] == [";;"] else inner
-        return [*_characters(opening), "matrix(", *entries, CLOSE, *_characters(closing)], closes + 1
+            return ["lines(", *inner, CLOSE], closes + 1
+        return _matrix(inner, _FENCES.get(name, ("", ""))), closes + 1
 
     def fraction(self, name: str, index: int, end: int, depth: int) -> Read:
         r"""`\frac{a}{b}` of any size."""
@@ -228,9 +239,41 @@ class _FormulaReader:
         return ["frac(", *top, "over", *bottom, CLOSE], index
 
     def binomial(self, name: str, index: int, end: int, depth: int) -> Read:
-        r"""`\binom{n}{k}`: a fraction in parentheses."""
-        inner, index = self.fraction(name, index, end, depth)
-        return ["(", *inner, ")"], index
+        r"""`\binom{n}{k}`: a column in parentheses."""
+        top, index = self.argument(index, end, depth)
+        bottom, index = self.argument(index, end, depth)
+        return _stack(top, bottom, ("(", ")")), index
+
+    def general_fraction(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\genfrac(){0pt}{}{n}{k}`: with brackets, and a bar unless it has no thickness."""
+        opening, index = self.argument(index, end, depth)
+        closing, index = self.argument(index, end, depth)
+        thickness, index = self.argument(index, end, depth)
+        _, index = self.argument(index, end, depth)
+        top, index = self.argument(index, end, depth)
+        bottom, index = self.argument(index, end, depth)
+        if thickness[:1] == ["0"]:
+            return _stack(top, bottom, ("".join(opening), "".join(closing))), index
+        return [*opening, *_stack(top, bottom, None), *closing], index
+
+    def column(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\substack{a\\b}`, and the matrices of plain TeX."""
+        inner, index = self.argument(index, end, depth)
+        return _matrix(inner, _FENCES.get(name, ("", ""))), index
+
+    def before(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\prescript{14}{6}{C}`: scripts on the left."""
+        upper, index = self.argument(index, end, depth)
+        lower, index = self.argument(index, end, depth)
+        below = ["_(", *lower, CLOSE] if lower else []
+        return below + (["^(", *upper, CLOSE] if upper else []), index
+
+    def both_sides(self, name: str, index: int, end: int, depth: int) -> Read:
+        r"""`\sideset{_a^b}{_c^d}\prod`: scripts on both sides of what follows."""
+        left, index = self.argument(index, end, depth)
+        right, index = self.argument(index, end, depth)
+        base, index = self.argument(index, end, depth)
+        return [*left, *base, *right], index
 
     def root(self, name: str, index: int, end: int, depth: int) -> Read:
         r"""`\sqrt[n]{x}`."""
@@ -273,6 +316,10 @@ class _FormulaReader:
 _SPECIAL: dict[str, Callable[[_FormulaReader, str, int, int, int], Read]] = {
     **dict.fromkeys(FRACTIONS, _FormulaReader.fraction),
     **dict.fromkeys(("binom", "dbinom", "tbinom"), _FormulaReader.binomial),
+    "genfrac": _FormulaReader.general_fraction,
+    **dict.fromkeys(("substack", "matrix", "pmatrix", "cases"), _FormulaReader.column),
+    "prescript": _FormulaReader.before,
+    "sideset": _FormulaReader.both_sides,
     "sqrt": _FormulaReader.root,
     **dict.fromkeys(("overset", "underset", "stackrel"), _FormulaReader.stacked),
     **dict.fromkeys(("xrightarrow", "xlongrightarrow"), _FormulaReader.long_arrow),
@@ -280,6 +327,75 @@ _SPECIAL: dict[str, Callable[[_FormulaReader, str, int, int, int], Read]] = {
     **dict.fromkeys(("left", "right", "middle"), _FormulaReader.fence),
     "not": _FormulaReader.negation,
 }
+
+
+def _stack(above: list[str], below: list[str], fences: tuple[str, str] | None) -> list[str]:
+    """Two things below each other: a fraction, or without a bar a column between brackets."""
+    if fences is None:
+        return ["frac(", *above, "over", *below, CLOSE]
+    return _matrix([*above, ";;", *below], fences)
+
+
+def _matrix(entries: list[str], fences: tuple[str, str]) -> list[str]:
+    opening, closing = fences
+    entries = entries[:-1] if entries[-1:] == [";;"] else entries
+    return [*_characters(opening), "matrix(", *entries, CLOSE, *_characters(closing)]
+
+
+def _laid_out(symbols: list[str]) -> list[str]:
+    """The symbols with breaks of columns and rows where they say something.
+
+    A matrix has them; round and square brackets around one say the same. Behind a brace columns only part a
+    value from its condition. In all else they lay out lines.
+    """
+    out: list[str] = []
+    opened: list[int] = []
+    for at, sign in enumerate(symbols):
+        out.append(sign)
+        if len(sign) > 1 and sign.endswith("("):
+            opened.append(len(out) - 1)
+        elif sign == CLOSE and opened:
+            begin = opened.pop()
+            if out[begin] not in ("matrix(", "lines("):
+                continue
+            before = out[begin - 1] if begin else ""
+            behind = symbols[at + 1] if at + 1 < len(symbols) else ""
+            inside = out[begin + 1 : -1]
+            if before == "{" and behind != "}":
+                out[begin:] = ["matrix(", *_braced(inside), CLOSE]
+            elif out[begin] == "lines(":
+                out[begin:] = _lines(inside)
+            elif before in ("(", "[") and behind in (")", "]"):
+                out[begin - 1] = "("
+                symbols[at + 1] = ")"
+    return _lines(out)
+
+
+def _braced(inside: list[str]) -> list[str]:
+    """Lines behind a brace: a gap where a column ends, unless a relation goes on or a comma is there."""
+    around = zip(["", *inside], inside, [*inside[1:], ""], strict=False)
+    return [
+        GAP if sign == "&" else sign
+        for before, sign, after in around
+        if sign != "&" or _BEGINS_ANEW.isdisjoint((before, after))
+    ]
+
+
+def _lines(symbols: list[str]) -> list[str]:
+    """Lines as one, with `NEW_LINE` where a statement begins and nothing else says so."""
+    out: list[str] = []
+    depth = 0
+    ended = False
+    for sign in symbols:
+        if not depth and sign in ("&", ";;"):
+            ended = ended or sign == ";;"
+            continue
+        if ended and out and sign not in _BEGINS_ANEW and out[-1] not in _BEGINS_ANEW:
+            out.append(NEW_LINE)
+        ended = False
+        depth += (len(sign) > 1 and sign.endswith("(")) - (sign == CLOSE)
+        out.append(sign)
+    return out
 
 
 @cache

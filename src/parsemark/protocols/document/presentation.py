@@ -10,7 +10,7 @@ from parsemark.protocols.document.papers import NEEDS, omnidocbench_tables
 from parsemark.protocols.document.published.profile import get_profile, switch_sentences
 from parsemark.protocols.document.strict.view import view_page
 from parsemark.protocols.exhibits import ErrorKind, NamedProfile, PageViews, Switch
-from parsemark.protocols.presentation import Presentation, RunView, errors_by_kind
+from parsemark.protocols.presentation import MatchView, Presentation, errors_by_kind
 from parsemark.protocols.summary import Summary
 
 _STRICT = (
@@ -60,7 +60,7 @@ def _named_profile(name: str) -> NamedProfile:
     return NamedProfile(profile.name, tuple(Switch(n, getattr(profile, n), s) for n, s in sentences))
 
 
-def _element_errors(run: RunView, *, is_strict: bool) -> pl.DataFrame:
+def _element_errors(run: MatchView, *, is_strict: bool) -> pl.DataFrame:
     """Find missed, invented, split and merged elements, of those that count.
 
     What is matched only so that it is no extra, such as page numbers, has no score of its own. A block

@@ -16,7 +16,7 @@ from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Table
 from parsemark.protocols.exhibits import ErrorKind, Explanation, Finding
-from parsemark.protocols.presentation import RunView
+from parsemark.protocols.presentation import MatchView
 from parsemark.protocols.tables.evidence import CONFIDENCE_THRESHOLD, THETA
 
 METRIC = "reader"
@@ -83,7 +83,7 @@ OF_EVENT = {
 """An event of `reader` to the type of error it is; padding harms nobody who reads the table."""
 
 
-def errors_of_matches(run: RunView) -> pl.DataFrame:
+def errors_of_matches(run: MatchView) -> pl.DataFrame:
     """Missed, partly found, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
 
     Splits and merges are those that matching by characters sees, since the others pair one with one. A table
@@ -102,7 +102,7 @@ def errors_of_matches(run: RunView) -> pl.DataFrame:
     return pl.concat([missed.join(merged, on=place, how="anti"), partly, invented, split, merged])
 
 
-def _by_characters(run: RunView) -> pl.DataFrame:
+def _by_characters(run: MatchView) -> pl.DataFrame:
     if run.rule == ngrams.RULE:
         return run.matches
     pieces = pl.col("kind").is_in(["split", "merge"])

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -43,8 +42,21 @@ EVIDENT_TABLES = "evident_tables"
 RANKED = "-ranked"
 """Ending of the name of a rule where predictions were matched in order of their confidence."""
 CATEGORY = str(Category.TABLE)
-_LAST_TRUTH: ContextVar[tuple[Page | None, dict[int, TableInput]]] = ContextVar("truth", default=(None, {}))
-"""The page that was scored last, and what is prepared of its tables, by the identity of the elements."""
+
+
+@dataclass
+class LastTruth:
+    """What is prepared of the truth of a page, kept for the next parser's answer to the same page."""
+
+    _last: tuple[Page | None, dict[int, TableInput]] = field(default_factory=lambda: (None, {}))
+
+    def inputs_of(self, page: Page | None) -> dict[int, TableInput]:
+        """What is prepared of the tables of a page, by the identity of the elements."""
+        last, inputs = self._last
+        if last is not page:
+            inputs = {}
+            self._last = page, inputs
+        return inputs
 
 
 _BULLET = re.compile(r"\s*[•‣◦▪▫●○■□◆◇➤➢✓✔∙·⁃–—*-](?:\s|$)")
@@ -76,6 +88,7 @@ class PageScorer:
     metrics: Sequence[str]
     page: Page | None
     prediction: Prediction
+    truth_inputs: dict[int, TableInput] = field(default_factory=dict)
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
     """What is prepared of an element, by its identity: truths and predictions may share ids."""
@@ -154,11 +167,13 @@ class PageScorer:
         plain = answer is None or (len(match.pred) == 1 and answer == self._pred(match.pred[0]).table)
         chosen = get_metric(metric)
         if not plain:
-            return guarded(chosen, partial(chosen.score, self._truth_input(truth), TableInput(answer)))
+            return guarded(
+                chosen, partial(chosen.score, self._input(truth, self.truth_inputs), TableInput(answer))
+            )
         key = (match.truth[0], match.pred[0], metric)
         if key not in self.known:
             pred = self._pred(match.pred[0])
-            truth_input = self._truth_input(truth)
+            truth_input = self._input(truth, self.truth_inputs)
             self.known[key] = guarded(chosen, partial(chosen.score, truth_input, self._input(pred)))
         return self.known[key]
 
@@ -168,14 +183,6 @@ class PageScorer:
             source = element.table if element.table is not None else element.html or ""
             known[id(element)] = TableInput(source)
         return known[id(element)]
-
-    def _truth_input(self, element: Element) -> TableInput:
-        """What is prepared of a truth is kept for the next parser's answer to the same page."""
-        page, inputs = _LAST_TRUTH.get()
-        if page is not self.page:
-            inputs = {}
-            _LAST_TRUTH.set((self.page, inputs))
-        return self._input(element, inputs)
 
     def _record_invented(self, page_text: str) -> None:
         found = invented_text(self.prediction, page_text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
@@ -14,6 +15,9 @@ from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.rows import PageScores
 from parsemark.protocols.run_tables import RunTables
 from parsemark.protocols.summary import Summary
+
+if TYPE_CHECKING:
+    from parsemark.protocols.tables.page import LastTruth
 
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
@@ -69,7 +73,14 @@ class TablesProtocol(PageProtocol):
         """Match the tables of one page under every rule and score the pairs; see `page.py`."""
         from parsemark.protocols.tables.page import PageScorer
 
-        return PageScorer(self.all_metrics, truth, prediction).run(page_text)
+        inputs = self._last_truth.inputs_of(truth)
+        return PageScorer(self.all_metrics, truth, prediction, inputs).run(page_text)
+
+    @cached_property
+    def _last_truth(self) -> LastTruth:
+        from parsemark.protocols.tables.page import LastTruth
+
+        return LastTruth()
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""

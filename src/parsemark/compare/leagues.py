@@ -17,9 +17,9 @@ import polars as pl
 from pydantic import ValidationError
 
 from parsemark.corpora import Corpus
-from parsemark.engine.parse import sample_rows
-from parsemark.engine.score_chunk import write_predictions
-from parsemark.engine.verify import problems_in
+from parsemark.engine.imports.verify import problems_in
+from parsemark.engine.parsing.parse import sample_rows
+from parsemark.engine.scoring.chunk import write_predictions
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol

@@ -6,7 +6,6 @@ import os
 import platform
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,9 +16,9 @@ from parsemark.corpora import Corpus, load_corpus
 from parsemark.corpora.base import Remark
 from parsemark.corpora.render import with_pdf
 from parsemark.engine.events import Events
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import Plan, PlannedPage, make_plan, select_keys
-from parsemark.engine.pool import LocalWorkers, ParsePool, Workers
+from parsemark.engine.parsing.plan import Plan, PlannedPage, make_plan, select_keys
+from parsemark.engine.parsing.pool import LocalWorkers, ParsePool, Workers
+from parsemark.engine.parsing.worker import PageLimits
 from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
@@ -101,7 +100,7 @@ def parse_corpus(
         pool.execute(plan, options.n_workers)
         _end_anew(run, since)
     finally:
-        run.fold_journals()
+        run.parses.fold()
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
                 said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
@@ -126,7 +125,7 @@ def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> N
 
 def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
     """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
-    now = time.time()
+    now = run.parses.now()
     run.update_manifest(
         lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
     )
@@ -322,7 +321,7 @@ def _workers(options: ParseOptions) -> Workers:
     if options.executor == "local":
         return LocalWorkers(options.limits)
     if options.executor == "ray":
-        from parsemark.engine.ray_workers import RayWorkers
+        from parsemark.engine.parsing.ray import RayWorkers
 
         return RayWorkers(options.limits, options.address)
     raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from parsemark.consensus.jury import elect, estimate_jury
 from parsemark.consensus.tables import find_candidates
-from parsemark.engine.estimated import signals
+from parsemark.engine.imports.estimated import signals
 from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Element, Prediction, Status
 from parsemark.parsers import read_raw
@@ -335,10 +335,10 @@ def _add(
     for record in run.records():
         if record.parser in sources:
             by_sample.setdefault(record.sample, {})[record.parser] = record
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         for sample, outputs in sorted(by_sample.items()):
             journal.append(_record(run, sample, name, outputs, change(outputs)).to_json())
-    run.fold_journals()
+    run.parses.fold()
     prints = [entry.fingerprint for p in sources if (entry := run.manifest.parser(p)) is not None]
     entry = ParserEntry(
         name=name,

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.engine.score_chunk import Chunk, Output, PageTask, grouped
+from parsemark.engine.scoring.chunk import Chunk, Output, PageTask, grouped
 from parsemark.errors import StoreError
 from parsemark.model import Status
 from parsemark.protocols import get_protocol
@@ -25,7 +25,7 @@ from parsemark.store.tables import NOT_PARSED
 
 _READ_PAGES = 256
 """How many pages are read together while the plan is made."""
-_RECORD = ("sample", "parser", "status", "blob", "error", "finished")
+_RECORD = ("sample", "parser", "status", "blob", "error")
 _NO_OUTPUT = "The record says ok, but there is no output."
 Rows = NDArray[np.int64]
 
@@ -132,7 +132,7 @@ class _TaskReader:
     def __init__(self, run: Run, parsers: Sequence[str]) -> None:
         self._run = run
         self._parsers = parsers
-        self._has_texts = run.texts_path.exists()
+        self._has_texts = run.files.texts_path.exists()
         self._first, self._last = 0, 0
         self._pages: list[PageTask] = []
         self.missing: Counter[str] = Counter()
@@ -172,7 +172,7 @@ class _TaskReader:
         first_id, last_id = samples.select(first=pl.col("sample").min(), last=pl.col("sample").max()).row(0)
         own = pl.col("sample").is_between(pl.lit(first_id), pl.lit(last_id))
         found: dict[str, dict[str, Output]] = {}
-        for row in self._parses.filter(own).select(_RECORD).sort("finished").collect().iter_rows(named=True):
+        for row in self._parses.filter(own).select(_RECORD).collect().iter_rows(named=True):
             found.setdefault(row["sample"], {})[row["parser"]] = self._output(row)
         texts = self._texts(own)
         self._pages = [
@@ -181,7 +181,7 @@ class _TaskReader:
         ]
 
     def _texts(self, own: pl.Expr) -> dict[str, str]:
-        return self._run.texts(own) if self._has_texts else {}
+        return self._run.files.texts(own) if self._has_texts else {}
 
     def _output(self, row: dict[str, Any]) -> Output:
         blob = row["blob"]
@@ -195,7 +195,7 @@ class _TaskReader:
             return Output(row["parser"], status, None, row["error"])
         except ValueError as error:
             raise StoreError(
-                f"The record of {row['sample']} by {row['parser']} in {self._run.table_path('parses')} is "
+                f"The record of {row['sample']} by {row['parser']} in {self._run.files.path_of('parses')} is "
                 f"not valid: {error}. Remove it; its page is parsed again."
             ) from error
 

@@ -19,9 +19,9 @@ import polars as pl
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
-from parsemark.engine.imported import IMPORTED
-from parsemark.engine.parse import sample_rows
-from parsemark.engine.scoring import score_run
+from parsemark.engine.imports.outputs import IMPORTED
+from parsemark.engine.parsing.parse import sample_rows
+from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError, StoreError
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
@@ -163,7 +163,7 @@ def _verify(
         run = bundle.unpack(scratch.path / "run")
         if corpus is not None:
             run.replace_samples(sample_rows(corpus, _had_pdf(samples)))
-            run.texts_path.unlink(missing_ok=True)
+            run.files.texts_path.unlink(missing_ok=True)
         checkable = [entry for entry in index.protocols if not get_protocol(entry.spec).asks]
         if not checkable:
             return

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from parsemark.compare.scored_run import ScoredRun
 from parsemark.errors import FormatError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols.exhibits import ErrorKind, Explanation
-from parsemark.report.source import RunSource
 
 MAX_FINDINGS = 40
 BUDGET = 1_500_000
@@ -47,7 +47,7 @@ class Errors:
         return {error: (n, total) for error, n, total in own.agg(pl.len(), pl.col("n").sum()).iter_rows()}
 
 
-def find_errors(source: RunSource, limit: int) -> Errors:
+def find_errors(source: ScoredRun, limit: int) -> Errors:
     """The errors that matches show, and those inside matched pairs, for the `limit` worst of these.
 
     Asked here, and not where a run is scored: what went wrong is for people who look at pages, whatever the
@@ -91,7 +91,7 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _answered(source: RunSource) -> pl.DataFrame:
+def _answered(source: ScoredRun) -> pl.DataFrame:
     """One truth with what answers it: `sample`, `parser`, `element`, `pieces`, the worst first."""
     single = (pl.col("truth").list.len() == 1) & (pl.col("pred").list.len() > 0)
     pairs = source.matches.filter(single).select(
@@ -107,7 +107,7 @@ def _answered(source: RunSource) -> pl.DataFrame:
     return worst.select("sample", "parser", "element", "pieces")
 
 
-def _elements(source: RunSource, pairs: pl.DataFrame) -> Iterator[tuple[Key, Element, list[Element]]]:
+def _elements(source: ScoredRun, pairs: pl.DataFrame) -> Iterator[tuple[Key, Element, list[Element]]]:
     """The truths, each with what answers it, as the run stores them."""
     samples = source.scan("samples").join(pairs.lazy().select("sample"), on="sample", how="semi")
     truths = _read(samples.select("sample", pl.lit("").alias("parser"), pl.col("truth").alias("json")))

@@ -1,4 +1,4 @@
-"""Component tasks: parsers on text blocks, tables or formulas alone (OmniDocBench's Tables 7 to 9).
+"""Component tasks: one component of a parser on its own (OmniDocBench's Tables 7 to 9, and layout).
 
 The elements are cut out of their pages once, as a corpus; parsers run on it as on any other, and what each
 made of a crop becomes the key `pred` of its annotation, which is the form in which components are scored.
@@ -7,18 +7,23 @@ made of a crop becomes the key `pred` of its annotation, which is the form in wh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from parsemark.corpora import Corpus
 from parsemark.corpora.crops import FILE, CropKind, write_crops
-from parsemark.errors import FormatError
+from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_output, read_tables, write_table
 from parsemark.model import Category, Prediction, Status
 from parsemark.parsers import read_raw
+from parsemark.protocols import get_protocol
+from parsemark.protocols.document.annotation import annotation_of
+from parsemark.protocols.document.protocol import DocumentProtocol
+from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, get_profile
+from parsemark.protocols.document.tasks import TASKS, TaskResult, component_task, layout_task
 from parsemark.store import Run
-from parsemark.system import remove_tree
+from parsemark.system import remove_tree, write_text
 
 CropTask = Literal["ocr", "table", "formula"]
 CROP_TASKS: tuple[CropTask, ...] = ("ocr", "table", "formula")
@@ -105,3 +110,70 @@ def _formula(prediction: Prediction) -> str:
         elements = read_output(prediction.text, prediction.format).elements
     formulas = [e.latex for e in elements if e.category == Category.EQUATION_ISOLATED and e.latex]
     return " ".join(formulas) if formulas else _text(prediction)
+
+
+def score_task(
+    task: str, predictions: Path, corpus: Callable[[], Corpus], protocol: str = "document"
+) -> TaskResult:
+    """Score a file of predictions of one component.
+
+    Args:
+        task: One of `TASKS`.
+        predictions: The annotation with a key `pred` in its elements, or for layout a file of boxes.
+        corpus: Gives the corpus whose truth boxes are held against; only for layout.
+        protocol: A spec of `document`.
+
+    Raises:
+        UsageError: There is no such task or file, or the protocol is another one.
+        FormatError: The file is not JSON.
+    """
+    chosen = next((name for name in TASKS if name == task), None)
+    if chosen is None:
+        raise UsageError(f"There is no task {task!r}; choose one of: {', '.join(TASKS)}.")
+    try:
+        data = json.loads(predictions.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise FormatError(f"{predictions} cannot be read as JSON: {error}") from error
+    if chosen == "layout":
+        document_protocol(protocol)
+        pages = [annotation_of(s.truth) for s in corpus().samples() if s.truth is not None]
+        return layout_task(pages, data)
+    return score_component(chosen, data, protocol)
+
+
+def score_component(task: CropTask, pages: Any, protocol: str = "document") -> TaskResult:
+    """Score an annotation with a key `pred` in its elements."""
+    how = document_protocol(protocol)
+    if not isinstance(pages, list):
+        raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
+    strict = how.profile == "strict"
+    profile = STRICT_COMPONENTS if strict else get_profile(how.profile)
+    return component_task(pages, task, counts_missing=strict, cdm=how.cdm, profile=profile)
+
+
+def document_protocol(spec: str) -> DocumentProtocol:
+    """The protocol `document` with its settings; UsageError for another one."""
+    protocol = get_protocol(spec)
+    if not isinstance(protocol, DocumentProtocol):
+        raise UsageError(f"--task goes with the protocol `document`, not with {protocol}.")
+    return protocol
+
+
+def crop_task(task: str) -> CropTask:
+    """The task of that name; UsageError if there is none that is done on crops."""
+    for name in CROP_TASKS:
+        if name == task:
+            return name
+    raise UsageError(f"There is no task {task!r} on crops; choose one of: {', '.join(CROP_TASKS)}.")
+
+
+def score_crops(
+    run: Run, crops: Corpus, annotation: Path, task: CropTask, protocol: str = "document"
+) -> dict[str, TaskResult]:
+    """What each parser of a run made of crops, scored; its annotation is written beside the run."""
+    found = {}
+    for parser, pages in sorted(answered(run, crops, annotation, task).items()):
+        text = json.dumps(pages, indent=1, ensure_ascii=False) + "\n"
+        write_text(run.path.parent / f"{parser}.json", text)
+        found[parser] = score_component(task, pages, protocol)
+    return found

@@ -12,9 +12,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from parsemark.engine.process_pool import Finished, Lost, ProcessPool
-from parsemark.engine.ray_workers import MAX_LOSSES, RayCluster
-from parsemark.engine.score_chunk import Chunk, PackedChunk, pack, score_packed, write_parts
+from parsemark.engine.cluster import MAX_LOSSES, RayCluster
+from parsemark.engine.pool import Finished, Lost, ProcessPool
+from parsemark.engine.scoring.chunk import Chunk, PackedChunk, pack, score_packed, write_parts
 
 AHEAD = 2
 """Chunks that an actor is given at a time: the next one travels while one is scored."""

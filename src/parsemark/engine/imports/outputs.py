@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from parsemark.corpora import Corpus
 from parsemark.engine.events import Events
-from parsemark.engine.parse import ParseOptions, add_samples, open_run
+from parsemark.engine.parsing.parse import ParseOptions, add_samples, open_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.formats import read_tables
 from parsemark.formats.encoding import decoded
@@ -88,13 +88,13 @@ def import_predictions(
     _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
-    with run.journal() as journal:
+    with run.parses.journal() as journal:
         for page in wanted:
             read = _reader(page.sample, places[page.sample], files, documents)
             record = _record(run, page.sample, parser, read)
             digest.update(record.key.encode())
             journal.append(record.to_json())
-    run.fold_journals()
+    run.parses.fold()
     entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
     run.update_manifest(lambda manifest: manifest.with_parser(entry))
     return run

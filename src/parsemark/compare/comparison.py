@@ -5,21 +5,28 @@ The verdict on a pair is made in one place (`aggregate.rank`), so leaderboard, r
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from parsemark.errors import UsageError
-from parsemark.plain_words import counted, rounded, signed, signed_interval
+from parsemark.errors import UnknownNameError, UsageError
+from parsemark.protocols import (
+    FigureInfo,
+    FigureSums,
+    PageProtocol,
+    RunTables,
+    Summary,
+    Verdict,
+    get_protocol,
+)
 from parsemark.protocols.aggregate import rank, verdicts_on_pairs
 from parsemark.protocols.broken import complete_sums
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures import FigureInfo, FigureSums, Floats
-from parsemark.protocols.run_tables import RunTables
-from parsemark.protocols.summary import Summary, Verdict
+from parsemark.protocols.figures import Floats
 from parsemark.registry import Spec, parse_spec
+from parsemark.store import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +75,104 @@ class Comparison:
         return next(info for info in self.infos if info.name == figure)
 
 
-def compare_parsers(
+def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
+    """A against B on the pages of one run."""
+    for name in (a, b):
+        _require(run, name)
+    summary = _summary(run, protocol)
+    recipe = get_protocol(summary.protocol)
+    with run.report_damage():
+        return compare_in_tables(recipe, summary, run.run_tables(summary.protocol), a, b)
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """The parsers that two runs share, each against itself: new run minus old run."""
+
+    figure: str
+    comparisons: tuple[Comparison, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+
+    def drops(self, below: float = 0.0) -> list[Comparison]:
+        """Parsers whose primary figure is worse, and by more than allowed."""
+        if math.isnan(below):
+            raise UsageError("A difference that is allowed must be a number.")
+        worse = (c for c in self.comparisons if c.primary.state == "worse")
+        return [c for c in worse if c.gain is not None and c.gain < below]
+
+
+def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
+    """Every parser that both runs have, on the pages of both.
+
+    Raises:
+        UsageError: The runs are of different corpora, pages, or protocol versions, or share no parser.
+    """
+    old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
+    shared = sorted(old_names & new_names)
+    if not shared:
+        raise UsageError(
+            f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
+        )
+    require_same_corpus(old, new)
+    # Without a wish: the first protocol of the new run that the old one was scored by, too.
+    wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
+    summary = _summary(new, wanted)
+    sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
+    with old.report_damage(), new.report_damage():
+        require_comparable(sides[0][0], sides[1][0])
+        require_same_pages(sides[0][1], sides[1][1])
+        found = compare_sides(get_protocol(summary.protocol), sides[0], sides[1], shared)
+    only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
+    return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new))
+
+
+def require_same_corpus(old: Run, new: Run) -> None:
+    """Refuse runs whose pages have other truths."""
+    before, now = old.manifest.corpus, new.manifest.corpus
+    if before.hash != now.hash:
+        raise UsageError(
+            f"The runs are of different corpora: {before.name} {before.version} ({before.hash[:8]}) and "
+            f"{now.name} {now.version} ({now.hash[:8]}). Make the old run again, or save a new baseline."
+        )
+
+
+def require_same_pages(old: RunTables, new: RunTables) -> None:
+    """Refuse runs of which one left out pages: it may be better on the others alone."""
+    before, now = set(old.samples["sample"]), set(new.samples["sample"])
+    if before != now:
+        some = sorted(before ^ now)[:3]
+        raise UsageError(
+            f"The runs are of different pages: {len(before - now)} only in the old one, {len(now - before)} "
+            f"only in the new one ({', '.join(some)}, …). Run both with the same --pages."
+        )
+
+
+def parsers_of(run: Run) -> list[str]:
+    """The parsers that have rows in a run."""
+    return sorted(run.table("parses")["parser"].unique())
+
+
+def _summary(run: Run, protocol: str | None) -> Summary:
+    """The summary of a protocol, given by its spec or by its name; by default the first one of the run."""
+    if protocol is None:
+        return run.summary(next(iter(run.protocols), None))
+    spec = str(get_protocol(protocol))
+    return run.summary(spec)
+
+
+def _require(run: Run, parser: str) -> None:
+    names = parsers_of(run)
+    if parser not in names:
+        raise UnknownNameError(
+            "parser", parser, difflib.get_close_matches(parser, names, n=3, cutoff=0.3) or names
+        )
+
+
+def compare_in_tables(
     protocol: PageProtocol, summary: Summary, tables: RunTables, a: str, b: str
 ) -> Comparison:
-    """Two parsers of one run.
+    """Compare two parsers in the tables of one run.
 
     Raises:
         UsageError: They are one and the same, or have no figure to be compared in.
@@ -86,7 +187,7 @@ def compare_parsers(
     return _comparison(compared, verdicts, a, b, (a, b))
 
 
-def compare_runs(
+def compare_sides(
     protocol: PageProtocol,
     old: tuple[Summary, RunTables],
     new: tuple[Summary, RunTables],
@@ -134,50 +235,6 @@ def require_comparable(old: Summary, new: Summary) -> None:
 def _with_option(protocol: str, key: str, value: str) -> str:
     spec = parse_spec(protocol)
     return str(Spec(spec.name, tuple({**spec.as_dict(), key: value}.items())))
-
-
-def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
-    """The answer to "is A better than B?" as one or two sentences.
-
-    Args:
-        comparison: Of A with B.
-        better_first: Name the better one first, and its number. Without, A stays first, and signs are those
-            of A minus B.
-    """
-    a, b, v = comparison.a, comparison.b, comparison.primary
-    if v.state == "worse" and better_first:
-        a, b, v = b, a, v.seen_from(v.b)
-    label, interval = comparison.info(v.figure).label, ""
-    if v.low is not None and v.high is not None:
-        interval = f", simultaneous 95 % interval {signed_interval(v.low, v.high)}"
-    p = format_p(v.p)
-    values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
-    evidence = (
-        f"{label} {values}, difference {signed(v.difference)}{interval}, "
-        f"p {p if p.startswith('<') else f'= {p}'} on {counted(comparison.n_pages, 'page')} of "
-        f"{counted(comparison.n_documents, 'document')}"
-    )
-    if v.difference is None:
-        without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
-        return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
-    if v.state in ("better", "worse"):
-        return f"{a} is {v.state} than {b}: {evidence}."
-    if v.state == "equal":
-        return f"{a} and {b} are equal on every document: {evidence}."
-    if v.state == "equivalent":
-        return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
-    return f"The difference between {a} and {b} is not resolved: {evidence}."
-
-
-def format_p(p: float | None) -> str:
-    """A p-value in words; one below 5 % looks so.
-
-    >>> format_p(0.2), format_p(0.0001), format_p(0.04996), format_p(0.05), format_p(None)
-    ('0.200', '< 0.001', '0.0499', '0.050', '–')
-    """
-    if p is not None and 0.0495 < p < 0.05:
-        return f"{math.floor(p * 1e4) / 1e4:.4f}"
-    return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
 def _label(parser: str, run: str) -> str:

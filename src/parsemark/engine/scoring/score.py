@@ -16,9 +16,9 @@ from typing import Protocol
 
 from parsemark.engine.events import Events
 from parsemark.engine.forking import Template
-from parsemark.engine.process_pool import Finished, Lost, ProcessPool
-from parsemark.engine.score_chunk import Chunk, PartFiles, score_chunk
-from parsemark.engine.score_plan import ChunkPlan, plan_chunks
+from parsemark.engine.pool import Finished, Lost, ProcessPool
+from parsemark.engine.scoring.chunk import Chunk, PartFiles, score_chunk
+from parsemark.engine.scoring.plan import ChunkPlan, plan_chunks
 from parsemark.errors import PluginError, StoreError, UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
@@ -105,7 +105,7 @@ def _publish(
 ) -> list[Summary]:
     """Put the parts together and write what follows from them; a plug-in that fails costs its own summary."""
     run.join_parts("predictions", [files.part("predictions") for files in final])
-    run.note_unreadable()
+    run.parses.note_unreadable()
     summaries: list[Summary] = []
     failed: list[PluginError] = []
     for spec in specs:
@@ -135,7 +135,7 @@ def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:
 
 def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
     """What is to be scored; what is missing is told."""
-    run.fold_journals()  # so that records are read in parts, too
+    run.parses.fold()  # so that records are read in parts, too
     plan = _plan(run, protocols)
     if plan.n_blobs and plan.n_lost == plan.n_blobs:
         raise StoreError(
@@ -197,7 +197,7 @@ def _pool_maker(
             score_chunk, min(most, n), timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB, template=template
         )
     if executor == "ray":
-        from parsemark.engine.ray_scoring import RayScoring
+        from parsemark.engine.scoring.ray import RayScoring
 
         return lambda _: RayScoring(address, n_workers, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
     raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")

@@ -11,48 +11,23 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.events import Events
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.plan import PlannedPage
-from parsemark.engine.watch import Watch
-from parsemark.engine.worker import PageOutcome, PageWorker, ParserUnusableError, StoppedError
+from parsemark.engine.parsing.plan import PlannedPage
+from parsemark.engine.parsing.watch import Watch
+from parsemark.engine.parsing.worker import (
+    PageLimits,
+    PageOutcome,
+    PageWorker,
+    ParserUnusableError,
+    StoppedError,
+)
 from parsemark.errors import ParserError
-from parsemark.extras import needed_for
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser
 from parsemark.system.scratch import ScratchFolder
 
 _CLOSE_S = 2.0
-MAX_LOSSES = 5
-"""How many actors one page may lose before it counts as the page's fault."""
-
-
-class RayCluster:
-    """A connection to a cluster, or a cluster on this machine. A context manager."""
-
-    def __init__(self, address: str | None) -> None:
-        with needed_for("--executor ray"):
-            import ray
-        self.ray: Any = ray
-        self._address = address
-        self._ours = False
-
-    def __enter__(self) -> RayCluster:
-        if not self.ray.is_initialized():
-            try:
-                self.ray.init(address=self._address, log_to_driver=False, logging_level="warning")
-            except (ConnectionError, ValueError) as error:
-                raise ParserError(f"No Ray cluster at {self._address}: {error}") from error
-            self._ours = True
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._ours:
-            self.ray.shutdown()
-
-    def capacity(self) -> int:
-        """One worker for each CPU of the cluster."""
-        return max(1, int(self.ray.cluster_resources().get("CPU", 1)))
 
 
 class RayWorkers:

@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from parsemark.engine.limits import PageLimits
-from parsemark.engine.watch import Watch, Watched
+from parsemark.engine.parsing.watch import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
@@ -31,6 +30,24 @@ from parsemark.system.processes import end_supervised
 
 STDERR_KEPT = 2_000
 _MACHINE_MB = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """Limits of one page by one parser."""
+
+    timeout_s: float = 60.0
+    """Wall-clock time from the request to the whole answer."""
+    memory_mb: int = 4096
+    """Resident memory of the worker and all processes that it has started (Linux)."""
+    start_timeout_s: float = 120.0
+    """Wall-clock time until a new worker has shaken hands."""
+    max_answer_bytes: int = 64 * 1024 * 1024
+    """Size of an answer; no more than this is ever held in memory."""
+
+    def __str__(self) -> str:
+        """What makes a failure under other limits another failure; names failures in the cache."""
+        return f"timeout_s={self.timeout_s:g} memory_mb={self.memory_mb} bytes={self.max_answer_bytes}"
 
 
 class RunnableParser(Protocol):

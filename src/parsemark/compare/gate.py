@@ -6,28 +6,30 @@ by its interval (the verdict of `compare`: worse beyond chance) and, where that 
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
+from parsemark.compare.comparison import (
+    Comparison,
+    compare_sides,
+    require_comparable,
+    require_same_corpus,
+    require_same_pages,
+)
 from parsemark.errors import UsageError
 from parsemark.model import Status
-from parsemark.plain_words import counted, rounded, signed, signed_interval
+from parsemark.plain_words import one_line, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Summary, get_protocol
-from parsemark.protocols import comparison as protocol_comparison
 from parsemark.protocols.broken import broken_pages
-from parsemark.protocols.comparison import Comparison
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.run_tables import RunTables
-from parsemark.report.comparison import require_same_corpus, require_same_pages
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
 
@@ -164,7 +166,7 @@ def gate_runs(
     alone = check_alone(side, limits, missing)
     require_same_pages(before.tables, side.tables)
     try:
-        protocol_comparison.require_comparable(before.summary, side.summary)
+        require_comparable(before.summary, side.summary)
     except UsageError as error:
         # A parser that fails everywhere may change how a run is matched. That is a failure, and said as one.
         failing = _new_failures(before, side, limits, shared)
@@ -200,11 +202,9 @@ def check_against(
     timed: bool = True,
 ) -> list[GateCheck]:
     """What can be checked between two runs of the same pages."""
-    protocol_comparison.require_comparable(old.summary, new.summary)
+    require_comparable(old.summary, new.summary)
     require_same_pages(old.tables, new.tables)
-    compared = protocol_comparison.compare_runs(
-        recipe, (old.summary, old.tables), (new.summary, new.tables), parsers
-    )
+    compared = compare_sides(recipe, (old.summary, old.tables), (new.summary, new.tables), parsers)
     checks: list[GateCheck] = []
     for parser, comparison in zip(parsers, compared, strict=True):
         checks += _minimum(new, limits, parser)
@@ -322,8 +322,8 @@ def _failing(tables: RunTables, parser: str) -> dict[str, str]:
     """Pages without an answer, and pages on which the protocol itself broke."""
     rows = tables.parses.filter((pl.col("parser") == parser) & (pl.col("status") != "ok"))
     broken = broken_pages(tables).get(parser, {})
-    return {sample: f"{Status.METRIC_FAILED}: {_one_line(why)}" for sample, why in broken.items()} | {
-        row["sample"]: f"{row['status']}: {_one_line(row['error'])}" if row["error"] else row["status"]
+    return {sample: f"{Status.METRIC_FAILED}: {one_line(why)}" for sample, why in broken.items()} | {
+        row["sample"]: f"{row['status']}: {one_line(row['error'])}" if row["error"] else row["status"]
         for row in rows.select("sample", "status", "error").iter_rows(named=True)
     }
 
@@ -415,70 +415,3 @@ def _found_partly(before: pl.DataFrame, now: pl.DataFrame, theta: float) -> list
     earlier = overlaps(before)
     lost = [o for truth, o in overlaps(now).items() if truth and o <= theta < earlier.get(truth, 0.0)]
     return [f"found only partly (overlap {o:.3f} ≤ {theta:g}), so counts as missed" for o in sorted(lost)]
-
-
-def _one_line(text: str, limit: int = 120) -> str:
-    joined = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
-
-
-def as_markdown(result: GateResult) -> str:
-    """For a pull request."""
-    failed = result.failed
-    head = (
-        f"**Gate failed: {len(failed)} of {counted(len(result.checks), 'check')}.**"
-        if failed
-        else f"Gate passed: {counted(len(result.checks), 'check')}."
-    )
-    lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
-    for check in sorted(result.checks, key=lambda c: c.passed):
-        cells = (check.parser, check.name, check.found, check.allowed)
-        lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(_cell, cells))} |")
-    for check in failed:
-        if check.pages:
-            lines += ["", f"{_cell(check.parser)}, {_cell(check.name)}:", ""]
-            lines += [f"- {_cell(page)}" for page in check.pages]
-    lines += ["", *(_cell(note) for note in result.notes)] if result.notes else []
-    return "\n".join(lines) + "\n"
-
-
-def as_json(result: GateResult) -> str:
-    """For programs."""
-    data = {
-        "passed": result.passed,
-        "checks": [asdict(c) for c in result.checks],
-        "skipped": [asdict(s) for s in result.skipped],
-        "notes": list(result.notes),
-    }
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-
-
-def as_junit(result: GateResult) -> str:
-    """For the test views of forges: one test case per check, also for those that could not be made."""
-    suite = ElementTree.Element(
-        "testsuite",
-        name="parsemark gate",
-        tests=str(len(result.checks) + len(result.skipped)),
-        failures=str(len(result.failed)),
-        skipped=str(len(result.skipped)),
-    )
-    for check in result.checks:
-        case = ElementTree.SubElement(suite, "testcase", classname=_xml(check.parser), name=_xml(check.name))
-        if not check.passed:
-            message = _xml(f"{check.found}, allowed {check.allowed}")
-            failure = ElementTree.SubElement(case, "failure", message=message)
-            failure.text = _xml("\n".join(check.pages))
-    for left in result.skipped:
-        case = ElementTree.SubElement(suite, "testcase", classname=_xml(left.parser), name=_xml(left.name))
-        ElementTree.SubElement(case, "skipped", message=_xml(left.why))
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _xml(text: str) -> str:
-    """Without the characters that XML cannot have."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _cell(text: str) -> str:
-    """Text that cannot break out of a Markdown table, nor bring markup along."""
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")

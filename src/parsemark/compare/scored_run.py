@@ -1,0 +1,95 @@
+"""A run under one protocol, as errors, gates and reports read it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import polars as pl
+
+from parsemark.errors import PluginError, UnknownNameError, UsageError
+from parsemark.protocols import PageProtocol, Presentation, Summary, get_protocol
+from parsemark.store import Run
+
+
+def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
+    """The protocols of a run whose code is here, and those of packages that are not installed.
+
+    Raises:
+        UsageError: None is here.
+    """
+    here: list[str] = []
+    missing: list[str] = []
+    for spec in run.protocols:
+        try:
+            get_protocol(spec)
+            here.append(spec)
+        except (UnknownNameError, PluginError):
+            missing.append(spec)
+    if missing and not here:
+        raise UsageError(
+            f"{run.path} was scored by {', '.join(missing)}, of a package that is not installed here, or "
+            f"does not work. Install it, or score otherwise: parsemark score {run.path} --protocol tables"
+        )
+    return here, missing
+
+
+class ScoredRun:
+    """A run, read once, under one of its protocols."""
+
+    def __init__(self, run: Run, protocol: str | None = None) -> None:
+        self.run = run
+        self.manifest = run.manifest
+        self.protocol = protocol or next(iter(run.protocols), None)
+        self.summary: Summary = run.summary(self.protocol)
+        self.recipe: PageProtocol = get_protocol(self.summary.protocol)
+        self.shown: Presentation = self.recipe.presentation()
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table that may be too large to hold; collect only what is needed of it."""
+        path = self.run.files.path_of(name, self.summary.protocol)
+        return pl.scan_parquet(path) if path.exists() else self.run.table(name, self.protocol).lazy()
+
+    @cached_property
+    def matches(self) -> pl.DataFrame:
+        """One row per match, page and parser, under the rule of the leaderboard."""
+        return self.scan("matches").filter(pl.col("rule") == self.rule).drop("rule").collect()
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """One row per score of a table, under the rule of the leaderboard; read anew each time."""
+        return self._scores().collect()
+
+    def scores_of(self, parser: str) -> pl.DataFrame:
+        """The same of one parser."""
+        return self._scores().filter(pl.col("parser") == parser).collect()
+
+    def scores_by(self, metric: str) -> pl.DataFrame:
+        """The same by one metric."""
+        return self._scores().filter(pl.col("metric") == metric).collect()
+
+    def _scores(self) -> pl.LazyFrame:
+        own = self.scan("scores").filter((pl.col("rule") == self.rule) & (pl.col("element") != ""))
+        return own.select("sample", "parser", "element", "pred", "metric", "value", "status")
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that pairs of tables were scored with, the best known first."""
+        present = self._scores().select(pl.col("metric").unique()).collect()["metric"]
+        return tuple(self.shown.shown_metrics(sorted(present)))
+
+    @cached_property
+    def main_metric(self) -> str:
+        """The metric that lists of tables are sorted by; empty where nothing was scored."""
+        return self.metrics[0] if self.metrics else ""
+
+    @cached_property
+    def rule(self) -> str:
+        """The matching that leaderboard and lists use for all parsers."""
+        stated = self.summary.settings.get("match")
+        return stated if stated in self.rules else self.rules[0] if self.rules else ""
+
+    @cached_property
+    def rules(self) -> tuple[str, ...]:
+        """The matchings that people may choose from."""
+        present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
+        return tuple(self.shown.shown_rules(sorted(present)))

@@ -1,0 +1,1 @@
+"""Runs parsers on the pages of a corpus: plan, workers with limits, retries, resuming."""

@@ -1,0 +1,322 @@
+"""Runs a plan: several workers at a time, each kept busy by a thread of ours.
+
+The workers are processes of this machine (`LocalWorkers`) or Ray actors (`parsemark.engine.parsing.ray`).
+Everything else is the same for both: the plan, the retries, and this process alone writes to the run.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Protocol
+
+from parsemark.budget import PageBudget, SpentError
+from parsemark.engine.events import Events
+from parsemark.engine.parsing.plan import Dispatcher, Job, Plan, PlannedPage
+from parsemark.engine.parsing.watch import Watch
+from parsemark.engine.parsing.worker import (
+    PageLimits,
+    PageOutcome,
+    PageWorker,
+    ParserUnusableError,
+    StoppedError,
+)
+from parsemark.errors import ParsemarkError, ParserError
+from parsemark.model import Status
+from parsemark.parsers import Hello, Parser
+from parsemark.store import ParseCache, ParseRecord, Run
+from parsemark.store.journal import Journal
+
+_INSTALLS_AT_ONCE = 2
+_JOIN_S = 0.2
+"""How often the main thread wakes to see Ctrl-C."""
+
+
+class Worker(Protocol):
+    """Parses pages with one parser."""
+
+    @property
+    def hello(self) -> Hello | None:
+        """What the parser said of itself; None before the first page."""
+
+    def parse(self, page: PlannedPage) -> PageOutcome:
+        """Have one page parsed."""
+
+    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
+        """Have pages of one document parsed by one call; one outcome for each."""
+
+    def stop(self) -> None:
+        """Give up, from another thread."""
+
+    def close(self) -> None:
+        """End the worker."""
+
+
+class Workers(Protocol):
+    """Makes workers. A context manager around the time in which they are used."""
+
+    def __enter__(self) -> Workers: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+    def capacity(self) -> int:
+        """How many workers run well at a time."""
+
+    def install(self, parser: Parser, events: Events) -> None:
+        """Make a parser usable; ParserError if that cannot be."""
+
+    def start(self, parser: Parser) -> Worker:
+        """A new worker."""
+
+
+class LocalWorkers:
+    """Worker processes on this machine."""
+
+    def __init__(self, limits: PageLimits) -> None:
+        self._limits = limits
+        self._watch = Watch()
+
+    def __enter__(self) -> LocalWorkers:
+        self._watch.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watch.__exit__()
+
+    def capacity(self) -> int:
+        """One worker for each CPU."""
+        return os.cpu_count() or 1
+
+    def install(self, parser: Parser, events: Events) -> None:
+        """Build the parser's environment unless that is done."""
+        state = parser.state()
+        if state.kind == "missing":
+            raise ParserError(f"{parser.name} cannot be used: {state}.")
+        if state.kind == "installable":
+            parser.install(lambda what: events.installing(parser.name, what))
+
+    def start(self, parser: Parser) -> Worker:
+        """A worker process, started with its first page."""
+        return _LocalWorker(PageWorker(parser, self._limits, self._watch))
+
+
+class _LocalWorker:
+    def __init__(self, worker: PageWorker) -> None:
+        self._worker = worker
+        self.stop = worker.stop
+        self.close = worker.close
+
+    @property
+    def hello(self) -> Hello | None:
+        return self._worker.hello
+
+    def parse(self, page: PlannedPage) -> PageOutcome:
+        return self._worker.parse(str(page.pdf), page.number)
+
+    def parse_document(self, pages: Sequence[PlannedPage]) -> list[PageOutcome]:
+        return self._worker.parse_document(str(pages[0].pdf), [page.number for page in pages])
+
+
+class ParsePool:
+    """Runs the jobs of a plan and records each page as soon as it is done."""
+
+    def __init__(
+        self,
+        run: Run,
+        parsers: Mapping[str, Parser],
+        workers: Workers,
+        *,
+        cache: ParseCache | None,
+        limits: PageLimits,
+        events: Events,
+        max_cost_usd: float | None = None,
+    ) -> None:
+        self._run = run
+        self._budget: PageBudget | None = None
+        if max_cost_usd is not None:
+            paid = {name for name, parser in parsers.items() if parser.info.paid}
+            before = [(r.parser, r.cost_usd) for r in run.records() if r.parser in paid]
+            self._budget = PageBudget(max_cost_usd, before)
+        self._parsers = parsers
+        self._workers = workers
+        self._cache = cache
+        self._limits = limits
+        self._events = events
+        self._active: set[Worker] = set()
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._error: BaseException | None = None
+        self.hellos: dict[str, Hello] = {}
+        """What the workers said of themselves, by parser."""
+
+    def execute(self, plan: Plan, n_workers: int | None = None) -> None:
+        """Do all jobs.
+
+        Args:
+            plan: What is to be done.
+            n_workers: How many workers run at a time; None for as many as the executor has CPUs.
+
+        Raises:
+            KeyboardInterrupt: The user stopped it. All workers are ended; what is done is kept.
+        """
+        with self._run.parses.journal() as self._journal:
+            for record in plan.from_cache:
+                self._keep(record)
+            if any(plan.jobs.values()):
+                with self._workers:
+                    self._run_jobs(plan, n_workers or self._workers.capacity())
+        if self._error is not None:
+            raise self._error
+
+    def _run_jobs(self, plan: Plan, n_workers: int) -> None:
+        self._dispatcher = Dispatcher(plan.jobs)
+        n_threads = min(n_workers, sum(len(jobs) for jobs in plan.jobs.values()))
+        threads = [threading.Thread(target=self._guard, args=(self._work,)) for _ in range(n_threads)]
+        installers = ThreadPoolExecutor(_INSTALLS_AT_ONCE)
+        try:
+            for name in [name for name, jobs in plan.jobs.items() if jobs]:
+                installers.submit(self._guard, self._install, name)
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(_JOIN_S)
+        finally:
+            installers.shutdown(wait=False, cancel_futures=True)
+            self._stop(threads)
+
+    def _stop(self, threads: list[threading.Thread]) -> None:
+        self._dispatcher.stop()
+        with self._lock:
+            self._stopping = True
+            active = list(self._active)
+        for worker in active:
+            worker.stop()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+
+    def _guard(self, function: Callable[..., None], *arguments: object) -> None:
+        """Run `function`; its error (a full disk, a bug) ends the whole run, once the others have stopped."""
+        try:
+            function(*arguments)
+        except StoppedError:
+            return
+        except BaseException as error:  # the engine's boundary: shown by the main thread
+            self._error = self._error or error
+            self._dispatcher.stop()
+
+    def _install(self, name: str) -> None:
+        try:
+            self._workers.install(self._parsers[name], self._events)
+        except ParsemarkError as error:
+            self._give_up(name, str(error))
+        else:
+            self._dispatcher.open(name)
+
+    def _work(self) -> None:
+        worker: Worker | None = None
+        current: str | None = None
+        try:
+            while (job := self._dispatcher.claim(current)) is not None:
+                if worker is None or job.parser != current:
+                    self._dismiss(worker)
+                    worker, current = self._hire(job.parser), job.parser
+                jobs = [job]
+                if self._parsers[job.parser].info.scope == "document":
+                    jobs += self._dispatcher.claim_document(job)
+                self._do(jobs, worker)
+        finally:
+            self._dismiss(worker)
+
+    def _do(self, jobs: Sequence[Job], worker: Worker) -> None:
+        """Do one job, or all jobs of one document by one call."""
+        name = jobs[0].parser
+        info = self._parsers[name].info
+        budget = self._budget if info.paid else None
+        price = 0.0
+        if budget is not None:
+            try:
+                price = budget.reserve(name, len(jobs))
+            except SpentError as error:
+                self._give_up(name, str(error), *jobs)
+                return
+        outcomes: list[PageOutcome] = []
+        started = time.perf_counter()
+        try:
+            if info.scope == "document":
+                outcomes = worker.parse_document([job.page for job in jobs])
+            else:
+                outcomes = [worker.parse(job.page) for job in jobs]
+        except ParserUnusableError as error:
+            self._give_up(name, str(error), *jobs)
+            return
+        finally:
+            if budget is not None:
+                costs = [outcome.cost_usd for outcome in outcomes if outcome.cost_usd is not None]
+                budget.settle(name, price, sum(costs) if costs else None, len(jobs))
+        elapsed = time.perf_counter() - started
+        if worker.hello is not None:
+            self.hellos[name] = worker.hello
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            self._dispatcher.took(name, elapsed / len(jobs))
+            record = self._record(job, outcome)
+            self._keep(record)
+            if self._cache is not None:
+                self._cache.put(record, str(self._limits), self._run.blobs)
+
+    def _hire(self, parser: str) -> Worker:
+        worker = self._workers.start(self._parsers[parser])
+        with self._lock:
+            if self._stopping:
+                raise StoppedError
+            self._active.add(worker)
+        return worker
+
+    def _dismiss(self, worker: Worker | None) -> None:
+        if worker is not None:
+            with self._lock:
+                self._active.discard(worker)
+            worker.close()
+
+    def _give_up(self, parser: str, why: str, *jobs: Job) -> None:
+        """All pages that a parser still has fail. They have no key, so that a rerun tries them again."""
+        self._events.unusable(parser, why)
+        for job in [*jobs, *self._dispatcher.drain(parser)]:
+            outcome = PageOutcome(Status.PARSER_FAILED, attempts=0, error=why)
+            self._keep(self._record(Job(job.page, parser, key=""), outcome))
+
+    def _record(self, job: Job, outcome: PageOutcome) -> ParseRecord:
+        return ParseRecord(
+            job.page.sample,
+            job.parser,
+            outcome.status,
+            job.key,
+            blob=None if outcome.output is None else self._run.blobs.put(outcome.output),
+            n_bytes=len(outcome.output or b""),
+            wall_s=outcome.wall_s,
+            cpu_s=outcome.cpu_s,
+            peak_memory_mb=outcome.peak_memory_mb,
+            attempts=outcome.attempts,
+            error=outcome.error,
+            stderr_tail=outcome.stderr_tail,
+            cost_usd=outcome.cost_usd,
+            finished=time.time(),
+        )
+
+    def _keep(self, record: ParseRecord) -> None:
+        self._journal.append(record.to_json())
+        self._events.parsed(record)
+
+    _journal: Journal
+    _dispatcher: Dispatcher

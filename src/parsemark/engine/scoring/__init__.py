@@ -1,0 +1,1 @@
+"""Scores stored outputs in chunks, by a pool of processes or a cluster."""

@@ -1,0 +1,205 @@
+"""What `compare` decided, as sentences, Markdown, JSON and JUnit."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from xml.etree import ElementTree
+
+from parsemark.compare.comparison import Comparison, RunComparison
+from parsemark.compare.gate import GateResult
+from parsemark.plain_words import (
+    DIGITS,
+    counted,
+    format_p,
+    format_value,
+    markdown_cell,
+    rounded,
+    signed,
+    signed_interval,
+    state_words,
+)
+from parsemark.protocols import FigureInfo, Verdict
+from parsemark.report.names import safe_name, viewer_link
+from parsemark.store import Run
+
+SHOWN_PAGES = 10
+LINKED_PAGES = 3
+
+
+def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
+    """The answer to "is A better than B?" as one or two sentences.
+
+    Args:
+        comparison: Of A with B.
+        better_first: Name the better one first, and its number. Without, A stays first, and signs are those
+            of A minus B.
+    """
+    a, b, v = comparison.a, comparison.b, comparison.primary
+    if v.state == "worse" and better_first:
+        a, b, v = b, a, v.seen_from(v.b)
+    label, interval = comparison.info(v.figure).label, ""
+    if v.low is not None and v.high is not None:
+        interval = f", simultaneous 95 % interval {signed_interval(v.low, v.high)}"
+    p = format_p(v.p)
+    values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
+    evidence = (
+        f"{label} {values}, difference {signed(v.difference)}{interval}, "
+        f"p {p if p.startswith('<') else f'= {p}'} on {counted(comparison.n_pages, 'page')} of "
+        f"{counted(comparison.n_documents, 'document')}"
+    )
+    if v.difference is None:
+        without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
+        return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
+    if v.state in ("better", "worse"):
+        return f"{a} is {v.state} than {b}: {evidence}."
+    if v.state == "equal":
+        return f"{a} and {b} are equal on every document: {evidence}."
+    if v.state == "equivalent":
+        return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
+    return f"The difference between {a} and {b} is not resolved: {evidence}."
+
+
+def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
+    """Words, figures and most changed pages, ready for a pull request."""
+    lines = [
+        in_words(comparison, better_first=better_first),
+        "",
+        f"| figure | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
+        "| difference | 95 % interval | p | verdict |",
+        "|---|---:|---:|---:|---:|---:|---|",
+    ]
+    lines += [f"| {v.figure} | {_numbers(v, comparison.info(v.figure))} |" for v in comparison.verdicts]
+    if comparison.pages:
+        lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
+        lines += [
+            f"- `{page.sample}`: {rounded(page.a)} against {rounded(page.b)}"
+            for page in comparison.pages[:SHOWN_PAGES]
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None) -> str:
+    """Where the two can be looked at beside the truth: addresses in the run's report, or how to make one.
+
+    Args:
+        run: The run whose report is meant; of two runs the new one.
+        comparison: Of two parsers, or of one parser in two runs.
+        older: The older run that the second one is of, if it is of another.
+    """
+    report = run.path / "report"
+    a = comparison.a.removesuffix(" (new)") if older else comparison.a
+    shown = [a] if older else [a, comparison.b]
+    if not report_holds(report, shown, older=older is not None):
+        again = f" --against {shlex.quote(str(older))}" if older else ""
+        return f"Side by side: parsemark report {shlex.quote(str(run.path))}{again}, then Compare.\n"
+    beside = {"beside_older": a} if older else {"beside": comparison.b}
+    base = report.resolve().as_uri()
+    lines = [f"Side by side: <{base}/{viewer_link(parser=a, queue='apart', **beside)}>"]
+    lines += [
+        f"- `{page.sample}`: <{base}/{viewer_link(page=page.sample, parser=a, **beside)}>"
+        for page in comparison.pages[:LINKED_PAGES]
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def report_holds(report: Path, parsers: Sequence[str], *, older: bool) -> bool:
+    """Whether a run's report is there with these parsers, and has an older run where that is asked for."""
+    parts = [report / "viewer.html", *([report / "data" / "older"] if older else [])]
+    parts += [report / f"parser-{safe_name(name)}.html" for name in parsers]
+    return all(part.exists() for part in parts)
+
+
+def runs_markdown(result: RunComparison, below: float | None = None) -> str:
+    """The comparison of two runs for a pull request: one row for each parser, then the details."""
+    worse = result.drops()
+    head = f"**{counted(len(worse), 'significant drop')}" if worse else "No significant drop"
+    if worse and below is not None:
+        head += f", {len(result.drops(below)) or 'none'} below {below:g}"
+    head += ".**" if worse else "."
+    lines = [
+        head,
+        "",
+        f"| parser | new | old | difference in {result.figure} | 95 % interval | p | verdict |",
+        "|---|---:|---:|---:|---:|---:|---|",
+    ]
+    lines += [
+        f"| {_parser(c)} | {_numbers(c.primary, c.info(c.primary.figure))} |" for c in result.comparisons
+    ]
+    for label, names in (("Only in the old run", result.only_old), ("Only in the new run", result.only_new)):
+        if names:
+            lines += ["", f"{label}: {', '.join(markdown_cell(n) for n in names)}."]
+    for c in worse:
+        lines += ["", f"### {_parser(c)}", "", comparison_markdown(c, better_first=False).rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def _parser(comparison: Comparison) -> str:
+    return markdown_cell(comparison.a.removesuffix(" (new)"))
+
+
+def _numbers(v: Verdict, info: FigureInfo) -> str:
+    values = [format_value(value, info.style) for value in (v.value_a, v.value_b)]
+    interval = signed_interval(v.low, v.high).replace(" to ", " … ")
+    state = state_words(v.state)
+    return " | ".join([*values, signed(v.difference, DIGITS[info.style]), interval, format_p(v.p), state])
+
+
+def gate_markdown(result: GateResult) -> str:
+    """For a pull request."""
+    failed = result.failed
+    head = (
+        f"**Gate failed: {len(failed)} of {counted(len(result.checks), 'check')}.**"
+        if failed
+        else f"Gate passed: {counted(len(result.checks), 'check')}."
+    )
+    lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
+    for check in sorted(result.checks, key=lambda c: c.passed):
+        cells = (check.parser, check.name, check.found, check.allowed)
+        lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(markdown_cell, cells))} |")
+    for check in failed:
+        if check.pages:
+            lines += ["", f"{markdown_cell(check.parser)}, {markdown_cell(check.name)}:", ""]
+            lines += [f"- {markdown_cell(page)}" for page in check.pages]
+    lines += ["", *(markdown_cell(note) for note in result.notes)] if result.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def gate_json(result: GateResult) -> str:
+    """For programs."""
+    data = {
+        "passed": result.passed,
+        "checks": [asdict(c) for c in result.checks],
+        "skipped": [asdict(s) for s in result.skipped],
+        "notes": list(result.notes),
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def gate_junit(result: GateResult) -> str:
+    """For the test views of forges: one test case per check, also for those that could not be made."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name="parsemark gate",
+        tests=str(len(result.checks) + len(result.skipped)),
+        failures=str(len(result.failed)),
+        skipped=str(len(result.skipped)),
+    )
+    for check in result.checks:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(check.parser), name=_xml(check.name))
+        if not check.passed:
+            message = _xml(f"{check.found}, allowed {check.allowed}")
+            failure = ElementTree.SubElement(case, "failure", message=message)
+            failure.text = _xml("\n".join(check.pages))
+    for left in result.skipped:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(left.parser), name=_xml(left.name))
+        ElementTree.SubElement(case, "skipped", message=_xml(left.why))
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _xml(text: str) -> str:
+    """Without the characters that XML cannot have."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
