@@ -38,7 +38,7 @@ def main() -> bool:
             old, new = noisy(side, rng), fault(noisy(side, rng))
             recipe = get_protocol(side.summary.protocol)
             checks = check_against(recipe, old, new, LIMITS, [parser])
-            alarms += not all(check.passed for check in checks)
+            alarms += not all(check.passed for check in checks.checks)
         share = alarms / REPEATS
         # Two standard errors over the aim are chance.
         bound = MAX_FALSE_ALARMS + 2 * (MAX_FALSE_ALARMS * (1 - MAX_FALSE_ALARMS) / REPEATS) ** 0.5

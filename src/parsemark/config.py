@@ -53,6 +53,8 @@ class GateSettings(_Section):
     max_failures: int | None = Field(default=None, ge=0)
     max_slowdown: float | None = Field(default=None, ge=1)
     max_memory: float | None = Field(default=None, ge=1)
+    max_lost_tables: int | None = Field(default=None, ge=0)
+    max_page_drop: float | None = Field(default=None, ge=0)
     parsers: list[str] | None = Field(default=None, min_length=1)
     protocol: str | None = None
 
@@ -94,7 +96,7 @@ def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
     gate = {_FLAGS.get(key, key) if key == "parsers" else key: value for key, value in limits.items()}
     if least:
         gate["minimum"] = [f"{name}={value}" for name, value in least.items()]
-    if baseline is not None and (Path(baseline) / "manifest.json").is_file():
+    if baseline is not None:
         gate["old"] = baseline
     parse = {_FLAGS.get(k, k): v for k, v in bench.items() if k not in _NOT_OF_PARSE}
     return {"bench": named, "parse": parse, "gate": gate}
@@ -151,6 +153,8 @@ max_failures = 0          # pages that may newly fail
 # interval = true         # fail on a drop that is beyond chance
 # max_slowdown = 1.1      # CPU time per page, as a ratio
 # max_memory = 1.2        # peak memory, as a ratio
+# max_lost_tables = 0     # true tables that were found before and are not found now
+# max_page_drop = 0.5     # of the primary figure on any single page
 # parsers = ["pdfplumber"]
 # protocol = "tables"
 

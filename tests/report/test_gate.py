@@ -21,15 +21,23 @@ from parsemark.compare.gate import (
     gate_runs,
     save_baseline,
 )
+from parsemark.compare.speed import Timing, time_ratio, timing_between
 from parsemark.corpora import load_corpus
 from parsemark.engine.imports.outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
-from parsemark.errors import UsageError
+from parsemark.errors import StoreError, UsageError
 from parsemark.formats import write_document
 from parsemark.plain_words import signed_interval
 from parsemark.protocols import get_protocol
 from parsemark.report import build_report
-from parsemark.report.verdicts import gate_json, gate_junit, gate_markdown, in_words, runs_markdown
+from parsemark.report.verdicts import (
+    gate_annotations,
+    gate_json,
+    gate_junit,
+    gate_markdown,
+    in_words,
+    runs_markdown,
+)
 from parsemark.store import Run
 
 
@@ -47,7 +55,7 @@ def changed(side: GateSide, **tables: pl.DataFrame) -> GateSide:
 
 def against(old: GateSide, new: GateSide, limits: GateLimits) -> dict[str, GateCheck]:
     checks = check_against(get_protocol(old.summary.protocol), old, new, limits, ["good"])
-    return {check.name: check for check in checks}
+    return {check.name: check for check in checks.checks}
 
 
 def lowered(side: GateSide, by: float) -> GateSide:
@@ -70,7 +78,7 @@ def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
         next(c for n, c in checks.items() if word in n) for word in ("beyond chance", "plain drop")
     )
     assert not beyond.passed and not plain.passed
-    assert beyond.pages and "same matches, lower scores" in beyond.pages[0]
+    assert beyond.pages and "same errors, lower scores" in beyond.pages[0]
     assert next(
         c for n, c in against(old, lowered(old, 0.02), GateLimits(max_drop=0.05)).items() if "plain" in n
     ).passed
@@ -133,7 +141,7 @@ def test_a_table_that_is_found_only_partly_is_said_to_be(run: Run) -> None:
     checks = against(old, changed(old, matches=matches), GateLimits(max_drop=0.01))
     plain = next(c for n, c in checks.items() if "plain drop" in n)
     assert not plain.passed and plain.pages
-    assert all("found only partly (overlap 0.450 ≤ 0.5), so counts as missed" in p for p in plain.pages)
+    assert all("partly found 0 → " in page for page in plain.pages)
 
 
 def test_checks_that_could_not_be_made_are_skipped_in_junit(run: Run) -> None:
@@ -248,7 +256,9 @@ def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
     files = {kind: tmp_path / f"gate.{kind}" for kind in ("markdown", "json", "junit")}
     command = [
         "gate",
+        "--new",
         str(run.path),
+        "--old",
         str(run.path),
         *(x for k, f in files.items() for x in (f"--{k}", str(f))),
     ]
@@ -289,3 +299,107 @@ def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compar
 def test_a_limit_that_is_no_number_is_refused(limits: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="is no number"):
         GateLimits(**limits)  # type: ignore[arg-type]
+
+
+def without_two_pages(side: GateSide) -> tuple[GateSide, list[str]]:
+    """Two pages that were right fall to nothing: what answered their tables is gone."""
+    own = pl.col("parser") == "good"
+    pairs = side.tables.matches.filter(own & (pl.col("kind") == "pair") & (pl.col("overlap") > 0.5))
+    lost = sorted(set(pairs["sample"]))[:2]
+    gone = own & pl.col("sample").is_in(lost) & (pl.col("truth").list.len() > 0)
+    empty = pl.lit([], pl.List(pl.String))
+    matches = side.tables.matches.with_columns(
+        pred=pl.when(gone).then(empty).otherwise(pl.col("pred")),
+        kind=pl.when(gone).then(pl.lit("miss")).otherwise(pl.col("kind")),
+        overlap=pl.when(gone).then(None).otherwise(pl.col("overlap")),
+    )
+    return changed(side, matches=matches), lost
+
+
+def test_two_pages_that_fall_to_nothing_are_named_and_can_be_forbidden(run: Run) -> None:
+    old = GateSide.of(run, None)
+    new, lost = without_two_pages(old)
+    recipe = get_protocol(old.summary.protocol)
+    lenient = check_against(recipe, old, new, GateLimits(interval=False), ["good"])
+    assert lenient.passed and {page.sample for page in lenient.worse} >= set(lost)
+    assert any(change.label == "Missed" and change.new > change.old for change in lenient.errors["good"])
+    text = gate_markdown(lenient)
+    assert "Gate passed" in text and all(sample in text for sample in lost) and "missed 0 → " in text
+    limits = GateLimits(interval=False, max_lost_tables=0, max_page_drop=0.3)
+    strict = {check.name: check for check in check_against(recipe, old, new, limits, ["good"]).checks}
+    assert not strict["lost tables"].passed and not strict["TE F1 Con: largest drop of a page"].passed
+    assert strict["lost tables"].question and strict["lost tables"].pages
+    kept = check_against(recipe, old, old, limits, ["good"])
+    assert kept.passed and not kept.worse
+
+
+def test_errors_and_pages_are_in_every_output(run: Run) -> None:
+    old = GateSide.of(run, None)
+    new, lost = without_two_pages(old)
+    recipe = get_protocol(old.summary.protocol)
+    result = check_against(recipe, old, new, GateLimits(max_lost_tables=0), ["good"])
+    data = json.loads(gate_json(result))
+    assert {page["sample"] for page in data["worse"]} >= set(lost)
+    assert any(change["label"] == "Missed" for change in data["errors"]["good"])
+    suite = ElementTree.fromstring(gate_junit(result))
+    assert lost[0] in (suite.findtext("system-out") or "")
+    assert "missed" in (suite.findtext("testcase/failure") or "")
+    annotations = gate_annotations(result)
+    assert annotations.startswith("::error title=good%3A ") and "::warning" in annotations
+    assert all(line.startswith("::") for line in annotations.splitlines())
+    link = gate_markdown(result, lambda parser, sample: f"<https://x.org/{parser}/{sample}>")
+    assert f"[look](<https://x.org/good/{lost[0]}>)" in link
+
+
+def test_an_old_run_that_is_named_and_absent_fails(run: Run, tmp_path: Path) -> None:
+    absent = str(tmp_path / "baseline")
+    failed = CliRunner().invoke(app, ["gate", str(run.path), "--old", absent])
+    assert isinstance(failed.exception, UsageError) and "is not there" in str(failed.exception)
+    lenient = ["gate", str(run.path), "--old", absent, "--max-failures", "99"]
+    made = CliRunner().invoke(app, [*lenient, "--save", absent])
+    assert made.exit_code == 0 and "no baseline" in made.output
+    assert CliRunner().invoke(app, lenient).exit_code == 0
+
+
+def test_a_baseline_as_the_new_run_is_refused(edit_runs: tuple[Run, Run], tmp_path: Path) -> None:
+    right, _ = edit_runs
+    baseline = Run.open(save_baseline(right, tmp_path / "kept"))
+    assert gate_runs(right, baseline, GateLimits()).passed
+    with pytest.raises(UsageError, match="is a baseline"):
+        gate_runs(baseline, right, GateLimits())
+
+
+def test_a_baseline_keeps_the_types_of_errors(edit_runs: tuple[Run, Run], tmp_path: Path) -> None:
+    right, wrong = edit_runs
+    baseline = Run.open(save_baseline(right, tmp_path / "kept"))
+    assert gate_runs(wrong, baseline, GateLimits()).errors == gate_runs(wrong, right, GateLimits()).errors
+    (baseline.protocol_folder(baseline.protocols[0]) / "errors.parquet").write_bytes(b"no parquet")
+    with pytest.raises(StoreError, match="Save the baseline again"):
+        gate_runs(wrong, baseline, GateLimits())
+
+
+@pytest.mark.parametrize(
+    ("machine", "references", "low", "high"),
+    [({}, (), 0.7, 1.0), ({"cpu": "another"}, (), 0.3, 0.7), ({"cpu": "another"}, ("fair",), 0.85, 1.0)],
+)
+def test_times_of_other_machines_are_compared_with_a_wider_bound(
+    run: Run, machine: dict[str, str], references: tuple[str, ...], low: float, high: float
+) -> None:
+    """Twice as slow a machine makes every parser slower; one that did not change shows it."""
+    factor = 2.0 if references else 1.0
+    slow = run.table("parses").with_columns(pl.col("cpu_s") * factor)
+    timing = Timing(not machine, references)
+    ratio = time_ratio(run.table("parses"), slow, "good", "cpu_s", timing)
+    assert ratio is not None and ratio.value == pytest.approx(1.0) and low < ratio.low < high
+
+
+def test_a_kernel_patch_is_no_other_machine(run: Run, tmp_path: Path) -> None:
+    other = fabricate_run(tmp_path / "other", 40, ("good", "fair"))
+    hardware = {"machine": "x", "cpu": "y", "cpus": 2}
+    for one, kernel in ((run, "6.1.0-1"), (other, "6.1.0-2")):
+        one.update_manifest(lambda m, k=kernel: m.model_copy(update={"machine": {"platform": k, **hardware}}))
+    assert timing_between(run, other, ["good", "fair"]).is_same_hardware
+    other.update_manifest(lambda m: m.model_copy(update={"machine": {**m.machine, "cpu": "z"}}))
+    found = timing_between(run, other, ["good", "fair"])
+    assert not found.is_same_hardware and "different machines" in found.note
+    assert timing_between(run, other, ["good"]).references == ("fair",)

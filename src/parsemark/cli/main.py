@@ -21,7 +21,6 @@ from parsemark.cli import (
     compare,
     convert,
     corpus,
-    explain,
     export,
     gate,
     judge,
@@ -31,7 +30,6 @@ from parsemark.cli import (
     report,
     score,
     setup,
-    structure,
     study,
     web_apps,
 )
@@ -75,9 +73,6 @@ def root(
         context.default_map = defaults_of_commands(settings)
         if context.default_map.get(context.invoked_subcommand):
             typer.echo(f"Settings: {path}", err=True)
-        baseline = settings.gate.baseline
-        if context.invoked_subcommand == "gate" and baseline and "old" not in context.default_map["gate"]:
-            context.obj = f"The baseline that {path} names is not there: {baseline}"
 
 
 for register in (  # in the order of the help
@@ -103,9 +98,7 @@ for register in (  # in the order of the help
     judge.register,
     web_apps.register_rate,
     web_apps.register_annotate,
-    structure.register,
     calibrate.register,
-    explain.register,
     setup.register_doctor,
 ):
     register(app)
@@ -118,7 +111,7 @@ def run() -> None:
             _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
-    except BrokenPipeError:  # whoever read our output has closed it, as `head` does
+    except BrokenPipeError:  # the reader of our output has closed it, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

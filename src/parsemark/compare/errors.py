@@ -1,19 +1,25 @@
-"""What went wrong, by type: counted for each parser, and told for each pair that people look at."""
+"""What went wrong, by type: counted for each parser, explained for each pair that people look at."""
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from parsemark.compare.scored_run import ScoredRun
-from parsemark.errors import FormatError
+from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
+from parsemark.protocols import Presentation, RunTables, Summary
 from parsemark.protocols.exhibits import ErrorKind, Explanation
+from parsemark.store import Run
+from parsemark.system.files import write_bytes
 
 MAX_FINDINGS = 40
 BUDGET = 1_500_000
@@ -25,6 +31,22 @@ SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error
 
 Key = tuple[str, str, str]
 """Sample, parser, and id of the truth."""
+
+
+STORED = "errors.parquet"
+"""In the folder of a protocol of a baseline, which has no outputs to look into."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorChange:
+    """How often a type of error happened before and happens now."""
+
+    label: str
+    old: int
+    new: int
+
+    def __str__(self) -> str:
+        return f"{self.label.lower()} {self.old:,} → {self.new:,}"
 
 
 @dataclass(frozen=True)
@@ -47,8 +69,8 @@ class Errors:
         return {error: (n, total) for error, n, total in own.agg(pl.len(), pl.col("n").sum()).iter_rows()}
 
 
-def find_errors(source: ScoredRun, limit: int) -> Errors:
-    """The errors that matches show, and those inside matched pairs, for the `limit` worst of these.
+def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | None = None) -> Errors:
+    """Find the errors that matches show, and those inside matched pairs, for the `limit` worst of these.
 
     Asked here, and not where a run is scored: what went wrong is for people who look at pages, whatever the
     leaderboard is sorted by.
@@ -58,8 +80,10 @@ def find_errors(source: ScoredRun, limit: int) -> Errors:
     explained: dict[Key, dict[str, Any]] = {}
     inside: list[tuple[str, str, str, str, int]] = []
     pairs = _answered(source)
+    if parsers is not None:
+        pairs = pairs.filter(pl.col("parser").is_in(list(parsers)))
     left = BUDGET
-    for key, truth, pieces in _elements(source, pairs.head(limit)):
+    for key, truth, pieces in _elements(source, pairs if limit is None else pairs.head(limit)):
         left -= sum(_size(element) for element in (truth, *pieces))
         if left < 0:
             break
@@ -74,6 +98,87 @@ def find_errors(source: ScoredRun, limit: int) -> Errors:
     rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
     merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
     return Errors(shown.error_kinds, rows, explained, pairs.height + merged.height, shown.explain is not None)
+
+
+def stored_errors(run: Run, protocol: str, parsers: Sequence[str]) -> pl.DataFrame | None:
+    """Read the errors of a baseline, or find those of a run; None for a baseline that has none.
+
+    Raises:
+        StoreError: The file of a baseline is damaged.
+    """
+    path = run.protocol_folder(protocol) / STORED
+    if not path.is_file():
+        return None if run.is_baseline else find_errors(ScoredRun(run, protocol), None, parsers).rows
+    try:
+        rows = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise StoreError(f"{path} cannot be read. Save the baseline again.") from error
+    if dict(rows.schema) != SCHEMA:
+        raise StoreError(f"{path} has other columns than expected. Save the baseline again.")
+    return rows
+
+
+@dataclass(frozen=True)
+class _TablesView:
+    """The tables of a run as `Presentation.element_errors` reads them."""
+
+    tables: RunTables
+    rule: str
+
+    @property
+    def matches(self) -> pl.DataFrame:
+        return self.tables.matches.filter(pl.col("rule") == self.rule).drop("rule")
+
+    def scores_by(self, metric: str) -> pl.DataFrame:
+        own = (pl.col("rule") == self.rule) & (pl.col("metric") == metric) & (pl.col("element") != "")
+        return self.tables.scores.filter(own)
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        return self.tables.frame(name).lazy()
+
+
+def match_errors(shown: Presentation, summary: Summary, tables: RunTables) -> pl.DataFrame:
+    """Find the errors that matches show by themselves: what was missed, invented, split or merged."""
+    rules = sorted(set(tables.read("matches", pl.col("rule").unique())["rule"]))
+    stated = summary.settings.get("match", "")
+    rule = stated if stated in rules else next(iter(shown.shown_rules(rules)), "")
+    found = shown.element_errors(_TablesView(tables, rule)).with_columns(n=pl.lit(1, pl.Int64))
+    return found.select(list(SCHEMA)).cast(pl.Schema(SCHEMA))
+
+
+def write_errors(run: Run, protocol: str, folder: Path) -> None:
+    """Keep the errors of a run in the folder of a protocol of its baseline."""
+    rows = stored_errors(run, protocol, [entry.name for entry in run.manifest.parsers])
+    if rows is not None:
+        stream = io.BytesIO()
+        rows.write_parquet(stream)
+        write_bytes(folder / STORED, stream.getvalue())
+
+
+def error_changes(
+    old: pl.DataFrame, new: pl.DataFrame, kinds: Sequence[ErrorKind], parser: str
+) -> tuple[ErrorChange, ...]:
+    """Count each type of error of a parser before and now; types that never happened are left out."""
+    before, now = (sum(error_counts(rows, parser).values(), Counter()) for rows in (old, new))
+    return changes_of(before, now, kinds)
+
+
+def changes_of(
+    before: Mapping[str, int], now: Mapping[str, int], kinds: Sequence[ErrorKind]
+) -> tuple[ErrorChange, ...]:
+    """Put counts of errors side by side, in the order of the protocol."""
+    found = (ErrorChange(kind.label, before.get(kind.name, 0), now.get(kind.name, 0)) for kind in kinds)
+    return tuple(change for change in found if change.old or change.new)
+
+
+def error_counts(rows: pl.DataFrame | None, parser: str) -> dict[str, Counter[str]]:
+    """Sample to how often each type of error happens on it."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    if rows is not None:
+        own = rows.filter(pl.col("parser") == parser).group_by("sample", "error").agg(pl.col("n").sum())
+        for sample, error, n in own.iter_rows():
+            found[sample][error] = n
+    return found
 
 
 def _size(element: Element) -> int:

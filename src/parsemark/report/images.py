@@ -40,7 +40,7 @@ def write_images(
     waiting: list[Future[None]] = []
     with ThreadPoolExecutor(os.cpu_count() or 1) as encoders:
         for row in samples.iter_rows(named=True):
-            picture = _render(row, dpi, (pictures or {}).get(row["sample"]))
+            picture = render_sample(row, dpi, (pictures or {}).get(row["sample"]))
             if picture is None:
                 continue
             waiting.append(encoders.submit(_encode, root, row["page"], picture))
@@ -52,7 +52,7 @@ def write_images(
     return done
 
 
-def _render(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Image | None:
+def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Image | None:
     """The page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
     place = row["sample"], row["document"], row["page_number"]
     try:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
 from parsemark.compare.comparison import Comparison, RunComparison
+from parsemark.compare.errors import ErrorChange
 from parsemark.compare.gate import GateResult
 from parsemark.plain_words import (
     DIGITS,
@@ -17,6 +18,7 @@ from parsemark.plain_words import (
     format_p,
     format_value,
     markdown_cell,
+    one_line,
     rounded,
     signed,
     signed_interval,
@@ -28,6 +30,8 @@ from parsemark.store import Run
 
 SHOWN_PAGES = 10
 LINKED_PAGES = 3
+PageLink = Callable[[str, str], str]
+"""Parser and page to where the page can be looked at."""
 
 
 def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
@@ -60,6 +64,9 @@ def in_words(comparison: Comparison, *, better_first: bool = True) -> str:
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{comparison.info(v.figure).margin or 0:g}: {evidence}."
+    if v.here in ("better", "worse"):
+        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
+        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
     return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 
@@ -106,6 +113,15 @@ def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None)
     return "\n".join(lines) + "\n"
 
 
+def report_link(run: Run, base: str | None) -> PageLink | None:
+    """Where the pages of a run can be looked at: in the report at an address, or in the run's own one."""
+    report = run.path / "report"
+    if base is None and not (report / "viewer.html").is_file():
+        return None
+    root = base.rstrip("/") if base is not None else report.resolve().as_uri()
+    return lambda parser, sample: f"<{root}/{viewer_link(page=sample, parser=parser)}>"
+
+
 def report_holds(report: Path, parsers: Sequence[str], *, older: bool) -> bool:
     """Whether a run's report is there with these parsers, and has an older run where that is asked for."""
     parts = [report / "viewer.html", *([report / "data" / "older"] if older else [])]
@@ -148,8 +164,13 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
     return " | ".join([*values, signed(v.difference, DIGITS[info.style]), interval, format_p(v.p), state])
 
 
-def gate_markdown(result: GateResult) -> str:
-    """For a pull request."""
+def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
+    """Write a gate for a pull request: checks, errors by type, and the pages that got worse.
+
+    Args:
+        result: Of the gate.
+        link: Where a page of a parser can be looked at.
+    """
     failed = result.failed
     head = (
         f"**Gate failed: {len(failed)} of {counted(len(result.checks), 'check')}.**"
@@ -164,23 +185,57 @@ def gate_markdown(result: GateResult) -> str:
         if check.pages:
             lines += ["", f"{markdown_cell(check.parser)}, {markdown_cell(check.name)}:", ""]
             lines += [f"- {markdown_cell(page)}" for page in check.pages]
-    lines += ["", *(markdown_cell(note) for note in result.notes)] if result.notes else []
+    for parser, changes in result.errors.items():
+        lines += ["", *errors_markdown(parser, changes)]
+    lines += _worse_markdown(result, link)
+    questions = dict.fromkeys((check.name, check.question) for check in result.checks if check.question)
+    if questions:
+        lines += ["", "What each check asks:", ""]
+        lines += [f"- {markdown_cell(name)}: {question}" for name, question in questions]
+    lines += ["", *(f"- {markdown_cell(note)}" for note in result.notes)] if result.notes else []
     return "\n".join(lines) + "\n"
 
 
+def errors_markdown(parser: str, changes: Sequence[ErrorChange]) -> list[str]:
+    """Say how often each type of error happened before and happens now."""
+    if not changes:
+        return [f"{markdown_cell(parser)}: no errors of any type, before or now."]
+    changed = [str(change) for change in changes if change.old != change.new]
+    same = [change for change in changes if change.old == change.new]
+    words = ", ".join(changed) or "no type of error changed"
+    rest = f" ({counted(len(same), 'other type')} as before)" if same and changed else ""
+    return [f"{markdown_cell(parser)}, errors old → new: {words}{rest}."]
+
+
+def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:
+    """List the pages that got worse, also where the gate is passed."""
+    lines: list[str] = []
+    for parser in dict.fromkeys(page.parser for page in result.worse):
+        own = [page for page in result.worse if page.parser == parser]
+        lines += ["", f"{markdown_cell(parser)}: {counted(len(own), 'page')} got worse.", ""]
+        for page in own[:SHOWN_PAGES]:
+            where = f" [look]({link(parser, page.sample)})" if link else ""
+            lines.append(f"- {markdown_cell(str(page))}{where}")
+        if len(own) > SHOWN_PAGES:
+            lines.append(f"- and {len(own) - SHOWN_PAGES} more (--json has them all)")
+    return lines
+
+
 def gate_json(result: GateResult) -> str:
-    """For programs."""
+    """Write a gate for programs."""
     data = {
         "passed": result.passed,
-        "checks": [asdict(c) for c in result.checks],
+        "checks": [asdict(c) | {"question": c.question} for c in result.checks],
         "skipped": [asdict(s) for s in result.skipped],
+        "worse": [asdict(page) for page in result.worse],
+        "errors": {parser: [asdict(c) for c in changes] for parser, changes in result.errors.items()},
         "notes": list(result.notes),
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def gate_junit(result: GateResult) -> str:
-    """For the test views of forges: one test case per check, also for those that could not be made."""
+    """Write a gate for the test views of forges: one test case per check, also for those not made."""
     suite = ElementTree.Element(
         "testsuite",
         name="parsemark gate",
@@ -193,11 +248,36 @@ def gate_junit(result: GateResult) -> str:
         if not check.passed:
             message = _xml(f"{check.found}, allowed {check.allowed}")
             failure = ElementTree.SubElement(case, "failure", message=message)
-            failure.text = _xml("\n".join(check.pages))
+            errors = errors_markdown(check.parser, result.errors.get(check.parser, ()))
+            failure.text = _xml("\n".join([*check.pages, *errors]))
     for left in result.skipped:
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(left.parser), name=_xml(left.name))
         ElementTree.SubElement(case, "skipped", message=_xml(left.why))
+    said = [str(page) for page in result.worse]
+    said += [line for parser, changes in result.errors.items() for line in errors_markdown(parser, changes)]
+    ElementTree.SubElement(suite, "system-out").text = _xml("\n".join(said))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def gate_annotations(result: GateResult) -> str:
+    """Write what failed, and what got worse without failing, as annotations of a GitHub job."""
+    lines = []
+    for check in result.failed:
+        text = "\n".join([f"{check.found}, allowed {check.allowed}", *check.pages])
+        lines.append(_annotation("error", f"{check.parser}: {check.name}", text))
+    for parser, changes in result.errors.items():
+        more = [str(change) for change in changes if change.new > change.old]
+        worse = [str(page) for page in result.worse if page.parser == parser][:SHOWN_PAGES]
+        if more or worse:
+            lines.append(_annotation("warning", f"{parser} got worse", "\n".join([", ".join(more), *worse])))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(level: str, title: str, text: str) -> str:
+    """One workflow command; what others wrote cannot end it or begin another."""
+    clean = one_line(title, 200).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    body = "\n".join(one_line(line, 400) for line in text.splitlines() if line)
+    return f"::{level} title={clean}::" + body.replace("%", "%25").replace("\n", "%0A")
 
 
 def _xml(text: str) -> str:

@@ -5,8 +5,6 @@ Made of classes that strangers reported, on tables of our own.
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from tests.metrics.reader.reading import Rows, latex, markdown, read, rows, told, value
 
@@ -21,58 +19,6 @@ TRIAL = rows(
     "South & 82 & 66 &",
     "BMI & 24.1 & 25.3 & 0.77",
 )
-GROUP_OF = {"Never": "Smoker", "Ever": "Smoker", "North": "Region", "South": "Region"}
-P_OF = {"Smoker": "0.02", "Region": "0.81"}
-FIRST = ("Never", "North")
-
-
-def joined(separator: str, *, once: bool = False) -> Rows:
-    """The trial with the names of groups, and their values, in the rows of their members."""
-    table = [TRIAL[0]]
-    for name, drug, placebo, p in TRIAL[1:]:
-        group = GROUP_OF.get(name)
-        if group:
-            shared = P_OF[group] if name in FIRST or not once else ""
-            table.append([f"{group}{separator}{name}", drug, placebo, shared])
-        elif name not in P_OF:
-            table.append([name, drug, placebo, p])
-    return table
-
-
-def in_columns(*, carried: bool) -> Rows:
-    """The trial with the names of groups in a column of their own."""
-    table = [["Trait", "Level", *TRIAL[0][1:]]]
-    for name, drug, placebo, p in TRIAL[1:]:
-        group = GROUP_OF.get(name)
-        if group:
-            table.append(["" if carried and name not in FIRST else group, name, drug, placebo, P_OF[group]])
-        elif name not in P_OF:
-            table.append([name, "", drug, placebo, p])
-    return table
-
-
-@pytest.mark.parametrize("separator", [": ", " - ", " / ", ", ", " – "])
-def test_a_group_may_be_said_with_each_of_its_members(separator: str) -> None:
-    truth = latex(*(" & ".join(row) for row in TRIAL))
-    assert value(truth, markdown(joined(separator))) > 9.5
-    assert value(markdown(joined(separator)), markdown(TRIAL)) > 9.5
-
-
-@pytest.mark.parametrize("carried", [False, True])
-def test_a_group_may_stand_in_a_column_before_its_members(carried: bool) -> None:
-    truth = latex(*(" & ".join(row) for row in TRIAL))
-    assert value(truth, markdown(in_columns(carried=carried))) > 9
-    assert value(markdown(in_columns(carried=carried)), markdown(TRIAL)) > 8.9
-
-
-def test_what_is_false_of_a_group_is_false_with_its_members() -> None:
-    truth = latex(*(" & ".join(row) for row in TRIAL))
-    whole = value(truth, markdown(joined(": ")))
-    assert value(truth, markdown(joined(": ")).replace("0.81", "0.18")) < whole - 2
-    assert value(truth, markdown(joined(": ")).replace("Region: ", "")) < whole
-    assert value(truth, markdown(joined(": ", once=True))) < whole - 1
-    without = [row for row in TRIAL if row[0] not in P_OF]
-    assert value(truth, markdown(without)) < value(truth, markdown(joined(": ", once=True)))
 
 
 def test_groups_that_stand_as_in_the_truth_are_compared_as_they_stand() -> None:
@@ -82,9 +28,20 @@ def test_groups_that_stand_as_in_the_truth_are_compared_as_they_stand() -> None:
     assert wrong.details["errors"][0]["message"] == "Row “North”, column “Drug”: “89” instead of “98”."
 
 
+LEVELS = rows(
+    "Trait & Level & Drug & Placebo & p",
+    "Age & & 61 & 60 & 0.54",
+    "Smoker & Never & 120 & 95 & 0.02",
+    "& Ever & 60 & 78 & 0.02",
+    "Region & North & 98 & 70 & 0.81",
+    "& South & 82 & 66 & 0.81",
+    "BMI & & 24.1 & 25.3 & 0.77",
+)
+
+
 def test_a_name_of_one_level_is_not_carried_below_another_name() -> None:
-    truth = markdown(in_columns(carried=True))
-    assert "BMI / South" not in told(truth, markdown(in_columns(carried=True)).replace("24.1", "21.4"))
+    truth = markdown(LEVELS)
+    assert "BMI / South" not in told(truth, markdown(LEVELS).replace("24.1", "21.4"))
     assert value(truth, truth.replace("| BMI |  |", "| BMI | – |")) > 9.5
 
 
@@ -336,30 +293,3 @@ def test_values_that_slip_to_other_rows_cost_more_than_lost_ones() -> None:
     emptied = [LAKES[0], *([a, "", b] for a, _, b in LAKES[1:])]
     assert value(truth, markdown(slipped)) < value(truth, markdown(emptied))
     assert "its values have slipped by a row" in told(truth, markdown(slipped))
-
-
-ALLOYS = latex(
-    r"Alloy & $\rho$ (g cm$^{-3}$) & $\sigma_y$ (MPa) & $\varepsilon_f$ (\%) & Unit Cost",
-    "Invar & 8.05 & 276 & 42 & 21",
-    "Monel & 8.80 & 240 & 48 & 35",
-    "Zamak & 6.70 & 221 & 10 & 4",
-)
-MEASURED = (
-    ("Invar", "8.05", "276", "42", "21"),
-    ("Monel", "8.80", "240", "48", "35"),
-    ("Zamak", "6.70", "221", "10", "4"),
-)
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        ("Alloy", "rho_g_cm3", "sigma_y_MPa", "epsilon_f_percent", "unit_cost"),
-        ("alloy", "rho_g_cm3", "sigma_y_mpa", "eps_f_pct", "unitCost"),
-    ],
-)
-def test_names_may_be_keys_of_data(keys: tuple[str, ...]) -> None:
-    data = json.dumps([dict(zip(keys, row, strict=True)) for row in MEASURED])
-    assert value(ALLOYS, data) > 6.5
-    exchanged = data.replace("sigma_y", "tau").replace("rho", "sigma_y").replace("tau", "rho")
-    assert value(ALLOYS, exchanged) < value(ALLOYS, data) - 3

@@ -53,12 +53,6 @@ def below(table: Rows, name: str) -> Rows:
     return parted
 
 
-def named(table: Rows, name: str) -> Rows:
-    """The table with names for its rows without one."""
-    above = ["", *(row[0] for row in table)]
-    return [[row[0] or name.format(before), *row[1:]] for row, before in zip(table, above, strict=False)]
-
-
 def test_deviations_stand_behind_their_values_or_below_them() -> None:
     truth = latex(WAGES)
     assert value(truth, markdown(behind(WAGES))) >= 9
@@ -70,16 +64,6 @@ def test_deviations_stand_behind_their_values_or_below_them() -> None:
     plain = rows("Site & Low & High", "North & 12.1 & 13.4", "South & 10.0 & 11.9", "East & 9.1 & 9.9")
     together = [plain[0], ["North South", "12.1 10.0", "13.4 11.9"], plain[3]]
     assert value(latex(plain), markdown(together)) < 6
-
-
-@pytest.mark.parametrize("name", ["{} (SE)", "{} – std. err.", "Std. error", "(s.d.)", "95% CI", "t-stat"])
-def test_a_row_of_deviations_may_say_what_it_is(name: str) -> None:
-    assert value(latex(WAGES), markdown(named(WAGES, name))) >= 8.5
-    assert value(latex(MOODS), markdown(below(MOODS, name))) >= 8.5
-
-
-def test_a_row_of_deviations_with_the_name_of_something_else_is_not_theirs() -> None:
-    assert value(latex(WAGES), markdown(named(WAGES, "Marital status"))) < 6
 
 
 def test_a_column_of_intervals_keeps_its_name_when_the_table_is_transposed() -> None:
@@ -234,7 +218,6 @@ def test_a_part_without_names_has_to_be_counted_out() -> None:
     # A row that is missing in it makes the next ones false, but does not take away the whole part.
     lost = value(truth, markdown([row[:3] for row in REGIONS]))
     assert lost + 0.5 < value(truth, in_two(REGIONS, 3, named=False, without=3)) < whole - 2
-    assert 4.5 <= value(truth, in_two(REGIONS, 3, named=True, without=3)) <= 8
 
 
 def test_lists_beside_each_other_have_names_of_their_own() -> None:

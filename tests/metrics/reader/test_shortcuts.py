@@ -17,7 +17,7 @@ from parsemark.formats.cell_text import without_controls
 from parsemark.formats.html import plain, scan, tree
 from parsemark.formats.html import tables as html_tables
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, members, pages, read, rejoin, sheet, symbols
+from parsemark.metrics.reader import likeness, pages, read, rejoin, sheet, symbols
 from parsemark.metrics.reader.align import Alignment, Lookup, _filled, _numbered, _similarities, align
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
@@ -209,12 +209,6 @@ def test_columns_have_slipped_if_their_wrong_values_are_those_beside(
     ]
     slipped = n_wrong > 3 and max(beside) >= n_wrong - 1
     assert Values(side, Asked(truth, structure, 0.3))._slipped == (frozenset({0}) if slipped else frozenset())
-
-
-@given(_grids)
-def test_a_table_without_empty_cells_has_no_groups_above_their_members(rows: list[list[str]]) -> None:
-    table = Sheet.stacked([], rows, 3)
-    assert not all(map(all, table.present)) or not list(members._groups(table, 0))
 
 
 @given(_grids)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from parsemark.metrics.reader.likeness import is_numeric, tight
-from parsemark.metrics.reader.members import given_to_members
 from parsemark.metrics.reader.pages import MOST_LINES, Pages
 from parsemark.metrics.reader.paths import holds
 from parsemark.metrics.reader.rejoin import lines_joined
@@ -24,8 +23,6 @@ def layouts(truth: Sheet, structure: Structure, pages: Pages) -> Iterable[Sheet]
     found = (
         lines_joined(truth, structure.n_header, pages.sheets),
         _below_each_other(truth, structure),
-        # Rows of groups that are there are compared as they stand.
-        given_to_members(truth) if sum(s.n_rows for s in pages.sheets) < truth.n_rows else None,
         parts_beside(truth),
         recorded(truth),
         pivoted(truth),

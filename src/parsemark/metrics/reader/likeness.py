@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.metrics.reader.keys import is_key_of
 from parsemark.metrics.reader.linear import are_same_formulas
 from parsemark.metrics.reader.numerals import (
     both_ways,
@@ -398,7 +397,7 @@ def _is_negated(truth: str, pred: str) -> bool:
 def _other_letters(one: str, other: str, name: bool) -> Difference:
     """The difference of two tight texts by their letters."""
     plain, given = bare(one), bare(other)
-    if plain == given and not (name and "_" in other and "_" not in one and is_key_of(other, one)):
+    if plain == given:
         return _marks(one, other, name)
     if "^" in one and "_" in one and plain[:1] == given[:1] and sorted(plain) == sorted(given):
         return Difference(Change.MISREAD, 0.95, "scripts in another order")
@@ -445,8 +444,6 @@ def _alike_names(truth: str, pred: str) -> Difference | None:
     other, given_for = _name_keys(bare(pred))
     if one == other != "":
         return Difference(Change.MISREAD, 0.95, "marks")
-    if is_key_of(pred, truth):
-        return Difference(Change.MISREAD, _SIGN_LOST, "names as keys")
     if taken_for == given_for:
         return Difference(Change.MISREAD, _ALIKE, "letters taken for digits")
     return None
@@ -523,7 +520,7 @@ def _most_by_length(bulk: int, truth: str) -> float:
 def may_be_alike(truth: str, pred: str, least: float) -> bool:
     """Whether the likeness of two names may be above `least`: not if one is much longer, unless for short."""
     lengths_agree = _most_by_length(_bulk(pred), truth) > least
-    return lengths_agree or _is_abbreviated(truth, pred) or is_key_of(pred, tight(truth))
+    return lengths_agree or _is_abbreviated(truth, pred)
 
 
 def _apart(text: str) -> tuple[str, list[str]]:

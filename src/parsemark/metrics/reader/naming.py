@@ -131,7 +131,7 @@ def judge(named: Sequence[Named], axis: Axis, around: Around, causes: Causes) ->
     for name, (how, given, best_match) in zip(named, best, strict=True):
         found = _with_foreign(name, given, best_match, texts) if axis is COLUMNS else best_match
         if name.torn:
-            message = f"What stands over {axis.noun.lower()} {_shown(name)} is cut into pieces."
+            message = f"What stands over {axis.noun.lower()} {_in_words(name)} is cut into pieces."
             causes.add((Kind.SPAN_WRONG, "torn"), Event(Kind.SPAN_WRONG, name.extent, message, name.where))
         if how is not How.GIVEN:
             _carried(name, how, axis, causes)
@@ -270,10 +270,10 @@ def _own(truth: Path, given: Path, found: PathMatch, texts: set[str]) -> PathMat
 
 def _carried(name: Named, how: How, axis: Axis, causes: Causes) -> None:
     if how is How.CARRIED:
-        message = f"{axis.noun} {_shown(name)}: its name has to be carried into an empty cell."
+        message = f"{axis.noun} {_in_words(name)}: its name has to be carried into an empty cell."
         causes.add((Kind.PADDED,), Event(Kind.PADDED, name.extent, message, name.where))
     else:
-        message = f"{axis.noun} {_shown(name)}: its header stands elsewhere and has to be counted out."
+        message = f"{axis.noun} {_in_words(name)}: its header stands elsewhere and has to be counted out."
         severity = 0.5 if how is How.SHORT else 1.0
         event = Event(Kind.HEADER_SHIFTED, name.extent, message, name.where, severity)
         causes.add((Kind.HEADER_SHIFTED, how), event)
@@ -311,7 +311,7 @@ def _explain(
         elif told and (
             instead := others.misplaced.get(level.text) or _named_in(found.extra, around.of_others)
         ):
-            stands = f"{quote(instead)} stands over {axis.noun.lower()} {_shown(name)}"
+            stands = f"{quote(instead)} stands over {axis.noun.lower()} {_in_words(name)}"
             message = f"{stands}, where {quote(level.text)} belongs."
             event = Event(axis.lost, name.extent, message, name.where)
             causes.add((axis.lost, frozenset(others.misplaced) or instead), event)
@@ -322,7 +322,7 @@ def _explain(
             if not reached and not _is_known(level.text, others, around):
                 _context_lost(name, level.text, axis, around, causes)
         else:
-            message = f"{axis.noun} {_shown(name)} {_called(given)}."
+            message = f"{axis.noun} {_in_words(name)} {_called(given)}."
             moved = around.row_of(level.text)
             if moved is not None:
                 event = Event(Kind.HEADER_MOVED, name.extent, message, name.where)
@@ -334,18 +334,18 @@ def _explain(
                 # Without any name, all is one row or column of names that is lost.
                 causes.add((axis.lost, (others.exchanged or level.text) if given else ()), event)
     if found.extra and told and not false and others.misplaced.keys().isdisjoint(name.truth):
-        message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_shown(name)} as well."
+        message = f"{quote(found.extra[0])} is given for {axis.noun.lower()} {_in_words(name)} as well."
         event = Event(Kind.SPAN_WRONG, name.extent, message, name.where)
         causes.add((Kind.SPAN_WRONG, axis.noun, found.extra[0]), event)
     elif found.extra and not told and not charged:
-        message = f"{axis.noun} {_shown(name)} {_called(given)}."
+        message = f"{axis.noun} {_in_words(name)} {_called(given)}."
         causes.add((axis.lost, name.truth), Event(axis.lost, name.extent, message, name.where, 0.7))
 
 
 def _context_lost(name: Named, text: str, axis: Axis, around: Around, causes: Causes) -> None:
     outside = holds(around.outside, text)
     became = "stands outside of the table" if outside else "is lost"
-    message = f"{quote(text)} over {axis.noun.lower()} {_shown(name)} {became}."
+    message = f"{quote(text)} over {axis.noun.lower()} {_in_words(name)} {became}."
     severity = (_OUTSIDE if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
     causes.add((axis.context, text), Event(axis.context, name.extent, message, name.where, severity))
 
@@ -398,7 +398,7 @@ def _tells_apart(text: str, own: Path, rivals: dict[str, Path]) -> bool:
 def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: bool) -> None:
     diff = level.difference
     unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
-    message = f"{axis.noun} {_shown(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
+    message = f"{axis.noun} {_in_words(name)}: {quote(level.found)} instead of {quote(level.text)}{unit}."
     if diff.change is Change.NOTATION:
         event = Event(Kind.NOTATION, name.extent, message, name.where)
         causes.add((Kind.NOTATION, axis.noun, diff.cause), event)
@@ -411,7 +411,7 @@ def _misread(name: Named, level: Level, axis: Axis, causes: Causes, *, needed: b
         causes.add((axis.misread, diff.cause or slip(level.text, level.found)), event)
 
 
-def _shown(name: Named) -> str:
+def _in_words(name: Named) -> str:
     return name.label or quote(" / ".join(name.truth))
 
 

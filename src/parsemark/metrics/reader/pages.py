@@ -13,12 +13,12 @@ from rapidfuzz.distance import Levenshtein
 from parsemark.formats import FoundTable
 from parsemark.formats.html.markup import without_frame
 from parsemark.formats.notation import fold_notation
-from parsemark.metrics.reader.data import Data, data_in
+from parsemark.formats.text.json_tables import Data, data_in
 from parsemark.metrics.reader.events import Event, Kind
 from parsemark.metrics.reader.likeness import tight
 from parsemark.metrics.reader.regroup import regroup_columns, regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.stack import by_name, itemized, records, side_by_side, stacked
+from parsemark.metrics.reader.stack import itemized, records, side_by_side, stacked
 from parsemark.metrics.reader.structure import Structure, read_structure
 
 _MOST_TABLES = 12
@@ -128,9 +128,6 @@ def _arranged(pages: Pages, structure: Structure) -> Iterable[tuple[Sheet, tuple
             beside = side_by_side(pages.sheets, headings)
             if beside is not None:
                 yield beside, nameless
-        named = by_name(pages.sheets)
-        if named is not None and (beside := side_by_side(named)) is not None:
-            yield beside, ()
     for index, sheet in enumerate(pages.sheets):
         others = [s for k, s in enumerate(pages.sheets) if k != index]
         yield sheet, tuple(_unasked(s) for s in others)

@@ -170,7 +170,7 @@ def match(truth: Path, given: Path) -> PathMatch:
 
 def _flat(truth: Path, given: Path) -> bool:
     """Whether the given levels hold the true ones and nothing else but separators."""
-    ours, theirs = _joined(truth), _joined(given)
+    ours, theirs = _as_one(truth), _as_one(given)
     rest = theirs.tight
     if len(rest) > _LONGEST_FLAT or ours.signed != theirs.signed:
         return False
@@ -199,7 +199,7 @@ class _JoinedPath(NamedTuple):
 
 
 @lru_cache(_CACHE)
-def _joined(path: Path) -> _JoinedPath:
+def _as_one(path: Path) -> _JoinedPath:
     joined = " ".join(path)
     signed = frozenset(_SIGNED.findall(joined)) if "-" in joined else frozenset()
     levels = sorted(map(tight, path), key=len, reverse=True)

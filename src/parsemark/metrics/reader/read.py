@@ -14,13 +14,12 @@ from typing import NamedTuple
 from parsemark.metrics.reader.align import Likenesses, Lookup, align
 from parsemark.metrics.reader.citations import without_citations
 from parsemark.metrics.reader.decimals import decimal_comma, with_points
-from parsemark.metrics.reader.deviations import says_deviations, without_names_of_deviations
+from parsemark.metrics.reader.deviations import says_deviations
 from parsemark.metrics.reader.events import Account, Event, Kind
 from parsemark.metrics.reader.find import find_events
 from parsemark.metrics.reader.layouts import layouts
 from parsemark.metrics.reader.likeness import is_numeric, tight
 from parsemark.metrics.reader.marks import with_no_as_in
-from parsemark.metrics.reader.members import given_to_members
 from parsemark.metrics.reader.pages import NARROW, RECORDS, Pages, arrangements, lines_of, with_loose_rows
 from parsemark.metrics.reader.parameters import Parameters
 from parsemark.metrics.reader.regroup import Grouped, Regrouped, regroup_columns, regroup_rows, unfolded
@@ -106,8 +105,7 @@ def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameter
 
 def _as_in(truth: Sheet, sheet: Sheet) -> Sheet:
     """A predicted table with what it writes in another way, or adds to be clear, as the truth has it."""
-    signed = with_no_as_in(truth, with_symbols_of(truth, sheet))
-    return without_names_of_deviations(truth, without_citations(truth, signed))
+    return without_citations(truth, with_no_as_in(truth, with_symbols_of(truth, sheet)))
 
 
 def _words(sheet: Sheet) -> set[str]:
@@ -157,8 +155,7 @@ class _Reader:
             best = self.better(best, self.upright(pred.transposed(), best))
         blocks = blocks_below(pred, self.truth.n_cols)
         wide = widened(pred, self.heads)
-        members = given_to_members(pred)
-        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide, members)):
+        for other in filter(None, (blocks, pivoted(pred), recorded(pred), parts_beside(pred), wide)):
             best = self.better(best, self.upright(other, best))
         kinds = {event.kind for event in best.events}
         for form in self.regroupings(side.pred, kinds):

@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -256,7 +257,7 @@ def _rebuilt(
     """The prediction with merged columns cut where the truth's cells end, and torn ones joined."""
     joined = {c: lines for lines in apart for c in lines[1:]}
     firsts = {lines[0]: lines for lines in apart}
-    columns: list[list[tuple[str, str, bool, bool, bool]]] = []
+    columns: list[list[tuple[Any, ...]]] = []
     for column in range(pred.n_cols):
         if column in joined:
             continue
@@ -264,22 +265,14 @@ def _rebuilt(
             columns += _cut(pred, rows, column, together[column])
             continue
         lines = firsts.get(column, (column,))
-        columns.append([_joined(pred, r, lines) for r in range(pred.n_rows)])
-    rows_of_cells = [[column[r] for column in columns] for r in range(pred.n_rows)]
-    return Sheet(
-        [[cell[0] for cell in row] for row in rows_of_cells],
-        [[cell[1] for cell in row] for row in rows_of_cells],
-        [[cell[2] for cell in row] for row in rows_of_cells],
-        [[cell[3] for cell in row] for row in rows_of_cells],
-        [[cell[4] for cell in row] for row in rows_of_cells],
-        pred.header_rows,
-    )
+        columns.append([_one_cell(pred, r, lines) for r in range(pred.n_rows)])
+    return Sheet.from_cells([[column[r] for column in columns] for r in range(pred.n_rows)], pred.header_rows)
 
 
 def _cut(
     pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, ...]
-) -> list[list[tuple[str, str, bool, bool, bool]]]:
-    found: list[list[tuple[str, str, bool, bool, bool]]] = [[] for _ in lines]
+) -> list[list[tuple[Any, ...]]]:
+    found: list[list[tuple[Any, ...]]] = [[] for _ in lines]
     for r in range(pred.n_rows):
         row = rows.get(r)
         parts = {line: (b, e) for line, b, e in row.parts.get(column, ())} if row else {}
@@ -287,7 +280,8 @@ def _cut(
         ours = [line for line in lines if line in parts]
         for k, line in enumerate(lines):
             if len(ours) < 2:  # one text for all of them, as a group header is
-                found[k].append(_cell(pred, r, column, starts=k == 0 and pred.starts[r][column]))
+                text_of, shown, starts, *rest = pred.cell(r, column)
+                found[k].append((text_of, shown, k == 0 and starts, *rest))
             elif line in parts:
                 b, e = parts[line]
                 piece = text[b:e]
@@ -297,13 +291,10 @@ def _cut(
     return found
 
 
-def _cell(pred: Sheet, r: int, c: int, *, starts: bool) -> tuple[str, str, bool, bool, bool]:
-    return pred.texts[r][c], pred.shown[r][c], starts, pred.present[r][c], pred.holes[r][c]
-
-
-def _joined(pred: Sheet, r: int, lines: tuple[int, ...]) -> tuple[str, str, bool, bool, bool]:
+def _one_cell(pred: Sheet, r: int, lines: tuple[int, ...]) -> tuple[Any, ...]:
+    """The cells of a row in some columns as one."""
     if len(lines) == 1:
-        return _cell(pred, r, lines[0], starts=pred.starts[r][lines[0]])
+        return pred.cell(r, lines[0])
     begun = [c for c in lines if pred.starts[r][c]] or [lines[0]]
     text = " ".join(t for c in begun if (t := pred.texts[r][c]))
     shown = " ".join(t for c in begun if (t := pred.shown[r][c]))

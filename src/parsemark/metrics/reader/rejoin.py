@@ -92,7 +92,7 @@ def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | No
     for row in going_on:
         begin = begins[row - 1]
         group = [*groups.get(begin, [begin]), row]
-        wanted = {tight(_joined_text(truth, group, c)) for c in range(truth.n_cols) if truth.texts[row][c]}
+        wanted = {tight(_texts_in(truth, group, c)) for c in range(truth.n_cols) if truth.texts[row][c]}
         if all(any(text.startswith(part) for text in said) for part in wanted):
             groups[begin] = group
             begins[row] = begin
@@ -145,7 +145,7 @@ def _likeness_of_all(
     found: list[float] = []
     most = sum(limits)
     for w, limit in zip(wanted, limits, strict=True):
-        found.append(likeness(w.text, _joined_text(pred, group, w.column)))
+        found.append(likeness(w.text, _texts_in(pred, group, w.column)))
         most += found[-1] - limit
         if most < least - _ROUNDING:
             return 0.0
@@ -163,7 +163,7 @@ def _wanted(pred: Sheet, text: str, column: int, upwards: Sequence[int], downwar
     return _Wanted(text, column, above, list(accumulate(added(downwards), initial=0)))
 
 
-def _joined_text(sheet: Sheet, rows: list[int], col: int) -> str:
+def _texts_in(sheet: Sheet, rows: list[int], col: int) -> str:
     texts = [sheet.texts[rows[0]][col]]
     for _, row in pairwise(rows):
         if sheet.texts[row][col] and (sheet.starts[row][col] or sheet.texts[row][col] != texts[-1]):
@@ -177,8 +177,8 @@ def _merge(sheet: Sheet, groups: dict[int, list[int]]) -> Sheet:
     groups_in_order = [group for row, group in kept if row == group[0]]
     columns = range(sheet.n_cols)
     return Sheet(
-        texts=[[_joined_text(sheet, group, c) for c in columns] for group in groups_in_order],
-        shown=[[_joined_shown(sheet, group, c) for c in columns] for group in groups_in_order],
+        texts=[[_texts_in(sheet, group, c) for c in columns] for group in groups_in_order],
+        shown=[[_written_in(sheet, group, c) for c in columns] for group in groups_in_order],
         starts=[sheet.starts[group[0]] for group in groups_in_order],
         present=[[any(sheet.present[r][c] for r in group) for c in columns] for group in groups_in_order],
         holes=[sheet.holes[group[0]] for group in groups_in_order],
@@ -186,5 +186,5 @@ def _merge(sheet: Sheet, groups: dict[int, list[int]]) -> Sheet:
     )
 
 
-def _joined_shown(sheet: Sheet, rows: list[int], col: int) -> str:
+def _written_in(sheet: Sheet, rows: list[int], col: int) -> str:
     return " ".join(dict.fromkeys(sheet.shown[r][col] for r in rows if sheet.shown[r][col]))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, compress
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parsemark.formats.notation import fold_notation, is_placeholder
 from parsemark.model import HOLE, Table
@@ -153,14 +153,34 @@ class Sheet:
 
     def transposed(self) -> Sheet:
         """The sheet with rows and columns exchanged."""
-        return Sheet(
-            _flipped(self.texts),
-            _flipped(self.shown),
-            _flipped(self.starts),
-            _flipped(self.present),
-            _flipped(self.holes),
-            None,
-        )
+        return Sheet.from_grids(map(_flipped, self.grids))
+
+    @property
+    def grids(self) -> tuple[Grid[Any], ...]:
+        """The grids, in the order of the fields."""
+        return self.texts, self.shown, self.starts, self.present, self.holes
+
+    @classmethod
+    def from_grids(cls, grids: Iterable[Grid[Any]], header_rows: int | None = None) -> Sheet:
+        """A sheet of its grids, in the order of the fields."""
+        texts, shown, starts, present, holes = grids
+        return cls(texts, shown, starts, present, holes, header_rows)
+
+    def cell(self, row: int, col: int) -> tuple[Any, ...]:
+        """What each of the grids says of a cell."""
+        return tuple([grid[row][col] for grid in self.grids])
+
+    @classmethod
+    def from_cells(cls, rows: Sequence[Sequence[tuple[Any, ...]]], header_rows: int | None) -> Sheet:
+        """A sheet of what each of the grids says of its cells."""
+        return cls.from_grids(([[cell[k] for cell in row] for row in rows] for k in range(5)), header_rows)
+
+    @classmethod
+    def beside(cls, sheets: Sequence[Sheet], header_rows: int | None) -> Sheet:
+        """Sheets of equally many rows side by side."""
+        grids = zip(*(sheet.grids for sheet in sheets), strict=True)
+        joined = ([list(chain(*lines)) for lines in zip(*parts, strict=True)] for parts in grids)
+        return cls.from_grids(joined, header_rows)
 
     @classmethod
     def from_lines(cls, lines: Sequence[str]) -> Sheet:
@@ -177,15 +197,15 @@ class Sheet:
     @classmethod
     def stacked(cls, sheets: Sequence[Sheet], rows: Sequence[Sequence[str]], n_cols: int) -> Sheet:
         """Sheets of one width below each other, and then rows of texts."""
-        texts = [[fold_cell(text) for text in row] for row in rows]
-        return cls(
-            [row for s in sheets for row in s.texts] + texts,
-            [row for s in sheets for row in s.shown] + [list(row) for row in rows],
-            [row for s in sheets for row in s.starts] + [[True] * n_cols for _ in rows],
-            [row for s in sheets for row in s.present] + [[bool(t.strip()) for t in row] for row in rows],
-            [row for s in sheets for row in s.holes] + [[False] * n_cols for _ in rows],
-            None,
+        last: tuple[Grid[Any], ...] = (
+            [[fold_cell(text) for text in row] for row in rows],
+            [list(row) for row in rows],
+            [[True] * n_cols for _ in rows],
+            [[bool(t.strip()) for t in row] for row in rows],
+            [[False] * n_cols for _ in rows],
         )
+        grids = zip(*(sheet.grids for sheet in sheets), last, strict=True)
+        return cls.from_grids([row for part in parts for row in part] for parts in grids)
 
     def with_texts(self, texts: Grid[str], present: Grid[bool] | None = None) -> Sheet:
         """The sheet with other folded texts, and where it says something if that changes."""
@@ -193,17 +213,9 @@ class Sheet:
 
     def part(self, rows: Sequence[int], columns: Sequence[int | None]) -> Sheet:
         """Some rows, and some columns in another order; None stands for an empty column."""
-
-        def chosen(grid: Grid[Entry], empty: Entry) -> Grid[Entry]:
-            return [[empty if c is None else grid[r][c] for c in columns] for r in rows]
-
-        return Sheet(
-            chosen(self.texts, ""),
-            chosen(self.shown, ""),
-            chosen(self.starts, True),
-            chosen(self.present, False),
-            chosen(self.holes, False),
-            None,
+        grids = zip(self.grids, ("", "", True, False, False), strict=True)
+        return Sheet.from_grids(
+            [[empty if c is None else grid[r][c] for c in columns] for r in rows] for grid, empty in grids
         )
 
 

@@ -14,9 +14,6 @@ from parsemark.metrics.reader.structure import header_rows, is_section
 
 _MOST_HEADER_ROWS = 4
 _SAME_HEADER = 0.8
-_LEAST_SHARED = 2
-"""Tables that have no more names of rows in common, one of them a header's, are not about the same ones."""
-_MOST_ROWS = 400
 _PARTS = re.compile(r"[,;]\s+(?:and\s+)?|\s+and\s+")
 MOST_KEYS = 4
 """Leading columns that may say what stands over the values of their rows."""
@@ -92,16 +89,7 @@ def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet
     sheets = [_lengthened(s, n_rows) for s in sheets]
     if any(headings):
         sheets = [_under(heading, s) for heading, s in zip(headings, sheets, strict=True)]
-        n_rows += 1
-    rows = range(n_rows)
-    return Sheet(
-        [[text for s in sheets for text in s.texts[r]] for r in rows],
-        [[text for s in sheets for text in s.shown[r]] for r in rows],
-        [[start for s in sheets for start in s.starts[r]] for r in rows],
-        [[there for s in sheets for there in s.present[r]] for r in rows],
-        [[hole for s in sheets for hole in s.holes[r]] for r in rows],
-        sheets[0].header_rows,
-    )
+    return Sheet.beside(sheets, sheets[0].header_rows)
 
 
 def _lengthened(sheet: Sheet, n_rows: int) -> Sheet:
@@ -110,38 +98,6 @@ def _lengthened(sheet: Sheet, n_rows: int) -> Sheet:
         return sheet
     longer = Sheet.stacked([sheet, _blank(n_rows - sheet.n_rows, sheet.n_cols)], [], sheet.n_cols)
     return dataclasses.replace(longer, header_rows=sheet.header_rows)
-
-
-def by_name(sheets: Sequence[Sheet]) -> list[Sheet] | None:
-    """Tables with the names of their rows at the same places, if all of them name the same rows.
-
-    A row that one of them lacks is empty there, but for its name.
-    """
-    names = [[row[0] for row in sheet.texts] for sheet in sheets]
-    shared = set.intersection(*map(set, names))
-    most = max(map(len, names))
-    if not _LEAST_SHARED < len(shared) < most <= min(_MOST_ROWS, 2 * len(shared)):
-        return None
-    if any(len(set(column)) < len(column) for column in names):
-        return None  # a name that comes again does not tell which row it is
-    order = list(names[0])
-    for column in names[1:]:
-        for at, name in enumerate(column):
-            if name not in order:  # behind the one that it follows in its own table
-                order.insert(order.index(column[at - 1]) + 1 if at else 0, name)
-    return [_in_order(sheet, order) for sheet in sheets]
-
-
-def _in_order(sheet: Sheet, names: Sequence[str]) -> Sheet:
-    """A table with a row for each name, empty where it has none."""
-    place = {row[0]: r for r, row in enumerate(sheet.texts)}
-    parts = [
-        sheet.part([place[name]], range(sheet.n_cols))
-        if name in place
-        else Sheet.stacked([], [[name, *[""] * (sheet.n_cols - 1)]], sheet.n_cols)
-        for name in names
-    ]
-    return dataclasses.replace(Sheet.stacked(parts, [], sheet.n_cols), header_rows=sheet.header_rows)
 
 
 def _under(heading: str, sheet: Sheet) -> Sheet:
