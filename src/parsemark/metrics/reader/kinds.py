@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
 
-CHECKED, UNCHECKED = "☑", "☐"
+CHECKED, UNCHECKED = "✓", "☐"
 _BOXES = {"☒": CHECKED, "🗹": CHECKED, "⊠": CHECKED, "☑": CHECKED, "☐": UNCHECKED, "▢": UNCHECKED}
 _EMPTY_BOXES = frozenset("☐▢")
 _BOX = re.compile(rf"[{''.join(_BOXES)}]|(?<!\w)\[([ xX✓]?)\](?!\()")

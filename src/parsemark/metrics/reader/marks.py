@@ -51,7 +51,9 @@ def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
     no = _way_to_say_no(ours, besides=theirs)
     if no is not None and _is_said_without_gaps(truth, no, ours):
         # The truth's own yes without its no is no other way to write: the no is lost.
-        marks = [mark for mark in theirs & _MARKS - ours if _has_marks_alone(pred, mark)]
+        # An empty box is no sign of its own.
+        others = theirs & (_MARKS - ours | ({CHECKED} if no == UNCHECKED else set()))
+        marks = [mark for mark in others if _has_marks_alone(pred, mark)]
         return _filled(pred, marks[0], no) if len(marks) == 1 else pred
     return _with_mark(truth, pred, ours & _AFFIRMED, theirs & _AFFIRMED) if ours & _AFFIRMED else pred
 
